@@ -3,7 +3,7 @@
 //!
 //! `--events N` (100,000,000), `--rounds N` (3), `--processes N` (1,000): how time and bytes grow with the recordings of so
 //! many processes, each of 20,000 events. Further arguments are recordings whose events are sealed and exported:
-//! that of the layout story, that of a server. The program `metaspy` is that of `METASPY`, or the one on the `PATH`.
+//! of the layout story, of a server. `METASPY` names the program `metaspy`; without it, the one on the `PATH` runs.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -95,7 +95,7 @@ pub struct Found<'a> {
     pub words: Words<'a>,
 }
 
-/// Passes each entry between two positions to `each`. Returns the position at which it stopped: `end`, or that of an entry
+/// Passes each entry between two positions to `each`. Returns the position at which it stopped: `end`, or the one of an entry
 /// with an impossible length.
 pub fn walk<'a>(words: Words<'a>, from: usize, end: usize, mut each: impl FnMut(Found<'a>)) -> usize {
     let mut at = from;

@@ -260,7 +260,7 @@ pub const fn ended_as(running: u64, span: u64, outcome: Outcome) -> u64 {
     span << FLAG_BITS | without_details(running) | (outcome as u64) << OUTCOME
 }
 
-/// True if word 3 is that of a running event in the block with this sequence, and its slot has all of it.
+/// True if word 3 belongs to a running event in the block with this sequence, and its slot has all of it.
 #[inline(always)]
 pub const fn is_held_in(word: u64, sequence: u64) -> bool {
     is_running_in(word, sequence) && word & HELD != 0
@@ -278,19 +278,19 @@ pub const fn moved(word: u64) -> u64 {
     ended(0, with_outcome(kind(word) as u64, Outcome::Moved))
 }
 
-/// True if word 3 is that of a running event in the block with this sequence.
+/// True if word 3 belongs to a running event in the block with this sequence.
 #[inline(always)]
 pub const fn is_running_in(word: u64, sequence: u64) -> bool {
     is_running(word) && span(word) == sequence & SPAN_MAX
 }
 
-/// True if word 3 is that of a running event.
+/// True if word 3 belongs to a running event.
 #[inline(always)]
 pub const fn is_running(word: u64) -> bool {
     word & RUNNING != 0
 }
 
-/// True if word 3 is that of an event at level 0 that returned, and maybe succeeded.
+/// True if word 3 belongs to an event at level 0 that returned, and maybe succeeded.
 #[inline(always)]
 pub const fn is_plain(word: u64) -> bool {
     // One instruction takes the bit at the number of outcome and level. A running event has outcome 0.

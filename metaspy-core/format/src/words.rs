@@ -111,7 +111,7 @@ impl<'a> Words<'a> {
     pub fn prefetch(self, at: usize) {
         #[cfg(target_arch = "x86_64")]
         if let Some(word) = self.0.get(at) {
-            // SAFETY: a prefetch reads nothing and never faults. The address is that of a word of the slice.
+            // SAFETY: a prefetch reads nothing and never faults. The address belongs to a word of the slice.
             unsafe {
                 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
                 _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast());

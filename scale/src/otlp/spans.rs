@@ -135,7 +135,7 @@ impl<'r> Spans<'r> {
         SpanId::from(span::of_event(event.raw(), self.span_word))
     }
 
-    /// The trace of an event: that of the cause of its root in another process, otherwise the one that its root begins.
+    /// The trace of an event: the one of its root's cause in another process, otherwise the one that its root begins.
     fn trace(&self, event: EventId) -> u128 {
         let store = &self.recording.store;
         let root = self.recording.roots().root(event).and_then(|root| store.event(root));

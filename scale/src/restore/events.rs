@@ -72,7 +72,7 @@ impl Filler {
             for batch in batches.build()? {
                 self.read(&batch?, &mut rows)?;
             }
-            // A group is in the order of subjects, and the file in that of events.
+            // A group is ordered by subject, and the file by event.
             rows.sort_unstable_by_key(|row| row.event);
             for block in rows.chunk_by(|one, other| one.event.sequence() == other.event.sequence()) {
                 self.fill_block(block)?;

@@ -55,7 +55,7 @@ impl Restorable {
         all
     }
 
-    /// True if the slot of an event holds nothing but what the table has. Times are those of the table, in ns.
+    /// True if the slot of an event holds nothing but what the table has. Times are the table's, in ns.
     fn is_exact(&self, ring: Ring<'_>, event: &Event) -> bool {
         let Some((_, slot)) = ring.peek(event.id) else { return false };
         let Subject { kind, key } = event.subject.unwrap_or(Subject::NONE);

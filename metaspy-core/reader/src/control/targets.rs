@@ -52,7 +52,7 @@ debug_as_message!(TargetError);
 impl std::error::Error for TargetError {}
 
 impl Store {
-    /// The sites and subjects that a filter selects: those of its `site:` terms, else the sites where the subjects have
+    /// The sites and subjects that a filter selects: what its `site:` terms name, else the sites where the subjects have
     /// events; and the subjects of its `subject:` and `kind:` terms, else all.
     pub fn targets(&self, filter: &Filter) -> Result<Targets, TargetError> {
         if filter.is_all() {

@@ -68,7 +68,7 @@ impl ClockLine {
 #[derive(Clone, Debug)]
 pub(super) struct AlignedClock {
     pub line: ClockLine,
-    /// The domain of the recording; 0 = that of the first recording.
+    /// The domain of the recording; 0 = the domain of the first recording.
     pub domain: usize,
 }
 

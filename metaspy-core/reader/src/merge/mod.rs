@@ -57,7 +57,7 @@ pub struct Process {
     pub lanes: Range<u32>,
     /// The state of the recording when it was read. A live one is a snapshot.
     pub ended: EndState,
-    /// The clock domain. The order of events in one domain is certain. 0 = that of the first process.
+    /// The clock domain. The order of events in one domain is certain. 0 = the domain of the first process.
     pub clock: usize,
     /// The shift of the clock in nanoseconds, in addition to the difference of the wall clocks, so that no message is
     /// received before it is sent.
@@ -135,7 +135,7 @@ impl Store {
     /// Merges several recordings, each with its source as text. Live ones are read as they are now.
     ///
     /// Sites with the same path, kind and file become one site. Subjects belong to their process, because a key has its
-    /// meaning there, except kinds that are [across processes](crate::RecordedKind::across). Times are those of the
+    /// meaning there, except kinds that are [across processes](crate::RecordedKind::across). Times follow the
     /// first recording's clock. [`Store::order_is_uncertain`] reports clocks that differ.
     pub fn merged(sources: Vec<(String, Store)>) -> Result<Store, MergeError> {
         if sources.len() < 2 {

@@ -8,7 +8,7 @@ use metaspy_format::profile::{ColumnKind, Key, KeyKind, TableDef, TypeKey};
 use crate::merge::remap::Input;
 use crate::profiles::RawTable;
 
-/// The tables of all inputs as those of the whole.
+/// The tables of all inputs as tables of the whole.
 #[derive(Default)]
 pub(super) struct Tables {
     /// The declarations, by number.
@@ -18,7 +18,7 @@ pub(super) struct Tables {
 }
 
 /// Merges the tables of the inputs. Tables with the same name and columns are one, if their profilers were installed as
-/// the same in order among those of their name.
+/// the same in order among installations of their name.
 pub(super) fn merged(inputs: &[Input]) -> Tables {
     let mut tables = Tables::default();
     let mut merged: Vec<RawTable> = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn merged(inputs: &[Input]) -> Tables {
     tables
 }
 
-/// For each installation of a input, which one it is among those of the same name.
+/// For each installation of an input, which one it is among installations of the same name.
 fn installations(input: &Input) -> BTreeMap<(String, u32), u32> {
     let mut known: BTreeMap<(String, u32), u32> = BTreeMap::new();
     for def in input.store.names().tables.values() {

@@ -73,7 +73,7 @@ pub(super) fn write(plan: &Plan, watch: &Watch<'_>) -> Result<(OutputMemory, Vec
         let lanes = input.store.layout().lanes.of(input.store.words());
         let to = layout.lanes.at + input.lane as usize * lane_row::WORDS;
         output.write(to, (0..input.lanes as usize * lane_row::WORDS).map(|word| lanes.get(word)));
-        // The offset is that of a page in the other recording.
+        // The offset leads to a page in the other recording.
         (0..input.lanes as usize).for_each(|lane| output.set(to + lane * lane_row::WORDS + lane_row::PAGE, 0));
     }
     let cells = output.cells();

@@ -327,7 +327,7 @@ impl Target {
     }
 }
 
-/// Writes words, the first one last: that of the first page is the magic word.
+/// Writes words, the first one last: the first word of the first page is the magic word.
 fn write_words(cells: &[AtomicU64], words: &[u64]) {
     for (at, cell) in cells.iter().enumerate().rev() {
         cell.store(words.get(at).copied().unwrap_or(0), Ordering::Release);

@@ -74,7 +74,7 @@ impl Row {
 }
 
 impl Ring<'_> {
-    /// Passes every row of folded events to `each`: those of the fold table and of the folders' pages.
+    /// Passes every row of folded events to `each`: from the fold table and from the folders' pages.
     pub fn folded_rows(self, folds: &Folds, mut each: impl FnMut(Row)) {
         self.rows_of_folds(folds, |_, row| each(row));
     }

@@ -25,7 +25,7 @@ impl Store {
     pub(super) fn mark_lower_bounds(&self, tally: &mut Tally, by: By, scope: &Scope, folds: &Folds) {
         let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
         let shared = self.shared(scope, &matcher, folds);
-        // The tables of merged recordings are one, and rows in addition to those of a tally share the rows of others.
+        // The tables of merged recordings are one, and what has no row of its own shares the rows of others.
         let is_known = self.processes().is_empty() && !shared.is_empty() && tally.rows.len() < ROWS_MAX;
         let own = if is_known { self.own_rows(&shared, folds) } else { HashMap::new() };
         let site_of = |site: Option<u32>| if by == By::Subject { None } else { site };
