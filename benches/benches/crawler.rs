@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use metaspy::store::platform::allocator;
 use metaspy::store::{By, DetailLevel, Filter, Scope, Store};
 use metaspy_benches::child::{self, Found, option};
 use metaspy_benches::live_cost::Program;
@@ -131,6 +132,8 @@ impl Session {
 }
 
 fn crawl() -> Crawl {
+    // As the command does it.
+    allocator::return_large_blocks();
     let times = if child::is_smoke() { 2 } else { 60 };
     let began = Instant::now();
     let mut session = Session::open(&file());

@@ -34,6 +34,7 @@ use anyhow::Result;
 use clap::CommandFactory;
 use metaspy_blueprints::Kind;
 use metaspy_core::Store;
+use metaspy_core::store::platform::allocator;
 use metaspy_report::table::{Column, Table};
 use metaspy_report::text::{clean, counted, file_name, short_bytes};
 use metaspy_tui::crawler::{self, Crawler};
@@ -152,6 +153,7 @@ fn crawl(store: Store, files: &[PathBuf]) -> Result<Ended> {
         file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
     };
     let names: Vec<String> = files.iter().map(name).collect();
+    allocator::return_large_blocks();
     let crawler = Crawler::new(store, names.join(" + "), (80, 24));
     crawler::run(crawler.without_hook_cost(|graph, store| default_cost(graph, Some(&store.program().boot))))?;
     Ok(Ended::Fine)

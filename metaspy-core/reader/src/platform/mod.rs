@@ -1,5 +1,7 @@
-//! The parts of the system that a reader needs: mappings, processes, locks of files, and a guard against truncated files.
+//! The parts of the system that a reader needs: memory, mappings, processes, locks of files, and a guard against truncated
+//! files.
 
+pub mod allocator;
 pub mod library;
 pub mod lock;
 pub mod map;
