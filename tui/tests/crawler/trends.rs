@@ -1,5 +1,7 @@
 //! The change of rows over time.
 
+use metaspy_core::Recording;
+
 use crate::fixture;
 use crate::user::User;
 
@@ -33,4 +35,18 @@ fn a_narrow_table_shows_no_trend_and_reads_none() {
     assert_eq!(user.crawler.view.sites.trends.bar_ns, 0);
     user.resize(120, 24);
     assert!(user.crawler.view.sites.trends.bar_ns > 0);
+}
+
+#[test]
+fn a_trend_of_events_of_which_earlier_ones_left_is_of_the_window() {
+    let _turn = fixture::turn();
+    let path = fixture::directory().join("folded-trends.spy");
+    let (recording, installed) = fixture::begin(Recording::file(&path), 8_000);
+    drop(installed);
+    recording.close();
+    let mut user = User::with_size(fixture::open(&path), (120, 24));
+    assert!(user.crawler.store.totals().folded > 0);
+    user.press("3");
+    let screen = user.screen();
+    assert!(screen.contains("window, ") && !screen.contains("trend"), "{screen}");
 }

@@ -3,6 +3,7 @@
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::{InstallError, Instrumenter, Profiler, Recording, Session, Store, Subject, model};
+use metaspy_tui::crawler::config::Browser;
 
 use crate::fixture::{self, node};
 use crate::user::User;
@@ -94,6 +95,15 @@ fn counted_without_subjects() -> Store {
     drop(installed);
     recording.close();
     fixture::open(&path)
+}
+
+#[test]
+fn a_column_of_events_states_that_calls_were_only_counted() {
+    let mut user = User::new(counted_without_subjects());
+    let text = "title = 'Calls'\n[[column]]\nrows = 'site'\n[[column]]\nrows = 'event'\n";
+    user.crawler.add_browser(Browser::parse("calls.toml", text).expect("a browser"));
+    user.press(": \"Calls\" Enter").tick(100);
+    assert!(user.screen().contains("calls were only counted"), "{}", user.screen());
 }
 
 #[test]

@@ -7,11 +7,12 @@
 
 use super::canvas::Canvas;
 use super::{table, theme};
-use crate::crawler::config::browser::{Browser, BrowserTab};
+use crate::crawler::config::browser::{Browser, BrowserTab, RowsOf};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::browser::ColumnView;
 use crate::crawler::state::table::Rows;
+use metaspy_core::store::Totals;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -46,13 +47,26 @@ fn title(browser: &Browser, at: usize, column: &ColumnView) -> String {
     if at == 0 { format!(" {}: {tabs} ", browser.title) } else { format!(" {tabs} ") }
 }
 
+/// The reason why a column has no rows. Calls may be counted without events, or their events may have left the window.
+fn why_empty(column: &ColumnView, totals: &Totals) -> &'static [&'static str] {
+    match column.of.rows {
+        RowsOf::Event if totals.stored == 0 && totals.emitted > 0 => {
+            &["calls were only counted", "the modes sampled and", "full record events"]
+        }
+        RowsOf::Event if totals.folded > 0 => &["none of its events", "is in the window"],
+        _ => &["nothing passes its query"],
+    }
+}
+
 fn draw_column(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, column: &ColumnView, has_focus: bool) {
     let Some(rows) = &column.rows else {
         canvas.text(area.x + 1, area.y, area.width, "…", theme::FAINT);
         return;
     };
     if rows.is_empty() {
-        canvas.text(area.x + 1, area.y, area.width, "nothing passes its query", theme::FAINT);
+        for (line, words) in (0..area.height).zip(why_empty(column, &crawler.status.totals)) {
+            canvas.text(area.x + 1, area.y + line, area.width.saturating_sub(1), words, theme::FAINT);
+        }
         return;
     }
     match has_focus {

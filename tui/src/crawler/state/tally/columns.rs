@@ -113,9 +113,10 @@ impl TallyView {
 
     /// The events of a row over time. Each row has a scale of its own, and the title has the time of a bar.
     fn trend(&self) -> Column<Self> {
+        let name = if self.trends.of_window { "window" } else { "trend" };
         let title = match self.trends.bar_ns {
             0 => "trend".to_owned(),
-            ns => format!("trend, {}", duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")),
+            ns => format!("{name}, {}", duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")),
         };
         let text = move |_: &Store, list: &Self, item: usize| match list.trends.of(list.row(item).key()) {
             _ if list.row(item).count == 0 => Cell::blank(),

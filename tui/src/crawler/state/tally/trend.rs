@@ -23,6 +23,8 @@ pub struct Trends {
     rows: HashMap<TallyKey, [u64; BARS]>,
     /// The time of a part; 0 before the first reading.
     pub bar_ns: u64,
+    /// True if events left the window: their calls are in no bar.
+    pub of_window: bool,
     /// True if the rows were counted again since the last reading.
     pub is_old: bool,
 }
@@ -62,7 +64,9 @@ pub fn read(
         next = page.more;
     }
     let bar_ns = store.span_ns(window.tick(1, BARS) - window.from);
-    Some(Trends { rows: sorted.into_iter().zip(counts).collect(), bar_ns, is_old: false })
+    let totals = store.totals();
+    let of_window = totals.folded + totals.lost > 0;
+    Some(Trends { rows: sorted.into_iter().zip(counts).collect(), bar_ns, of_window, is_old: false })
 }
 
 impl TallyView {
