@@ -114,9 +114,12 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let results = Results { comparison: conditions.comparison(&results.run), ..results };
     let first = if command == "test" { Kind::Coverage } else { Kind::Structural };
     export::write(&results, &options, first)?;
-    match recordings {
+    match &recordings {
         _ if options.json.replaces_text() => export::print_json(&results, &options)?,
-        Some(_) => text::print(&results, &options, io::stdout().is_terminal()),
+        Some(recordings) => {
+            text::print(&results, &options, io::stdout().is_terminal());
+            recordings.kept().iter().for_each(|run| print_message(&format_args!("{}", text::browse(run))));
+        }
         None => print_message(&format_args!("     Metaspy {}", text::woven(&results.woven))),
     }
     let failures = conditions.failures(&results.run, &profilers, results.comparison.as_ref());

@@ -52,6 +52,11 @@ impl Recordings {
         }
     }
 
+    /// The directory, if it is kept and contains recordings.
+    pub fn kept(&self) -> Option<&Path> {
+        Some(self.dir()).filter(|_| matches!(self, Recordings::Kept(_)) && !self.recordings().is_empty())
+    }
+
     /// The recordings.
     pub fn recordings(&self) -> Vec<PathBuf> {
         runs::recordings_in(self.dir())

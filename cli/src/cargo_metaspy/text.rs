@@ -1,6 +1,8 @@
 //! The results as text.
 
+use std::env;
 use std::io::{self, Write};
+use std::path::Path;
 
 use metaspy_core::Selector;
 use metaspy_report::contexts::{write_allocations_text, write_text};
@@ -39,6 +41,12 @@ pub fn woven(woven: &Woven) -> String {
             packages.join(", ")
         ),
     }
+}
+
+/// One line: how the recordings of a run are browsed from this directory.
+pub fn browse(run: &Path) -> String {
+    let here = env::current_dir().unwrap_or_default();
+    format!("browse the run:  metaspy open {}", run.strip_prefix(here).unwrap_or(run).display())
 }
 
 fn report(results: &Results, options: &arguments::Woven) -> String {

@@ -31,6 +31,7 @@ fn a_program_gets_an_allocator_that_counts_its_objects() {
     let did = boxes.metaspy(&["run", "--allocations", "--contexts"]);
     assert!(did.stdout.starts_with("10\n"), "{}", did.stdout);
     assert!(did.stdout.contains("  1,010  8,080  "), "{}", did.stdout);
+    assert!(did.stderr.contains("browse the run:  metaspy open "), "{}", did.stderr);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::method_profilers::{
-    Call, Column, Columns, Count, Data, Flags, Max, MethodProfiler, MethodSpy, Min, SubjectTable, Tables,
+    Call, Calls, Column, Columns, Count, Data, Flags, Max, MethodProfiler, MethodSpy, Min, SubjectTable, Tables,
 };
 use metaspy_core::recording::Builder;
 use metaspy_core::{InstallError, Installed, Instrumenter, Kind, Profiler, Recording, Session, Store, Subject, clock};
@@ -32,6 +32,7 @@ fn lend() {
 
 fn take_back() {
     hook!("Shelf::take_back", 22, 30, "c=1 self=ref type=Shelf vis=pub", [], []);
+    clock::advance(1_000);
 }
 
 #[allow(dead_code, reason = "it never runs")]
@@ -141,6 +142,14 @@ impl Open {
 pub fn begin(builder: Builder) -> Open {
     let profiler = Profiler::new("page").observe(Everything);
     begin_with(builder, profiler.method_profiler(Pages::default()).method_profiler(Days))
+}
+
+/// Begins a recording of times, without events.
+pub fn begin_timed(builder: Builder) -> Open {
+    begin_with(
+        builder,
+        Profiler::new("page").observe(Everything).method_profiler(Days).method_profiler(Calls::default()),
+    )
 }
 
 /// Begins a recording without method profilers.

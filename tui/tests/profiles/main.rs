@@ -72,6 +72,26 @@ fn after_the_last_profiler_come_the_columns_of_the_screen() {
 }
 
 #[test]
+fn calls_without_events_begin_with_the_times_of_a_profiler() {
+    let turn = fixture::turn();
+    let path = fixture::directory().join("timed.spy");
+    let library = library::begin_timed(Recording::file(&path));
+    library::open_for_a_day();
+    library.close();
+    drop(turn);
+    let mut user = User::with_size(fixture::open(&path), (120, 24));
+    for screen in ["3", "6"] {
+        let text = user.press(screen).screen();
+        assert!(text.contains("profile: calls") && text.contains("self "), "{text}");
+    }
+    // What the user chose stays.
+    user.press("p");
+    assert!(!user.screen().contains("profile: "), "{}", user.screen());
+    user.press("f \"site:take_back\" Enter").tick(100);
+    assert!(!user.screen().contains("profile: "), "{}", user.screen());
+}
+
+#[test]
 fn rows_are_sorted_by_a_column_of_a_profiler() {
     let mut user = user((80, 24));
     let first = |user: &User| user.screen().lines().nth(4).unwrap_or_default().to_owned();

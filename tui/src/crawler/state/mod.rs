@@ -222,7 +222,13 @@ impl Crawler {
         let counts = Scope { detail: DetailLevel::Counts, ..Scope::default() };
         match self.store.views().last().map(|view| view.view.group_by.as_str()) {
             Some("site" | "cause") => Screen::Sites,
-            _ if self.store.tally(By::Subject, &counts).rows.iter().any(|row| row.subject.is_some()) => {
+            _ if self
+                .store
+                .tally(By::Subject, &counts)
+                .rows
+                .iter()
+                .any(|it| it.subject.is_some() && !it.is_others()) =>
+            {
                 Screen::Subjects
             }
             _ if Program::is_known(&self.store) => Screen::Structure,

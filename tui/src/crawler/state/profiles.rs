@@ -19,6 +19,8 @@ pub struct Profiles<K> {
     all: Arc<Vec<Profile<K>>>,
     /// The profile whose columns are shown.
     shown: Option<String>,
+    /// True if the user chose it.
+    is_chosen: bool,
 }
 
 /// A profile.
@@ -41,7 +43,7 @@ struct ProfileColumn<K> {
 
 impl<K> Default for Profiles<K> {
     fn default() -> Self {
-        Profiles { all: Arc::default(), shown: None }
+        Profiles { all: Arc::default(), shown: None, is_chosen: false }
     }
 }
 
@@ -62,12 +64,21 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
                 all.push(Profile { name: profile.name, columns });
             }
         }
-        Profiles { all: Arc::new(all), shown: self.shown.clone() }
+        // Calls that were only counted have their times here, if they have some.
+        let has_times = |profile: &&Profile<K>| profile.columns.iter().any(|column| column.kind == Kind::Time);
+        let shown = match self.is_chosen || store.totals().stored > 0 {
+            true => self.shown.clone(),
+            false => all.iter().find(has_times).map(|profile| profile.name.clone()),
+        };
+        Profiles { all: Arc::new(all), shown, is_chosen: self.is_chosen }
     }
 
     /// Replaces the values by those that a job has read.
     pub fn accept(&mut self, read: Profiles<K>) {
         self.all = read.all;
+        if !self.is_chosen {
+            self.shown = read.shown;
+        }
     }
 
     /// The name of the profile whose columns are shown.
@@ -83,7 +94,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
 
     /// Shows the columns of the next profile; after the last profile, the columns of the screen.
     pub fn show_next(&mut self) {
-        self.shown = self.next().map(str::to_owned);
+        (self.shown, self.is_chosen) = (self.next().map(str::to_owned), true);
     }
 
     /// The items that have a value in the profile that is shown.

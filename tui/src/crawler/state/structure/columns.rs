@@ -44,18 +44,24 @@ impl TableList for StructureView {
                     if receivers.is_least { "≥" } else { "" },
                 )
             }),
-            Self::number("total", Kind::Time, 10, move |store, element| {
-                let sign = if element.measure.is_partly_timed() { "≥" } else { "" };
-                Cell::optional(ns(store, element.total_ticks()), sign)
-            })
-            // What is no method has no total, but a place in the order.
-            .sorted_by(move |_, list, item| {
-                key(list.element(item).and_then(|it| it.total_ticks().or(it.self_ticks())))
-            }),
-            Self::number("self", Kind::Time, 10, move |store, element| {
-                let sign = if element.measure.is_partly_timed() { "~" } else { "" };
-                Cell::optional(ns(store, element.self_ticks()), sign)
-            }),
+        ]);
+        if self.has_times() {
+            columns.extend([
+                Self::number("total", Kind::Time, 10, move |store, element| {
+                    let sign = if element.measure.is_partly_timed() { "≥" } else { "" };
+                    Cell::optional(ns(store, element.total_ticks()), sign)
+                })
+                // What is no method has no total, but a place in the order.
+                .sorted_by(move |_, list, item| {
+                    key(list.element(item).and_then(|it| it.total_ticks().or(it.self_ticks())))
+                }),
+                Self::number("self", Kind::Time, 10, move |store, element| {
+                    let sign = if element.measure.is_partly_timed() { "~" } else { "" };
+                    Cell::optional(ns(store, element.self_ticks()), sign)
+                }),
+            ]);
+        }
+        columns.extend([
             Self::number("lines", Kind::Number, 11, |_, element| {
                 Cell::optional(Some(element.lines).filter(|&lines| lines > 0), "")
             }),

@@ -117,6 +117,11 @@ impl StructureView {
         self.whole.as_ref()?.elements.get(*self.rows.get(self.cursor.row)?)
     }
 
+    /// False if no call was timed as an event.
+    fn has_times(&self) -> bool {
+        self.whole.as_ref().is_none_or(|whole| whole.crates().any(|element| element.measure.timed > 0))
+    }
+
     fn element(&self, item: usize) -> Option<&Element> {
         self.whole.as_ref()?.elements.get(item)
     }

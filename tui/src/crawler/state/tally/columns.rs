@@ -45,16 +45,15 @@ impl TableList for TallyView {
             name,
             Column::new("count", Kind::Number, Width::Cells(13), count),
             Column::new("bar", Kind::Bar, Width::Part { of: (2, 5), min: 8 }, bar).titled(""),
-            self.trend(),
         ];
         if let Some(profile) = self.profiles.columns(|store, list: &Self, item| {
             let row = list.row(item);
             list.remark(store, row).is_none().then(|| row.key())
         }) {
-            columns.pop();
             columns.extend(profile);
             return columns;
         }
+        columns.extend(self.has_events.then(|| self.trend()));
         if self.has_losses {
             let lost = |_: &Store, list: &Self, item| {
                 let lost = list.row(item).lost;
@@ -70,11 +69,13 @@ impl TableList for TallyView {
             let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
             columns.push(Column::new("change", Kind::Change, Width::Cells(10), delta).titled(since));
         }
-        columns.extend([
-            Self::time("total", |row| Some(row.total_ticks)),
-            Self::time("self", TableRow::self_ticks),
-            Self::time("max", |row| Some(row.max_ticks)),
-        ]);
+        if self.has_events {
+            columns.extend([
+                Self::time("total", |row| Some(row.total_ticks)),
+                Self::time("self", TableRow::self_ticks),
+                Self::time("max", |row| Some(row.max_ticks)),
+            ]);
+        }
         self.arrangement.of(columns)
     }
 

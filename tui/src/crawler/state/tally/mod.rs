@@ -132,6 +132,8 @@ pub struct TallyView {
     pub exact: bool,
     /// True if calls of a row found no room as events.
     pub has_losses: bool,
+    /// False if calls were only counted: then no row has a time or a trend.
+    has_events: bool,
     /// What the running process observes at each site, if it lets readers change that.
     observed: Arc<HashMap<SiteId, SiteState>>,
     /// The change of the rows in view over time.
@@ -159,6 +161,7 @@ impl TallyView {
             arrangement: Arrangement::default(),
             exact: true,
             has_losses: false,
+            has_events: true,
             observed: Arc::default(),
             trends: Trends::default(),
             sort: Sort::by("count"),
@@ -211,6 +214,7 @@ impl TallyView {
             self.observed = Arc::new(states.into_iter().map(|state| (state.site(), state)).collect());
         }
         self.has_losses = rows.iter().any(|row| row.lost > 0);
+        self.has_events = store.is_live() || rows.iter().any(|row| row.is_timed) || store.totals().stored > 0;
         self.rows = Some(Arc::new(rows));
         self.largest = Arc::new(table::largest(store, &TallyView { lists_unobserved: false, ..self.clone() }));
         self.sorted(store)
@@ -249,7 +253,8 @@ impl TallyView {
         let read =
             if read.sort == self.sort { read } else { TallyView { sort: self.sort.clone(), ..read }.sorted(store) };
         (self.rows, self.unobserved, self.exact) = (read.rows, read.unobserved, read.exact);
-        (self.largest, self.has_losses, self.observed) = (read.largest, read.has_losses, read.observed);
+        (self.largest, self.observed) = (read.largest, read.observed);
+        (self.has_losses, self.has_events) = (read.has_losses, read.has_events);
         self.profiles.accept(read.profiles);
         self.trends.is_old = store.is_live();
         let found = key.and_then(|key| self.rows.as_ref()?.iter().position(|row| row.key() == key));
