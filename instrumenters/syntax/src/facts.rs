@@ -8,15 +8,27 @@ use syn::{FnArg, GenericArgument, PathArguments, ReceiverKind, ReturnType, Signa
 /// How a function with this signature takes `self`.
 pub fn self_kind(sig: &Signature) -> SelfKind {
     let Some(FnArg::Receiver(receiver)) = sig.inputs.first() else { return SelfKind::None };
-    let is_self = |ty: &Type| matches!(ty, Type::Path(of) if of.path.is_ident("Self"));
     match &receiver.kind {
         ReceiverKind::Value => SelfKind::Value,
         ReceiverKind::Reference(_, _, None) => SelfKind::Ref,
         ReceiverKind::Reference(_, _, Some(_)) => SelfKind::Mut,
-        ReceiverKind::Typed(_, ty) => match &**ty {
-            Type::Reference(to) if is_self(&to.elem) && to.mutability.is_some() => SelfKind::Mut,
-            Type::Reference(to) if is_self(&to.elem) => SelfKind::Ref,
-            ty if is_self(ty) => SelfKind::Value,
+        ReceiverKind::Typed(_, ty) => typed_self_kind(ty),
+        _ => SelfKind::Other,
+    }
+}
+
+/// The same for `self: TYPE`. A pinned reference is a reference: streams and futures are polled by it.
+fn typed_self_kind(ty: &Type) -> SelfKind {
+    let is_self = |ty: &Type| matches!(ty, Type::Path(of) if of.path.is_ident("Self"));
+    match ty {
+        Type::Reference(to) if is_self(&to.elem) && to.mutability.is_some() => SelfKind::Mut,
+        Type::Reference(to) if is_self(&to.elem) => SelfKind::Ref,
+        Type::Path(of) => match of.path.segments.last().map(|last| (&last.ident, &last.arguments)) {
+            Some((name, PathArguments::AngleBracketed(of))) if name == "Pin" => match of.args.first() {
+                Some(GenericArgument::Type(to @ Type::Reference(_))) => typed_self_kind(to),
+                _ => SelfKind::Other,
+            },
+            _ if is_self(ty) => SelfKind::Value,
             _ => SelfKind::Other,
         },
         _ => SelfKind::Other,
@@ -72,6 +84,22 @@ pub(crate) fn written(item: &impl ToTokens) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pinned_reference_is_a_reference() {
+        for (receiver, expected) in [
+            ("", SelfKind::None),
+            ("&self", SelfKind::Ref),
+            ("mut self: Pin<&mut Self>", SelfKind::Mut),
+            ("self: std::pin::Pin<&Self>", SelfKind::Ref),
+            ("self: Pin<Box<Self>>", SelfKind::Other),
+            ("self: Arc<Self>", SelfKind::Other),
+            ("self: Self", SelfKind::Value),
+        ] {
+            let method: syn::TraitItemFn = syn::parse_str(&format!("fn f({receiver});")).expect("a method");
+            assert_eq!(self_kind(&method.sig), expected, "{receiver}");
+        }
+    }
 
     #[test]
     fn a_result_of_nothing_is_nothing() {
