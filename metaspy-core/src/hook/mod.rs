@@ -38,6 +38,7 @@ pub use instant::{instant, instant_with, missed};
 pub use metaspy_probe::{Entered, Frame, Guard};
 pub use outcome::OutcomeOf;
 pub use pending::Pending;
+pub(crate) use receiver::subject as subject_of;
 pub use resource::Resource;
 pub use span::{Cause, SpanCall};
 

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metaspy_core::Outcome;
-use metaspy_core::method_profilers::{self, Call, CallEnd, Calls, MethodProfiler, MethodSpy};
+use metaspy_core::method_profilers::{
+    self, Call, CallEnd, Calls, Column, MethodProfiler, MethodSpy, SubjectTable, Tables,
+};
 
 use metaspy_core::store::RowKey;
 
@@ -97,6 +99,46 @@ fn what_another_profiler_selects_is_not_around_a_call() {
     Scene::new(&[1]).twice();
     assert_eq!(*deep.profiler().0.lock().expect("no holder panicked"), [(0, false)]);
     drop((deep, all));
+}
+
+/// Counts calls of `measure` by object.
+#[derive(Default)]
+struct Objects(SubjectTable);
+
+impl MethodProfiler for Objects {
+    const NAME: &'static str = "objects";
+    type Package = ();
+    type Type = ();
+    type Method = ();
+    type Around = ();
+
+    fn install(&mut self, tables: &mut Tables<'_>) {
+        self.0 = tables.by_subject("objects", [Column::new("calls")]);
+    }
+
+    fn selects(&self, facts: &method_profilers::Facts) -> bool {
+        facts.name == "measure"
+    }
+
+    fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
+        self.0.row(spy.site, call.subject()).put(0, 1);
+    }
+}
+
+#[test]
+fn the_subject_of_a_call_is_its_receiver() {
+    let _alone = alone();
+    let spying = crate::install(Objects::default());
+    let scene = Scene::new(&[1]);
+    scene.twice();
+    scene.measure();
+    drop(spying);
+    let (store, objects) = table("objects", "objects");
+    let [row] = &objects.rows[..] else { panic!("{objects:?}") };
+    let RowKey::Subject(_, subject) = row.key else { panic!("{row:?}") };
+    assert_eq!(subject.key, std::ptr::from_ref(&scene).addr() as u64);
+    assert!(store.kind(subject.kind).is_some_and(|kind| kind.name.ends_with("Scene")), "{subject:?}");
+    assert_eq!(number(&objects.value(row.key, "calls")), 2);
 }
 
 /// Keeps something around each call, and remembers how calls ended.

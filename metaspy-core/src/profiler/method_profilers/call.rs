@@ -5,9 +5,11 @@ use std::fmt::Write;
 use metaspy_probe::{Identity, Value};
 
 use crate::event::Outcome;
+use crate::hook;
 use crate::method_profilers::TestId;
 use crate::method_profilers::call_stack::Entry;
 use crate::site::SiteId;
+use crate::subject::Subject;
 
 /// A call that begins or ends.
 pub struct Call<'c> {
@@ -62,6 +64,15 @@ impl Call<'_> {
     /// The address or the key of the receiver.
     pub fn receiver(&self) -> Option<u64> {
         (self.entry.receiver.identity != Identity::None).then_some(self.entry.receiver.word)
+    }
+
+    /// The receiver of a woven call as a subject, for rows of a [`SubjectTable`](crate::method_profilers::SubjectTable).
+    /// [`Subject::NONE`] without a receiver, and for methods with `#[observe]`, whose subjects have kinds of their own.
+    pub fn subject(&self) -> Subject {
+        match self.receiver_type() {
+            "" => Subject::NONE,
+            _ => hook::subject_of(&self.entry.receiver),
+        }
     }
 
     /// The caller, as its place in the mirror: the nearest call around it that the profiler selected.
