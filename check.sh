@@ -41,7 +41,7 @@ if [ "${1:-}" != "--fast" ]; then
     step "example: signals" example signals
     step "example: parsers" cargo run --release --quiet --package metaspy-parsers-story
     step "example: bus" example bus -- --publishes 20 --subscribers 3
-    step "tests of examples" cargo test --package metaspy-examples --release --example bus --example pipeline
+    step "tests of examples" cargo test --package metaspy-examples --release --example bus --example panels --example pipeline
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     step "fuzz, quick" env PROPTEST_CASES=1000 cargo test -p metaspy-reader --release --lib hostile
     # One build of all three.
