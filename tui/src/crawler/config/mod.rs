@@ -86,7 +86,7 @@ impl Config {
     }
 
     /// The theme: of the environment, of the configuration, or none if `NO_COLOR` is set. A terminal with few colours keeps
-    /// its own ones.
+    /// its own ones. One that reports a light background has the theme for it.
     pub fn chosen_theme(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Theme, String> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         if let Some(name) = variable("METASPY_THEME") {
@@ -97,9 +97,17 @@ impl Config {
         Ok(match (self.theme, variable("NO_COLOR")) {
             (Some(theme), _) if many || theme == Theme::Plain => theme,
             (None, Some(_)) => Theme::Plain,
+            (None, None) if many && variable("COLORFGBG").is_some_and(|colours| is_light(&colours)) => Theme::Light,
             _ => Theme::Terminal,
         })
     }
+}
+
+/// True if the background is a light one of the sixteen colours. rxvt and others set `COLORFGBG` to `0;15`, or with a colour
+/// between both. Vim has the same rule: 0 to 6 and 8 are dark.
+fn is_light(colours: &str) -> bool {
+    let background = colours.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
+    background.is_some_and(|number| matches!(number, 7 | 9..=15))
 }
 
 /// The file as it is written.
@@ -137,6 +145,9 @@ mod tests {
         assert_eq!(theme("theme = 'light'", &[many, ("NO_COLOR", "1")]), Ok(Theme::Light));
         assert_eq!(theme("theme = 'light'", &[many, ("METASPY_THEME", "dark")]), Ok(Theme::Dark));
         assert_eq!(theme("theme = 'light'", &[("TERM", "linux")]), Ok(Theme::Terminal));
+        assert_eq!(theme("", &[many, ("COLORFGBG", "0;default;15")]), Ok(Theme::Light));
+        assert_eq!(theme("", &[many, ("COLORFGBG", "15;0")]), Ok(Theme::Terminal));
+        assert_eq!(theme("theme = 'dark'", &[many, ("COLORFGBG", "0;15")]), Ok(Theme::Dark));
     }
 
     #[test]
