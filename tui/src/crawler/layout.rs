@@ -11,6 +11,9 @@
 use super::command::{Screen, Screens};
 use super::state::pane::Tab;
 
+/// Columns for the keys of the help, with a blank behind them.
+pub const HELP_KEYS: u16 = 23;
+
 /// A rectangle of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Area {

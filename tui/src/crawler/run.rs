@@ -132,9 +132,9 @@ fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
         Event::Key(mut key) if key.modifiers == KeyModifiers::ALT && crawler.mode() != Mode::Prompt => {
             key.modifiers = KeyModifiers::NONE;
             crawler.apply(Command::Leave);
-            crawler.keys.command(key, crawler.mode())
+            return crawler.press(key);
         }
-        Event::Key(key) => crawler.keys.command(key, crawler.mode()),
+        Event::Key(key) => return crawler.press(key),
         Event::Mouse(mouse) => keys::mouse(mouse),
         Event::Resize(width, height) => {
             crawler.resize(width, height);

@@ -6,9 +6,9 @@ use metaspy_tui::crawler::keys::Keys;
 /// The table of keys of a screen, for `docs/crawler.md`. Keys of every screen are in the table of events only.
 fn table(screen: Screen) -> String {
     let everywhere: Vec<String> =
-        Keys::default().help(Screen::Events, &Screen::ALL).iter().map(|line| line.help.into()).collect();
+        Keys::default().help(Screen::Events, &Screen::ALL).into_iter().map(|line| line.help).collect();
     let lines = Keys::default().help(screen, &Screen::ALL).into_iter();
-    let own = lines.filter(|line| screen == Screen::Events || !everywhere.contains(&line.help.to_owned()));
+    let own = lines.filter(|line| screen == Screen::Events || !everywhere.contains(&line.help));
     let rows: String = own
         .map(|line| {
             let keys: Vec<String> = line.keys.split(' ').map(|key| format!("`{key}`")).collect();

@@ -71,9 +71,7 @@ impl User {
     }
 
     fn apply(&mut self, code: KeyCode, modifiers: KeyModifiers) {
-        if let Some(command) = self.crawler.keys.command(KeyEvent::new(code, modifiers), self.crawler.mode()) {
-            self.request = self.crawler.apply(command).or(self.request.take());
-        }
+        self.request = self.crawler.press(KeyEvent::new(code, modifiers)).or(self.request.take());
     }
 
     /// Presses the mouse on a cell.

@@ -104,6 +104,11 @@ fn a_column_of_events_states_that_calls_were_only_counted() {
     user.crawler.add_browser(Browser::parse("calls.toml", text).expect("a browser"));
     user.press(": \"Calls\" Enter").tick(100);
     assert!(user.screen().contains("calls were only counted"), "{}", user.screen());
+    assert!(user.screen().contains("METASPY_MODE=full, or"), "{}", user.screen());
+    user.press("4").tick(200);
+    assert!(user.screen().contains("calls were only counted"), "lanes have nothing to draw: {}", user.screen());
+    user.press("1").tick(300);
+    assert!(user.screen().contains("2 shows the subjects"), "{}", user.screen());
 }
 
 #[test]

@@ -5,14 +5,16 @@
 //! │ Scene::measure   240 │▸#4 <p>            40 │ measure #4    61.2 µs │
 //! ```
 
+use metaspy_report::text::wrap;
+
 use super::canvas::Canvas;
 use super::{table, theme};
 use crate::crawler::config::browser::{Browser, BrowserTab, RowsOf};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::browser::ColumnView;
+use crate::crawler::state::status::Status;
 use crate::crawler::state::table::Rows;
-use metaspy_core::store::Totals;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -48,14 +50,13 @@ fn title(browser: &Browser, at: usize, column: &ColumnView) -> String {
 }
 
 /// The reason why a column has no rows. Calls may be counted without events, or their events may have left the window.
-fn why_empty(column: &ColumnView, totals: &Totals) -> &'static [&'static str] {
+fn why_empty(column: &ColumnView, status: &Status) -> Vec<String> {
     match column.of.rows {
-        RowsOf::Event if totals.stored == 0 && totals.emitted > 0 => {
-            &["calls were only counted", "the modes sampled and", "full record events"]
-        }
-        RowsOf::Event if totals.folded > 0 => &["none of its events", "is in the window"],
-        _ => &["nothing passes its query"],
+        RowsOf::Event if status.totals.folded > 0 => Some(vec!["none of its events is in the window".into()]),
+        RowsOf::Event => status.only_counted(),
+        _ => None,
     }
+    .unwrap_or_else(|| vec!["nothing passes its query".into()])
 }
 
 fn draw_column(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, column: &ColumnView, has_focus: bool) {
@@ -64,8 +65,10 @@ fn draw_column(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, column: &
         return;
     };
     if rows.is_empty() {
-        for (line, words) in (0..area.height).zip(why_empty(column, &crawler.status.totals)) {
-            canvas.text(area.x + 1, area.y + line, area.width.saturating_sub(1), words, theme::FAINT);
+        let room = area.width.saturating_sub(1);
+        let lines = why_empty(column, &crawler.status).into_iter().flat_map(|text| wrap(&text, room.into()));
+        for (line, text) in (0..area.height).zip(lines) {
+            canvas.text(area.x + 1, area.y + line, room, &text, theme::FAINT);
         }
         return;
     }

@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 
 use metaspy_core::Outcome;
-use metaspy_report::text::{counted, duration, grouped, pad_left, short, width};
+use metaspy_report::text::{duration, grouped, pad_left, short, width};
 
 use super::canvas::Canvas;
 use super::theme;
@@ -166,10 +166,13 @@ fn why_empty(crawler: &Crawler) -> Vec<String> {
         let filter = format!("no event passes `{}`", crawler.view.filter.text());
         return vec![filter, "f changes the filter, Esc removes it".into()];
     }
-    let totals = &crawler.status.totals;
-    if totals.emitted > 0 {
-        let counted = format!("counted {}, but no events were kept", counted(totals.emitted, "call"));
-        return vec![counted, "2 shows the subjects, 3 the sites".into()];
+    let shown = "2 shows the subjects, 3 the sites";
+    if let Some(mut lines) = crawler.status.only_counted() {
+        lines.push(shown.into());
+        return lines;
+    }
+    if crawler.status.totals.emitted > 0 {
+        return vec!["no event is in the window".into(), shown.into()];
     }
     if crawler.store.is_live() {
         vec!["no events yet".into(), "events appear here as soon as a profiler is installed".into()]

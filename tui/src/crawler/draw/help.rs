@@ -7,15 +7,12 @@
 
 use super::canvas::Canvas;
 use super::theme;
-use crate::crawler::layout::Area;
+use crate::crawler::layout::{Area, HELP_KEYS};
 use crate::crawler::state::Crawler;
-
-/// Columns for the keys.
-const KEYS: u16 = 20;
 
 /// Draws the help over the body, beginning with its line `top`.
 pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler, top: usize) {
-    let lines = crawler.keys.help(crawler.view.screen, crawler.screens());
+    let lines = crawler.help_lines();
     let height = (lines.len() as u16 + 2).min(body.height);
     let area = Area { height, ..body };
     canvas.clear(area);
@@ -24,8 +21,8 @@ pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler, top: usize) 
     canvas.frame(area, &title, more, theme::FOCUS);
     let inner = area.inner();
     for (y, line) in (inner.y..inner.y + inner.height).zip(lines.iter().skip(top)) {
-        canvas.text(inner.x + 1, y, KEYS, &line.keys, theme::KEY);
-        let x = inner.x + 1 + KEYS;
-        canvas.text(x, y, (inner.x + inner.width).saturating_sub(x), line.help, theme::PLAIN);
+        canvas.text(inner.x + 1, y, HELP_KEYS - 1, &line.keys, theme::KEY);
+        let x = inner.x + 1 + HELP_KEYS;
+        canvas.text(x, y, (inner.x + inner.width).saturating_sub(x), &line.help, theme::PLAIN);
     }
 }

@@ -38,6 +38,11 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.empty(inner, &["no thread has emitted anything yet".into()]);
         return;
     }
+    let is_idle = |row: &LaneRow| row.events == 0 && row.lane.lost == 0;
+    if let Some(lines) = crawler.status.only_counted().filter(|_| lanes.rows.iter().all(is_idle)) {
+        canvas.empty(inner, &lines);
+        return;
+    }
     let at = LaneColumns::new(inner.width);
     let x = inner.x + at.time;
     canvas.text(inner.x + 1, inner.y, at.name, "lane", theme::FAINT);

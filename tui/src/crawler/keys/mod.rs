@@ -152,7 +152,7 @@ pub struct HelpLine {
     /// The keys, as they are shown.
     pub keys: String,
     /// What the command does.
-    pub help: &'static str,
+    pub help: String,
 }
 
 /// The name of a key on screen: `↑`, `^D`. A command without a key has an empty one.

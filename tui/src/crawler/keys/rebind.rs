@@ -57,11 +57,26 @@ impl Keys {
                 Some(line) if binding.help.is_empty() => {
                     line.keys = format!("{} {}", line.keys, name(binding.key)).trim().to_owned();
                 }
-                _ => lines.push(HelpLine { keys: name(binding.key), help: binding.help }),
+                _ => lines.push(HelpLine { keys: name(binding.key), help: binding.help.into() }),
             }
         }
         lines.retain(|line| !line.keys.is_empty());
         lines
+    }
+
+    /// Why a key has no command on a screen. `None` in a prompt, in the palette and in the help.
+    pub fn refusal(&self, key: KeyEvent, mode: Mode) -> Option<String> {
+        let Mode::Screen(..) = mode else { return None };
+        let pressed = Key { code: key.code, control: key.modifiers.contains(KeyModifiers::CONTROL) };
+        let elsewhere = self.0.iter().find(|it| it.key == pressed && is_on_screens(it.place));
+        let key = name(pressed);
+        Some(match elsewhere {
+            Some(Binding { place: place @ (Place::IfProductions | Place::IfStructure), .. }) => {
+                format!("`{key}`: {}", place.name())
+            }
+            Some(binding) => format!("`{key}` works {}", binding.place.name()),
+            None => format!("no command has the key `{key}`: ? lists the keys"),
+        })
     }
 
     /// Gives a command other keys. A key that another command of the same screens has moves to this one.

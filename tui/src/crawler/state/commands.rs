@@ -216,9 +216,7 @@ impl Crawler {
 
     fn step(&mut self, step: Step) {
         if let Some(at) = self.help {
-            let height = self.view.list.height.max(1);
-            self.help = Some(step.apply(at, self.help_lines_beyond(height) + 1, height));
-            return;
+            return self.step_help(at, step);
         }
         let (store, view) = (&self.store, &mut self.view);
         if let Some(rows) = view.rows_mut() {
@@ -229,17 +227,6 @@ impl Crawler {
         } else {
             view.list.step(store, &view.filter, step);
         }
-    }
-
-    /// Scrolls the help.
-    pub(super) fn scroll_help(&mut self, by: isize) {
-        let most = self.help_lines_beyond(self.view.list.height.max(1));
-        self.help = self.help.map(|at| at.saturating_add_signed(by).min(most));
-    }
-
-    /// Lines of the help that do not fit into `height` lines.
-    fn help_lines_beyond(&self, height: usize) -> usize {
-        self.keys.help(self.view.screen, self.screens()).len().saturating_sub(height)
     }
 
     fn enter(&mut self) {

@@ -14,6 +14,7 @@ pub(crate) mod event_list;
 pub(crate) mod export;
 mod filter_edit;
 mod find;
+mod help;
 pub(crate) mod history;
 pub(crate) mod indent;
 pub(crate) mod lanes;

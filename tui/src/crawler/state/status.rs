@@ -94,6 +94,13 @@ impl Status {
         });
     }
 
+    /// The reason why no events were stored although calls were recorded, and how to record events.
+    pub fn only_counted(&self) -> Option<Vec<String>> {
+        let counted = self.totals.emitted > 0 && self.totals.stored == 0 && self.totals.folded == 0;
+        let how = "METASPY_MODE=full, or the mode full in the profiler, records events";
+        counted.then(|| vec!["calls were only counted".into(), how.into()])
+    }
+
     /// Events that left the window.
     pub fn evicted(&self) -> u64 {
         self.totals.folded

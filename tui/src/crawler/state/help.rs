@@ -1,0 +1,49 @@
+//! The help: the keys of the open screen, and the reason why another key has no command there.
+
+use metaspy_report::text::wrap;
+use ratatui::crossterm::event::KeyEvent;
+
+use super::{Crawler, Request};
+use crate::crawler::command::Step;
+use crate::crawler::keys::HelpLine;
+use crate::crawler::layout::HELP_KEYS;
+
+impl Crawler {
+    /// Applies the command of a key. A key without a command on this screen shows the reason.
+    pub fn press(&mut self, key: KeyEvent) -> Option<Request> {
+        match self.keys.command(key, self.mode()) {
+            Some(command) => self.apply(command),
+            None => {
+                self.message = self.keys.refusal(key, self.mode()).or(self.message.take());
+                None
+            }
+        }
+    }
+
+    /// The lines of the help. A long sentence goes on below, without keys.
+    pub fn help_lines(&self) -> Vec<HelpLine> {
+        let room = self.size.0.saturating_sub(HELP_KEYS + 3).max(1).into();
+        let lines = |line: HelpLine| {
+            let mut keys = line.keys;
+            wrap(&line.help, room).into_iter().map(move |help| HelpLine { keys: std::mem::take(&mut keys), help })
+        };
+        self.keys.help(self.view.screen, self.screens()).into_iter().flat_map(lines).collect()
+    }
+
+    /// Moves the help that is open at line `at`.
+    pub(super) fn step_help(&mut self, at: usize, step: Step) {
+        let height = self.view.list.height.max(1);
+        self.help = Some(step.apply(at, self.help_lines_beyond(height) + 1, height));
+    }
+
+    /// Scrolls the help.
+    pub(super) fn scroll_help(&mut self, by: isize) {
+        let most = self.help_lines_beyond(self.view.list.height.max(1));
+        self.help = self.help.map(|at| at.saturating_add_signed(by).min(most));
+    }
+
+    /// Lines of the help that do not fit into `height` lines.
+    fn help_lines_beyond(&self, height: usize) -> usize {
+        self.help_lines().len().saturating_sub(height)
+    }
+}
