@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use metaspy::instrumenter::Arming;
-use metaspy::{Mode, Recording, Site, site};
+use metaspy::{Identify, Mode, Recording, Site, site};
 
 use crate::arming::observe;
 use crate::child::CHILD;
-use crate::things::{self, Thing, WOVEN, by_weaver};
+use crate::things::{self, Dense, Thing, WOVEN, by_weaver};
 use crate::workload::{Workload, nothing};
 
 /// A row may exceed the table by this part of it, and by this many instructions: another compiler chooses other
@@ -41,7 +41,7 @@ const fn case(name: &'static str, what: &'static str, run: fn()) -> Case {
 }
 
 /// All of them, in the order of the table. What the first one takes is subtracted from the others.
-pub const CASES: [Case; 10] = [
+pub const CASES: [Case; 11] = [
     case("plain", "the call alone", || unarmed(Thing::plain)),
     case("unarmed", "a hook that is not armed", || unarmed(Thing::by_dense)),
     case("tally_site", "counted by site", || armed(site!(things::by_none).site(), Mode::Tally, 0, things::by_none)),
@@ -50,6 +50,7 @@ pub const CASES: [Case; 10] = [
         armed(site!(Thing::by_wide).site(), Mode::Tally, 0, Thing::by_wide)
     }),
     case("woven", "a woven function, counted", || armed(&WOVEN, Mode::Tally, 0, by_weaver)),
+    case("object", "an event each, for 1 of the 1,000 objects", object),
     case("sampled", "an event each, 1 in 16 timed", || dense(Mode::Sampled, 0)),
     case("full", "an event each, all timed", || dense(Mode::Full, 0)),
     case("sampled_folded", "sampled, and an event is folded for each", || dense(Mode::Sampled, 1)),
@@ -90,6 +91,21 @@ fn unarmed(one: impl Fn(&mut Thing, u64) -> u64) {
 
 fn dense(mode: Mode, laps: usize) {
     armed(site!(Thing::by_dense).site(), mode, laps, Thing::by_dense);
+}
+
+/// A call about another object than the one that is recorded.
+fn object() {
+    let recording = Recording::memory().budget(BUDGET[0]).collector(false).start().expect("a recording starts");
+    let chosen = Arming::only(Mode::Full, vec![Dense(0).identify()]);
+    let installed = observe(&[site!(Thing::by_dense).site()], chosen);
+    let mut workload = Workload::new(OBJECTS, 1, Thing::new);
+    workload.run(WARM[0], nothing, &Thing::by_dense);
+    counted(&mut || {
+        workload.run(CALLS, nothing, &Thing::by_dense);
+    });
+    let (emitted, about) = (recording.store().totals().emitted, workload.replay()[0]);
+    assert_eq!(emitted, about, "the events of one object");
+    drop(installed);
 }
 
 fn armed(site: &'static Site, mode: Mode, laps: usize, one: impl Fn(&mut Thing, u64) -> u64) {

@@ -210,6 +210,10 @@ impl Site {
     #[doc(hidden)]
     pub const TIMED: u64 = 8;
 
+    /// In the arm word: the filter has bits of some subjects only.
+    #[doc(hidden)]
+    pub const FILTERED: u64 = 16;
+
     /// True if threads may count calls by themselves.
     #[inline(always)]
     pub(crate) fn counts(&self) -> bool {

@@ -10,7 +10,7 @@
 use std::arch::naked_asm;
 use std::mem::offset_of;
 
-use metaspy_probe::{Cell, Frame, Lean, Site, Thunks};
+use metaspy_probe::{COUNTED, Cell, Frame, Lean, Site, Thunks, hash};
 
 use crate::event::Outcome;
 use crate::format::slot::{self, FLAG_BITS, START_BITS};
@@ -20,6 +20,9 @@ use crate::recorder::{Cells, EPOCH, Gate, Lane, end_lean_slowly};
 use crate::subject::{KindId, Subject};
 
 pub(in crate::hook) const THUNKS: Thunks = Thunks { enter, finish, begin, leave };
+
+/// The constant of [`Subject::hash`], as an operand.
+static SCATTERING: u64 = hash::SCATTERING;
 
 /// Takes a slot. rcx: the event's id, rdx: its slot. Leaves if the gate is not open, or no slot is left.
 macro_rules! take_slot {
@@ -171,6 +174,26 @@ unsafe extern "C" fn enter() {
         "80:",
         "xor r11d, r11d",
         "82:",
+        "test byte ptr [rax + {arm}], {is_filtered}",
+        "je 86f",
+        // Most calls at such a site are about other subjects: nothing observes them.
+        "mov r11, r9",
+        "shl r11, 48",
+        "xor r11, r8",
+        "imul r11, [rip + {scattering}]",
+        "shr r11, 58",
+        "push rcx",
+        ".cfi_adjust_cfa_offset 8",
+        "mov rcx, [rax + {filter}]",
+        "bt rcx, r11",
+        "pop rcx",
+        ".cfi_adjust_cfa_offset -8",
+        // The flags stay.
+        "mov r11d, 0",
+        "jc 86f",
+        "mov eax, {not_observed}",
+        "ret",
+        "86:",
         call_saving!(
             "mov rdi, r10", "mov rsi, rax", "mov rax, rcx", "mov rcx, r8", "mov r8, r9", "mov r9, r11"; "call rax"
         ),
@@ -178,6 +201,10 @@ unsafe extern "C" fn enter() {
         arm = const offset_of!(Site, arm),
         is_timed = const Site::TIMED,
         is_event = const Site::EVENTS,
+        is_filtered = const Site::FILTERED,
+        filter = const offset_of!(Site, filter),
+        scattering = sym SCATTERING,
+        not_observed = const COUNTED,
         epoch = sym EPOCH,
         gate = const offset_of!(Lane, gate) + Gate::NOW,
         at_rest = const offset_of!(Lane, gate) + Gate::AT_REST,

@@ -225,7 +225,8 @@ impl Arms {
             true => Site::EVENTS,
             false => 0,
         };
-        site.arm.store(1 | counts | events, Ordering::Release);
+        let filtered = if filter == ALL_SUBJECTS { 0 } else { Site::FILTERED };
+        site.arm.store(1 | counts | events | filtered, Ordering::Release);
     }
 }
 
