@@ -38,17 +38,19 @@ impl Recordings {
         }
     }
 
-    /// Sets the environment of programs: they count their calls and start these profilers. Their counts survive an abort.
+    /// Sets the environment of programs: they count their calls, or with `METASPY_MODE=full` record them as events, and
+    /// start these profilers. Their counts survive an abort.
     pub fn set_environment(&self, cargo: &mut Command, profilers: &Requested) {
         let dir = self.dir();
         let (around, run) = (dir.parent().unwrap_or(dir), dir.file_name().unwrap_or_default());
         cargo.env("METASPY_RECORD", "live").env("METASPY_DIR", around).env("METASPY_RUN", run);
-        cargo.env("METASPY_MODE", "tally");
         if let Some(names) = profilers.text() {
             cargo.env("METASPY_PROFILE", names);
         }
-        if env::var_os("METASPY_BUDGET").is_none() {
-            cargo.env("METASPY_BUDGET", (64 << 20).to_string());
+        for (name, value) in [("METASPY_MODE", "tally"), ("METASPY_BUDGET", "64MiB")] {
+            if env::var_os(name).is_none() {
+                cargo.env(name, value);
+            }
         }
     }
 
