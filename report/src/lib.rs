@@ -7,6 +7,7 @@
 //! - [`rows`]: one row per site, subject, cause, type or package.
 //! - [`contexts`]: the tree of calling contexts.
 //! - [`coverage`]: what of a program ran: the text of `cargo metaspy`.
+//! - [`functions`]: functions by processor time, of recordings with samples.
 //! - [`types`]: the types that arrived at methods.
 //! - [`condition`] and [`expectation`]: checks that a report passes or fails.
 //! - [`diff`]: the difference of two versions.
@@ -21,6 +22,7 @@ pub mod program;
 
 pub mod contexts;
 pub mod coverage;
+pub mod functions;
 pub mod rows;
 pub mod types;
 

@@ -113,6 +113,7 @@ impl Recordings {
                     let mut at = places.iter();
                     events.at(store, &ticks, |_, around| {
                         let Some(&at) = at.next() else { return };
+                        let event = around.and_then(|around| around.last()).map(|innermost| innermost.id);
                         let list = around.map(|around| {
                             let of = |it: &metaspy_reader::Enclosing| Around {
                                 recording: number as u32,
@@ -124,7 +125,10 @@ impl Recordings {
                         // A thread may have had several lanes: one of them has its events of that time.
                         match list {
                             Some(NO_EVENT) => {}
-                            Some(list) => samples.samples[at].events = list,
+                            Some(list) => {
+                                let sample = &mut samples.samples[at];
+                                (sample.events, sample.event) = (list, event);
+                            }
                             None if samples.samples[at].events == NO_EVENT => samples.samples[at].events = UNKNOWN,
                             None => {}
                         }

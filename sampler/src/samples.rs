@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use metaspy_probe::{SiteId, Subject};
+use metaspy_reader::EventId;
 
 use crate::code_map::CodeFunction;
 
@@ -18,6 +19,8 @@ pub struct Sample {
     pub stack: u32,
     /// The place of the events around it in [`Samples::lists`]; [`NO_EVENT`] = none, [`UNKNOWN`] = not known.
     pub events: u32,
+    /// The innermost of these events.
+    pub event: Option<EventId>,
     /// Processor time of the thread since its last sample, in ns; 0 with perf, whose samples are a period each.
     pub cpu_ns: u32,
     /// Time since the thread's last sample, in ns; 0 with perf.

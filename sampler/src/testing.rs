@@ -53,6 +53,7 @@ pub fn profile(sampled: &[Sampled]) -> Profile {
                 thread: 0,
                 stack: number as u32,
                 events: NO_EVENT,
+                event: None,
                 cpu_ns: 0,
                 wall_ns: 0,
             });

@@ -86,7 +86,7 @@ fn synthetic(program: &Path, code: &[(u64, u64)], addresses: u32, samples: u32) 
     let stacks = (0..count).map(stack).collect();
     let sample = |number: u32| {
         let time_ns = u64::from(number) * 1_000_000;
-        Sample { time_ns, thread: 0, stack: number % count, events: NO_EVENT, cpu_ns: 0, wall_ns: 0 }
+        Sample { time_ns, thread: 0, stack: number % count, events: NO_EVENT, event: None, cpu_ns: 0, wall_ns: 0 }
     };
     let samples = Samples {
         samples: (0..samples).map(sample).collect(),

@@ -12,6 +12,7 @@ use metaspy_report::contexts::{
 };
 use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::export::{Format, Selection};
+use metaspy_report::functions::{self, Functions};
 use metaspy_report::rows;
 use metaspy_report::rows::text::Numbers;
 use metaspy_report::text::{clean_lines, file_name};
@@ -26,6 +27,8 @@ const TOP: usize = 20;
 /// Contexts of the text by default, and the least part of the whole that they have, in percent.
 const CONTEXTS: usize = 100;
 const THRESHOLD: f64 = 1.0;
+/// How a recording gets samples.
+const NO_SAMPLES: &str = "the recording has no samples: run the program with `metaspy sample -- CMD`";
 
 /// Writes the report.
 pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
@@ -39,6 +42,9 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     let expectations = parsed.map_err(say)?;
     let filter = filter::parse(options.filter.as_deref())?;
     let store = live::open_all(&options.sources)?;
+    if options.functions {
+        return functions(options, &store, out);
+    }
     if options.contexts || options.allocations {
         return contexts(options, &store, out);
     }
@@ -58,7 +64,7 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         if report.cpu.is_none() {
             let why = match options.by {
                 rows::By::Cause => "samples are in events, not in what these led to: choose another --by",
-                _ => "the recording has no samples: run the program with `metaspy sample -- CMD`",
+                _ => NO_SAMPLES,
             };
             return Err(say(format!("--cpu: {why}")));
         }
@@ -102,6 +108,20 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         || verdicts.iter().any(|verdict| verdict.holds == Some(true))
         || !report.damage.is_empty();
     Ok(if failed { Ended::Failed } else { Ended::Fine })
+}
+
+/// Writes the functions by processor time.
+fn functions(options: &arguments::Report, store: &Store, out: &mut impl Write) -> Result<Ended> {
+    let Some(functions) = with_time("counting", || Functions::read(store)) else {
+        return Err(say(format!("--functions: {NO_SAMPLES}")));
+    };
+    let top = options.top.rows();
+    options.json.write(
+        out,
+        |out| functions::json::write(out, store, &functions, top.limit(usize::MAX)),
+        |out| functions::text::write(out, store, &functions, top.limit(TOP)),
+    )?;
+    Ok(Ended::Fine)
 }
 
 /// Writes the tree of calling contexts.

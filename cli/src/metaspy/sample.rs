@@ -13,7 +13,7 @@ use metaspy_sampler::export::{Collapsed, Exporter, Firefox, Flame, Pprof, Speeds
 use metaspy_sampler::options::{Choice, Instances, Output};
 use metaspy_sampler::record::{self, Appended};
 use metaspy_sampler::run::Ended as TargetEnded;
-use metaspy_sampler::{Options, Profile, Run, SampleError, Target, json, sample, sample_live, text};
+use metaspy_sampler::{Options, Profile, SampleError, Target, json, sample, sample_live, text};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
@@ -63,8 +63,8 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     };
     let run = run.map_err(refused)?;
     let failed = matches!(run.ended, TargetEnded::Exited(status) if !status.success());
-    append(&run);
     let profile = Profile::new(run);
+    append(&profile);
     for (path, mut file, exporter) in files {
         exporter.export(&profile, &mut file).and_then(|_| file.flush()).with_context(|| cannot_write(path))?;
         print_message(&format!("metaspy: written to {}", path.display()));
@@ -83,11 +83,13 @@ fn show(profile: &Profile, top: Top) {
 }
 
 /// Writes the samples into the recordings of the sampled processes.
-fn append(run: &Run) {
-    for (path, appended) in record::append(run) {
+fn append(profile: &Profile) {
+    for (path, appended) in record::append(profile) {
         let path = path.display();
         let text = match appended {
-            Ok(Appended::Rows(_)) => format!("{path} has the samples: metaspy report {path} --by subject --cpu"),
+            Ok(Appended::Rows(_)) => {
+                format!("{path} has the samples: metaspy report {path} --functions, or --by subject --cpu")
+            }
             Ok(Appended::StillWritten) => format!("{path} is still written, so its samples are in this report only"),
             Ok(Appended::NoSamples) => format!("{path} has no samples: its process used too little processor time"),
             Ok(Appended::NoRoom) => format!("{path} has no room for samples: record with a larger METASPY_BUDGET"),

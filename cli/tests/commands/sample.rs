@@ -165,10 +165,47 @@ fn a_recording_has_the_samples_of_its_process() {
     }
     let (code, out, _) = ended(&["report", text(&file), "--by", "subject", "--cpu"]);
     assert!(code == 0 && out.contains("cpu ") && out.contains("±") && out.contains("in no recorded event"), "{out}");
+    functions_are_in_the_recording(&file);
+}
+
+/// The functions, their lines, and the events that the same recording has.
+#[cfg(feature = "demo")]
+fn functions_are_in_the_recording(file: &std::path::Path) {
+    let (code, out, error) = ended(&["report", text(file), "--functions", "--json"]);
+    assert_eq!(code, 0, "{error}");
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    let number = |of: &Value, name: &str| of[name].as_u64().expect("a number");
+    let functions = report["functions"].as_array().expect("a list");
+    assert_eq!(number(&report, "lost"), 0);
+    assert_eq!(functions.iter().map(|of| number(of, "self_samples")).sum::<u64>(), number(&report, "samples"));
+    let store = metaspy_core::Store::open(file).expect("it is a recording");
+    let mut events = 0;
+    for function in functions {
+        let parts = |list: &str, name: &str| -> u64 {
+            function[list].as_array().expect("a list").iter().map(|part| number(part, name)).sum()
+        };
+        assert!(number(function, "self_samples") <= number(function, "total_samples"), "{function}");
+        assert_eq!(parts("ranges", "self_samples"), number(function, "self_samples"), "{function}");
+        assert_eq!(parts("ranges", "total_samples"), number(function, "total_samples"), "{function}");
+        let within = parts("subjects", "total_samples") + number(function, "outside_samples");
+        assert_eq!(within, number(function, "total_samples"), "{function}");
+        events += function["events"].as_array().expect("a list").len();
+    }
+    assert!(events > 0, "samples fell in events");
+    let functions = metaspy_report::functions::Functions::read(&store).expect("there are samples");
+    let layout = functions.all.iter().find(|of| of.name.contains("::layout") && of.total_samples > 10);
+    let details = functions.details(layout.expect("the story has layouts").number);
+    let ids = details.events.iter();
+    let known = ids.filter(|(id, _)| store.event(*id).is_some()).count();
+    assert!(known > 0 && !details.callers.is_empty() && !details.subjects.is_empty(), "{details:?}");
+    let (code, out, _) = ended(&["report", text(file), "--functions"]);
+    assert!(code == 0 && out.contains("self ms") && out.contains("±") && out.contains("for "), "{out}");
 }
 
 #[test]
 fn a_recording_without_samples_names_the_way_to_take_them() {
-    let (code, _, error) = ended(&["report", text(&fixture::closed("no-samples.spy", 3)), "--cpu"]);
-    assert!(code == 2 && error.contains("metaspy sample"), "{error}");
+    for option in ["--cpu", "--functions"] {
+        let (code, _, error) = ended(&["report", text(&fixture::closed("no-samples.spy", 3)), option]);
+        assert!(code == 2 && error.contains("metaspy sample"), "{error}");
+    }
 }

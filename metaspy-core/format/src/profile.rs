@@ -48,6 +48,9 @@ pub enum KeyKind {
     Context,
     /// A callee, its caller, and the type of one of its values ([`TypeKey`]).
     Type,
+    /// A number that has the same meaning in all processes, with the site and the kind of the subject of the event around
+    /// it, if there is one: the functions, frames and events of samples.
+    Sampled,
 }
 
 /// The type of a receiver, an argument or a returned value: the rest of a [`Key`] beside callee and kind. The kind of
@@ -225,7 +228,7 @@ pub struct Key {
     pub site: u32,
     /// The subject's kind, the kind that stands for a type, or the caller's site; 0 = none.
     pub second: u32,
-    /// The subject's key, the id of the caller's context, or a [`TypeKey`]; 0 in a pair of methods.
+    /// The subject's key, the id of the caller's context, a [`TypeKey`], or a number of samples; 0 in a pair of methods.
     pub key: u64,
 }
 

@@ -61,7 +61,7 @@ impl Profiles {
 
     fn add(&mut self, profile: &Profile) {
         let columns = self.columns.entry(profile.name.clone()).or_default();
-        for table in &profile.tables {
+        for table in profile.tables.iter().filter(|table| table.key != KeyKind::Sampled) {
             for column in &table.columns {
                 let name = name_of(table, column);
                 if !columns.iter().any(|(known, _)| *known == name) {
@@ -90,6 +90,7 @@ impl Builder {
                     (Calls::NAME, "callers") => self.add_callers(table, places),
                     // Several values of a call have types: their sum is no number of the method.
                     (Types::NAME, _) => {}
+                    _ if table.key == KeyKind::Sampled => {}
                     (name, _) if table.key != KeyKind::Context => self.add_columns(name, table, places),
                     (name, _) => {
                         self.add_objects(table, places);

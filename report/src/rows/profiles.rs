@@ -26,8 +26,9 @@ impl Profiles {
     pub fn read(store: &Store) -> Profiles {
         let mut profiles = Profiles { by_site: HashMap::new(), by_subject: HashMap::new(), by_both: HashMap::new() };
         for profile in store.profiles() {
-            // Values of contexts belong to no site alone, and several values of a call have types.
-            let is_of_sites = |table: &&ProfileTable| !matches!(table.key, KeyKind::Context | KeyKind::Type);
+            // Values of contexts and of samples belong to no site alone, and several values of a call have types.
+            let is_of_sites =
+                |table: &&ProfileTable| !matches!(table.key, KeyKind::Context | KeyKind::Type | KeyKind::Sampled);
             for table in profile.tables.iter().filter(is_of_sites) {
                 for row in &table.rows {
                     let values = values(&profile.name, table, row.key);

@@ -6,7 +6,7 @@ use datafusion::arrow::array::new_null_array;
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result;
-use metaspy_probe::{SiteId, Subject};
+use metaspy_probe::{KindId, SiteId, Subject};
 use metaspy_reader::{ColumnKind, KeyKind, ProfileRow, ProfileTable, RowKey, Store, TypeKey, Value};
 
 use crate::recordings::Recording;
@@ -111,6 +111,15 @@ fn rows(recording: &Recording, installation: u32, table: &ProfileTable) -> Resul
             }),
         )),
         KeyKind::Type => columns.extend(types(store, all)),
+        KeyKind::Sampled => {
+            columns.extend([
+                texts(
+                    "subject_kind",
+                    all.iter().map(|row| sampled(row).and_then(|(kind, _)| Some(store.kind(kind)?.name.clone()))),
+                ),
+                keys("number", all.iter().map(|row| sampled(row).map(|(_, number)| number))),
+            ]);
+        }
     }
     for (at, declared) in table.columns.iter().enumerate() {
         let values = || all.iter().map(move |row| row.value(table, at));
@@ -150,6 +159,14 @@ fn column(name: &str, kind: &ColumnKind, values: impl Iterator<Item = Value>) ->
         ColumnKind::Number => keys(name, values.map(|value| value.number())),
         ColumnKind::Ticks => integers(name, values.map(|value| value.number())),
         ColumnKind::Choice(_) | ColumnKind::Flags(_) => texts(name, values.map(text)),
+    }
+}
+
+/// The kind of the subject, and the number.
+fn sampled(row: &ProfileRow) -> Option<(KindId, u64)> {
+    match row.key {
+        RowKey::Sampled(_, kind, number) => Some((kind, number)),
+        _ => None,
     }
 }
 

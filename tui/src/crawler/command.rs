@@ -182,11 +182,13 @@ pub enum Screen {
     Blueprint,
     /// The types that arrived at methods.
     Types,
+    /// Functions by processor time.
+    Functions,
 }
 
 impl Screen {
     /// All of them, in the order of their keys.
-    pub const ALL: [Screen; 9] = [
+    pub const ALL: [Screen; 10] = [
         Screen::Events,
         Screen::Subjects,
         Screen::Sites,
@@ -196,6 +198,7 @@ impl Screen {
         Screen::Browser,
         Screen::Blueprint,
         Screen::Types,
+        Screen::Functions,
     ];
 
     /// Its key: the same in every recording.
@@ -210,6 +213,7 @@ impl Screen {
             Screen::Browser => '7',
             Screen::Blueprint => 'b',
             Screen::Types => 'T',
+            Screen::Functions => 'C',
         }
     }
 
@@ -225,6 +229,7 @@ impl Screen {
             Screen::Browser => "Browser",
             Screen::Blueprint => "Blueprint",
             Screen::Types => "Types",
+            Screen::Functions => "Functions",
         }
     }
 }

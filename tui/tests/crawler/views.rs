@@ -119,6 +119,18 @@ fn a_recording_of_counts_opens_on_the_table_of_its_profiler() {
 }
 
 #[test]
+fn a_recording_without_samples_shows_how_to_take_them() {
+    let mut user = User::with_size(fixture::open(&fixture::closed("no-functions.spy", 1)), (60, 15));
+    user.press("C");
+    let screen = user.screen();
+    assert!(screen.contains("C Functions") && screen.contains("no samples were recorded"), "{screen}");
+    assert!(screen.contains("metaspy sample"), "{screen}");
+    // No row leads anywhere, unfolds, is sorted, copied or searched.
+    user.press("Down Enter Right Left > < r e / \"x\" Enter 1");
+    assert!(user.screen().contains("19 events"), "{}", user.screen());
+}
+
+#[test]
 fn a_recording_without_types_shows_how_to_record_them() {
     let mut user = User::with_size(fixture::open(&fixture::closed("no-types.spy", 1)), (60, 15));
     user.press("T");

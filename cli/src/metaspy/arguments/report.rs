@@ -24,6 +24,10 @@ pub struct Report {
     /// Sorts by processor time: the recording is one that `metaspy sample` sampled
     #[arg(long, conflicts_with = "sort")]
     pub cpu: bool,
+    /// Prints the functions by processor time, in place of rows, with their lines and subjects: the recording is one that
+    /// `metaspy sample` sampled
+    #[arg(long, conflicts_with_all = ["by", "types", "cpu", "sort", "percent", "filter", "profile", "fail_if", "expect"])]
+    pub functions: bool,
     /// Rows
     #[command(flatten)]
     pub top: TopOption,

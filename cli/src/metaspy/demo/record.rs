@@ -70,6 +70,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
     let report = arguments::Report {
         sources: vec![file.to_owned()],
         types: false,
+        functions: false,
         by: By::Site,
         cpu: false,
         contexts: false,

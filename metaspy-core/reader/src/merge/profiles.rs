@@ -65,11 +65,13 @@ fn installations(input: &Input) -> BTreeMap<(String, u32), u32> {
 fn renumbered(input: &Input, kind: KeyKind, key: Key) -> Key {
     let second = match kind {
         KeyKind::Site | KeyKind::Context => 0,
-        KeyKind::Subject | KeyKind::Type => input.kind(key.second as u16).into(),
+        KeyKind::Subject | KeyKind::Type | KeyKind::Sampled => input.kind(key.second as u16).into(),
         KeyKind::Caller if key.second == 0 => 0,
         KeyKind::Caller => input.site(key.second),
     };
-    let key = Key { site: input.site(key.site), second, ..key };
+    // 0 is no site: code without hooks, or samples in no event.
+    let site = if key.site == 0 { 0 } else { input.site(key.site) };
+    let key = Key { site, second, ..key };
     match (kind, TypeKey::unpack(key.key)) {
         (KeyKind::Type, of) if of.caller != 0 => {
             Key { key: TypeKey { caller: input.site(of.caller), ..of }.pack(), ..key }

@@ -91,6 +91,9 @@ pub enum RowKey {
     Context(SiteId, u64),
     /// A callee, the kind that stands for a type, and the value that has the type.
     Type(SiteId, KindId, TypeKey),
+    /// A number that has the same meaning in all processes. Site and kind are those of the event around it, and of its
+    /// subject; 0 = none.
+    Sampled(SiteId, KindId, u64),
 }
 
 impl RowKey {
@@ -101,7 +104,8 @@ impl RowKey {
             | RowKey::Subject(site, _)
             | RowKey::Caller(site, _)
             | RowKey::Context(site, _)
-            | RowKey::Type(site, ..) => site,
+            | RowKey::Type(site, ..)
+            | RowKey::Sampled(site, ..) => site,
         }
     }
 
@@ -113,6 +117,7 @@ impl RowKey {
             KeyKind::Type => RowKey::Type(site, KindId(key.second as u16), TypeKey::unpack(key.key)),
             KeyKind::Caller => RowKey::Caller(site, Some(SiteId(key.second)).filter(|caller| caller.0 != 0)),
             KeyKind::Context => RowKey::Context(site, key.key),
+            KeyKind::Sampled => RowKey::Sampled(site, KindId(key.second as u16), key.key),
         }
     }
 }

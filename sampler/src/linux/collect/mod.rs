@@ -234,6 +234,6 @@ impl Collector {
             samples.stacks.len() as u32 - 1
         });
         let (cpu_ns, wall_ns) = (raw.cpu_ns, raw.wall_ns);
-        samples.samples.push(Sample { time_ns, thread, stack, events: NO_EVENT, cpu_ns, wall_ns });
+        samples.samples.push(Sample { time_ns, thread, stack, events: NO_EVENT, event: None, cpu_ns, wall_ns });
     }
 }

@@ -7,6 +7,7 @@ mod canvas;
 mod element;
 mod events;
 mod footer;
+mod functions;
 mod graph;
 mod header;
 mod help;
@@ -61,6 +62,7 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         Screen::Structure => structure::draw(&mut canvas, layout.body, crawler),
         Screen::Blueprint => blueprint::draw(&mut canvas, layout.body, crawler),
         Screen::Types => types::draw(&mut canvas, layout.body, crawler),
+        Screen::Functions => functions::draw(&mut canvas, layout.body, crawler),
     }
     let found = if crawler.view.screen == Screen::Events { layout.list } else { layout.body };
     canvas.highlight(found.inner(), &crawler.highlighted());

@@ -11,6 +11,7 @@ use metaspy_core::store::control::Change;
 use metaspy_core::store::{By, DetailLevel, EffectsIndex, Filter, Page, Position, Scope};
 use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 use metaspy_report::export::Progress as Share;
+use metaspy_report::functions::Functions;
 use metaspy_report::source_line;
 
 pub use effects::{Effect, Effects, Reach};
@@ -111,6 +112,8 @@ pub enum Job {
     Blueprint { view: Box<BlueprintView>, filter: Filter },
     /// Reads the types that arrived at methods.
     Types,
+    /// Reads the functions with samples.
+    Functions,
     /// Reads the first line of source of a site.
     Source { site: SiteId },
     /// Writes the events that pass the filter in the format of another tool.
@@ -163,6 +166,8 @@ pub enum Answer {
     Blueprint(BlueprintView),
     /// The types that arrived at methods.
     Types(TypesRead),
+    /// The functions with samples; `None` without any.
+    Functions(Option<Functions>),
     /// The first line of source of a site, if it can be read.
     Source(SiteId, Option<String>),
     /// The sentence about what the process observes now, or why it refused.
@@ -240,7 +245,8 @@ impl Job {
             | Job::Productions { .. }
             | Job::Structure { .. }
             | Job::Blueprint { .. }
-            | Job::Types => Slot::Table,
+            | Job::Types
+            | Job::Functions => Slot::Table,
             Job::FindRow { .. } => Slot::Search,
             Job::Trend { .. } => Slot::Trend,
             Job::Count { .. } => Slot::Count,
@@ -301,6 +307,7 @@ impl Job {
             Job::Structure { view, filter } => Answer::Structure(view.read(store, &filter)),
             Job::Blueprint { view, filter } => Answer::Blueprint(view.read(store, &filter)),
             Job::Types => Answer::Types(types::read(store)),
+            Job::Functions => Answer::Functions(Functions::read(store)),
             Job::Export { filter, target } => {
                 let all = store.totals().stored;
                 let watch = |now: Share| {

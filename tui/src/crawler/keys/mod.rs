@@ -44,8 +44,12 @@ pub enum Place {
     Events,
     /// On all other screens.
     Rows,
-    /// On the screens with a table that can be sorted.
+    /// On the screens with columns of method profilers.
     Tables,
+    /// On the screens whose rows can be sorted.
+    Sorted,
+    /// On the screens with rows that unfold.
+    Trees,
     /// On the screen of subjects.
     Subjects,
     /// On the screens of events and of subjects.
@@ -98,7 +102,9 @@ impl Place {
             Place::Screens => "on every screen",
             Place::Events => "on the screen of events",
             Place::Rows => "on the other screens",
-            Place::Tables => "on a screen with a table",
+            Place::Tables => "on a screen with columns of profilers",
+            Place::Sorted => "on a screen with a table",
+            Place::Trees => "on the screens of the structure and of functions",
             Place::Subjects => "on the screen of subjects",
             Place::WithSubjects => "on the screens of events and of subjects",
             Place::Lanes => "on the screen of lanes",
@@ -123,6 +129,10 @@ impl Place {
             (Place::Tables, Mode::Screen(screen, _)) => {
                 matches!(screen, Screen::Subjects | Screen::Sites | Screen::Structure)
             }
+            (Place::Sorted, Mode::Screen(screen, _)) => {
+                matches!(screen, Screen::Subjects | Screen::Sites | Screen::Structure | Screen::Functions)
+            }
+            (Place::Trees, Mode::Screen(screen, _)) => matches!(screen, Screen::Structure | Screen::Functions),
             (Place::Subjects, Mode::Screen(screen, _)) => screen == Screen::Subjects,
             (Place::WithSubjects, Mode::Screen(screen, _)) => matches!(screen, Screen::Events | Screen::Subjects),
             (Place::Lanes, Mode::Screen(screen, _)) => screen == Screen::Lanes,

@@ -128,6 +128,8 @@ impl Crawler {
             Command::NextUncovered => self.next_uncovered(),
             Command::NextPicture => self.view.blueprint.show_next(),
             Command::FocusMethod => self.focus_method(),
+            Command::Unfold if self.view.screen == Screen::Functions => self.view.functions.unfold(&self.store),
+            Command::Fold if self.view.screen == Screen::Functions => self.view.functions.fold(&self.store),
             Command::Unfold => self.view.structure.unfold(),
             Command::Fold => self.view.structure.fold(),
             Command::UnfoldAll => self.view.structure.unfold_all(),
@@ -232,6 +234,9 @@ impl Crawler {
     fn enter(&mut self) {
         if let Some(event) = self.view.browser.event().filter(|_| self.view.screen == Screen::Browser) {
             return self.go_to(event);
+        }
+        if self.view.screen == Screen::Functions && self.follow_function() {
+            return;
         }
         let Some(rows) = self.view.rows() else {
             if self.view.pane.has_focus() {

@@ -14,6 +14,7 @@ pub(crate) mod event_list;
 pub(crate) mod export;
 mod filter_edit;
 mod find;
+pub(crate) mod functions;
 mod help;
 pub(crate) mod history;
 pub(crate) mod indent;

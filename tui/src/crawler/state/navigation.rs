@@ -6,7 +6,7 @@ use metaspy_core::{Event, EventId, Subject};
 use super::pane::graph::Target;
 use super::pane::{Content, Tab, causes};
 use super::table::Rows;
-use super::{Crawler, Request, filter_edit, name};
+use super::{Crawler, Request, filter_edit, functions, name};
 use crate::crawler::command::Screen;
 use crate::crawler::jobs::Slot;
 
@@ -26,6 +26,18 @@ impl Crawler {
             self.view.list.rows.clear();
         }
         self.view.list.load_around(&self.store, &self.view.filter, event);
+    }
+
+    /// Follows the row under the cursor of the screen of functions, unless it is one of a subject.
+    pub(super) fn follow_function(&mut self) -> bool {
+        match self.view.functions.current().map(|row| &row.target) {
+            Some(&functions::Target::Event(id)) => self.go_to_id(id),
+            Some(functions::Target::Function(_)) => return self.view.functions.follow(&self.store),
+            Some(functions::Target::Line(..)) => self.message = Some("e opens the source".into()),
+            Some(functions::Target::Nothing) | None => {}
+            Some(functions::Target::Subject(_)) => return false,
+        }
+        true
     }
 
     fn go_to_id(&mut self, id: EventId) {
@@ -222,6 +234,12 @@ impl Crawler {
 
     /// Opens the source of the selected event, or of the site under the cursor.
     pub(super) fn open_source(&mut self) -> Option<Request> {
+        if self.view.screen == Screen::Functions
+            && let Some(functions::Target::Line(file, line)) =
+                self.view.functions.current().map(|row| row.target.clone())
+        {
+            return Some(Request::Edit { file, line });
+        }
         let site = match self.view.rows() {
             Some(rows) => rows.site(),
             None => self.view.list.selected.map(|event| event.site),

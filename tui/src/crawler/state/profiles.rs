@@ -53,8 +53,9 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
     pub fn read(&self, store: &Store, items: impl Fn(RowKey) -> Vec<K>) -> Self {
         let mut all: Vec<Profile<K>> = Vec::new();
         for profile in store.profiles() {
-            // Several values of a call have types: their sum is no number of an item.
-            let tables = profile.tables.iter().filter(|table| table.key != KeyKind::Type);
+            // Several values of a call have types, and functions have samples: their sum is no number of an item.
+            let is_of_items = |table: &&ProfileTable| !matches!(table.key, KeyKind::Type | KeyKind::Sampled);
+            let tables = profile.tables.iter().filter(is_of_items);
             let mut columns = tables.flat_map(|table| columns(table, &items)).collect::<Vec<_>>();
             if profile.name == cpu::PROFILE {
                 columns.extend(share(&columns, samples(&profile.tables)));

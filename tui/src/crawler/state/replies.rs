@@ -141,6 +141,10 @@ impl Crawler {
                 self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
                 self.view.types.accept(types, self.now_ns);
             }
+            Answer::Functions(functions) => {
+                self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
+                self.view.functions.accept(&self.store, functions, self.now_ns);
+            }
             Answer::Exported(sentence) => self.message = Some(sentence),
             Answer::Source(site, line) => self.view.productions.source = Source { production: Some(site), line },
             Answer::Count(count) => {

@@ -7,6 +7,7 @@ use metaspy_report::text::clean;
 use super::blueprint::BlueprintView;
 use super::browser::BrowserView;
 use super::event_list::EventList;
+use super::functions::FunctionsView;
 use super::lanes::LanesView;
 use super::pane::Pane;
 use super::productions::ProductionsView;
@@ -57,6 +58,8 @@ pub struct View {
     pub blueprint: BlueprintView,
     /// The types that arrived at methods.
     pub types: TypesView,
+    /// Functions by processor time.
+    pub functions: FunctionsView,
 }
 
 impl View {
@@ -76,6 +79,7 @@ impl View {
             structure: StructureView::default(),
             blueprint: BlueprintView::default(),
             types: TypesView::default(),
+            functions: FunctionsView::default(),
         };
         shipped_screens().into_iter().for_each(|screen| view.lay_out(screen));
         view.resize(width, height);
@@ -133,6 +137,7 @@ impl View {
             Screen::Browser => Some(&self.browser),
             Screen::Blueprint => Some(&self.blueprint),
             Screen::Types => Some(&self.types),
+            Screen::Functions => Some(&self.functions),
         }
     }
 
@@ -143,7 +148,7 @@ impl View {
     }
 
     /// The rows of all screens but the first, in the order of their keys.
-    pub fn all_rows(&mut self) -> [&mut dyn Rows; 8] {
+    pub fn all_rows(&mut self) -> [&mut dyn Rows; 9] {
         [
             &mut self.subjects,
             &mut self.sites,
@@ -153,6 +158,7 @@ impl View {
             &mut self.browser,
             &mut self.blueprint,
             &mut self.types,
+            &mut self.functions,
         ]
     }
 }

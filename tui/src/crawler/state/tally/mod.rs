@@ -179,7 +179,7 @@ impl TallyView {
             self.rows.as_ref().map(|rows| rows.iter().map(|row| (row.key(), row.count)).collect());
         let mut rows: Vec<TableRow> = tally.rows.iter().map(|row| TableRow::of(row, before.as_ref())).collect();
         self.profiles = self.profiles.read(store, |key| match (self.by, key) {
-            (_, RowKey::Context(..) | RowKey::Type(..)) => Vec::new(),
+            (_, RowKey::Context(..) | RowKey::Type(..) | RowKey::Sampled(..)) => Vec::new(),
             (By::Site, key) => vec![(Some(key.site()), None)],
             (_, RowKey::Subject(_, subject)) => vec![(None, Some(subject))],
             _ => Vec::new(),

@@ -1,0 +1,274 @@
+//! The functions of a recording's samples, with their lines, their callers and the events that they ran in.
+//!
+//! Three kinds of tables, bounded by the room of the recording: the functions, the tree of their frames, and the samples
+//! of each frame by event. Functions and frames are numbered by hashes of what they are, so that merged recordings add up
+//! those of several processes. The columns are described in [`metaspy_report::functions`], which reads them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
+use std::io;
+
+use metaspy_format::arena::TEXT_MAX;
+use metaspy_format::profile::{Column, ColumnKind, Key, KeyKind, Merge, TableDef};
+use metaspy_reader::EventId;
+use metaspy_report::functions::{EVENTS, FRAMES, PROFILE, columns};
+
+use super::room::{Room, Row};
+use super::{NO_SITE, Recorded};
+use crate::symbols::{Frame, FunctionId};
+
+/// The tables of method profilers by site are small. A part of the room stays free for what others append.
+const ROOM_PARTS: usize = 4;
+
+/// A frame of the tree.
+#[derive(Clone, Copy)]
+struct Node {
+    number: u64,
+    caller: u64,
+    frame: Frame,
+    /// The range of positions that a code map has, in place of lines.
+    position: Option<u64>,
+    is_inlined: bool,
+    count: Count,
+}
+
+/// Samples in the code of a function or a frame, and samples while it was on the stack.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    own: u64,
+    total: u64,
+}
+
+/// The samples of a recording by function, frame and event.
+#[derive(Default)]
+struct Tree {
+    functions: BTreeMap<FunctionId, Count>,
+    nodes: Vec<Node>,
+    /// Samples by the innermost frame and the event.
+    events: HashMap<(u64, u32, Option<EventId>), u64>,
+}
+
+/// Adds the tables.
+pub fn add(recorded: &Recorded<'_>, room: &mut Room) -> io::Result<()> {
+    let tree = Tree::of(recorded);
+    if tree.add_functions(recorded, room)? == 0 {
+        return Ok(());
+    }
+    let (def, rows) = tree.frames(recorded);
+    let kept = &rows[..rows.len().min(room.rows(columns::FRAMES) / ROOM_PARTS * (ROOM_PARTS - 1))];
+    room.add(def, kept, (rows.len() - kept.len()) as u64)?;
+    let mut rows = tree.events(recorded, |event| event);
+    if rows.len() > room.rows(columns::EVENTS) {
+        // Subjects are more important than single events.
+        rows = tree.events(recorded, |_| None);
+    }
+    let columns = vec![number("frame"), number("subject"), number("event"), number("process"), Column::new("samples")];
+    room.add(table(EVENTS, columns), &rows, 0)?;
+    Ok(())
+}
+
+impl Tree {
+    fn of(recorded: &Recorded<'_>) -> Tree {
+        let mut by_stack: BTreeMap<u32, HashMap<(u32, Option<EventId>), u64>> = BTreeMap::new();
+        for sample in recorded.samples() {
+            *by_stack.entry(sample.stack).or_default().entry((sample.events, sample.event)).or_default() += 1;
+        }
+        let mut tree = Tree::default();
+        let mut places: HashMap<u64, usize> = HashMap::new();
+        let numbers: Vec<u64> = recorded.profile.symbols.functions.iter().map(hash_of).collect();
+        for (stack, events) in by_stack {
+            let count = events.values().sum();
+            let Some(innermost) = tree.add_stack(recorded, stack, count, &numbers, &mut places) else { continue };
+            for ((list, event), samples) in events {
+                *tree.events.entry((innermost, list, event)).or_default() += samples;
+            }
+        }
+        tree.nodes.sort_by_key(|node| (Reverse(node.count.total), node.number));
+        tree
+    }
+
+    /// Adds a stack. Returns the number of its innermost frame.
+    fn add_stack(
+        &mut self,
+        recorded: &Recorded<'_>,
+        stack: u32,
+        samples: u64,
+        numbers: &[u64],
+        places: &mut HashMap<u64, usize>,
+    ) -> Option<u64> {
+        let (of, symbols) = (&recorded.profile.run.samples.stacks[stack as usize], &recorded.profile.symbols);
+        let mut caller = 0;
+        let mut seen = Vec::new();
+        for &at in of.frames.iter().rev() {
+            let resolved = &symbols.addresses[at as usize];
+            let last = resolved.frames.len().saturating_sub(1);
+            for (depth, &frame) in resolved.frames.iter().enumerate().rev() {
+                let position = resolved.range.map(|(from, _)| from);
+                let is_inlined = depth < last;
+                let number = hash_of(&(caller, numbers[frame.function as usize], frame.line, position, is_inlined));
+                let place = *places.entry(number).or_insert_with(|| {
+                    self.nodes.push(Node { number, caller, frame, position, is_inlined, count: Count::default() });
+                    self.nodes.len() - 1
+                });
+                if !seen.contains(&frame.function) {
+                    seen.push(frame.function);
+                    self.functions.entry(frame.function).or_default().total += samples;
+                }
+                self.nodes[place].count.total += samples;
+                caller = number;
+            }
+        }
+        let innermost = &mut self.nodes[*places.get(&caller)?];
+        innermost.count.own += samples;
+        self.functions.entry(innermost.frame.function).or_default().own += samples;
+        Some(caller)
+    }
+
+    /// Adds the functions, those with the most samples first, as far as their names find room: a table for as many as its
+    /// declaration can name. Returns the number of functions.
+    fn add_functions(&self, recorded: &Recorded<'_>, room: &mut Room) -> io::Result<usize> {
+        let mut counts: Vec<(FunctionId, Count)> = self.functions.iter().map(|(&id, &count)| (id, count)).collect();
+        counts.sort_by_key(|&(id, count)| (Reverse(count.own), Reverse(count.total), id));
+        let (all, mut left) = (counts.len(), room.bytes() / ROOM_PARTS * (ROOM_PARTS - 1));
+        let (mut part, mut kept) = (Part::default(), 0);
+        for (id, count) in counts {
+            let function = &recorded.profile.symbols.functions[id as usize];
+            let file = function.file.as_deref().unwrap_or_default();
+            // JSON adds quotes and a comma, and may escape letters.
+            let bytes = 2 * (function.name.len() + file.len() + function.module.len()) + 12;
+            if bytes > left.min(TEXT_MAX / 2) {
+                break;
+            }
+            if part.bytes + bytes > TEXT_MAX / 2 {
+                kept += std::mem::take(&mut part).add_to(room, 0)?;
+            }
+            left -= bytes;
+            part.bytes += bytes;
+            let names = [&*function.name, file, function.category.name(), &function.module];
+            let mut words: Vec<u64> =
+                part.names.iter_mut().zip(names).map(|(column, name)| column.word(name)).collect();
+            words.extend([count.own, recorded.ticks(count.own), count.total, recorded.ticks(count.total)]);
+            part.rows.push((sampled(hash_of(function)), words));
+        }
+        let lost = all - kept - part.rows.len();
+        Ok(kept + part.add_to(room, lost as u64)?)
+    }
+
+    fn frames(&self, recorded: &Recorded<'_>) -> (TableDef, Vec<Row>) {
+        let functions = &recorded.profile.symbols.functions;
+        let row = |node: &Node| {
+            let position = node.position.map_or(0, |position| position.saturating_add(1));
+            let function = hash_of(&functions[node.frame.function as usize]);
+            let words =
+                [node.caller, function, node.frame.line.into(), position, node.is_inlined.into(), node.count.own];
+            (sampled(node.number), words.to_vec())
+        };
+        let columns = ["caller", "function", "line", "position", "inlined"].map(number);
+        let columns = columns.into_iter().chain([Column::new("samples")]).collect();
+        (table(FRAMES, columns), self.nodes.iter().map(row).collect())
+    }
+
+    /// Samples by frame, subject and event, the most frequent first. Samples in no event have no row.
+    fn events(&self, recorded: &Recorded<'_>, kept: impl Fn(Option<EventId>) -> Option<EventId>) -> Vec<Row> {
+        let process = recorded.store.header().pid.into();
+        let mut counts: BTreeMap<(u64, Key, u64), u64> = BTreeMap::new();
+        for (&(frame, list, event), count) in &self.events {
+            let Some(key) = recorded.innermost(list) else { continue };
+            *counts.entry((frame, key, kept(event).map_or(0, EventId::raw))).or_default() += count;
+        }
+        let mut rows: Vec<_> = counts.into_iter().collect();
+        rows.sort_by_key(|&(of, samples)| (Reverse(samples), of));
+        let row = |((frame, of, event), samples): ((u64, Key, u64), u64)| {
+            let key = Key { key: hash_of(&(frame, of, event)), ..of };
+            (key, vec![frame, of.key, event, process, samples])
+        };
+        rows.into_iter().map(row).collect()
+    }
+}
+
+/// The key of a row that is about no event.
+fn sampled(number: u64) -> Key {
+    Key { site: NO_SITE, second: 0, key: number }
+}
+
+fn table(name: &str, columns: Vec<Column>) -> TableDef {
+    TableDef {
+        profile: PROFILE.to_owned(),
+        name: name.to_owned(),
+        key: KeyKind::Sampled,
+        columns,
+        ..TableDef::default()
+    }
+}
+
+/// A column of numbers that are the same wherever they are known.
+fn number(name: &str) -> Column {
+    Column::new(name).merged_by(Merge::Max)
+}
+
+/// Functions of one table.
+#[derive(Default)]
+struct Part {
+    names: [Words; 4],
+    rows: Vec<Row>,
+    /// Bytes of its names at most.
+    bytes: usize,
+}
+
+impl Part {
+    fn add_to(self, room: &mut Room, lost: u64) -> io::Result<usize> {
+        let names = self.names.into_iter().zip(["name", "file", "owner", "module"]);
+        let mut columns: Vec<Column> = names.map(|(words, name)| words.column(name)).collect();
+        columns.extend([Column::new("samples"), Column::ticks("cpu")]);
+        columns.extend([Column::new("total samples"), Column::ticks("total cpu")]);
+        room.add(table("", columns), &self.rows, lost)
+    }
+}
+
+/// The distinct texts of a column.
+#[derive(Default)]
+struct Words {
+    all: Vec<String>,
+    places: HashMap<String, u64>,
+}
+
+impl Words {
+    /// The word of a text: its place + 1; 0 for an empty text.
+    fn word(&mut self, text: &str) -> u64 {
+        if text.is_empty() {
+            return 0;
+        }
+        if let Some(&place) = self.places.get(text) {
+            return place;
+        }
+        self.all.push(text.to_owned());
+        self.places.insert(text.to_owned(), self.all.len() as u64);
+        self.all.len() as u64
+    }
+
+    fn column(self, name: &str) -> Column {
+        Column { kind: ColumnKind::Choice(self.all), ..number(name) }
+    }
+}
+
+/// A number that is the same in every process: FNV-1a, never 0.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0.max(1)
+    }
+}
+
+fn hash_of(of: &impl Hash) -> u64 {
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    of.hash(&mut hasher);
+    hasher.finish()
+}

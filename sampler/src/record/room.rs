@@ -1,0 +1,107 @@
+//! The room that a recording has left for tables: its pages of profiles, and its names.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+
+use metaspy_format::arena::{Entry, head, push_text};
+use metaspy_format::profile::page::{self, Content, HEAD_WORDS, HEADER_WORDS, Kind};
+use metaspy_format::profile::{Key, ROWS_MAX, TableDef};
+use metaspy_format::superblock as sb;
+use metaspy_reader::Store;
+use metaspy_report::append::write_words;
+
+/// Tables of method profilers are numbered from 0 up, those of samples from here up.
+const FIRST_TABLE: u32 = 1 << 31;
+
+/// A row of a table: its key, and a word for each column.
+pub type Row = (Key, Vec<u64>);
+
+/// Tables that are appended to a recording.
+pub struct Room {
+    installation: u32,
+    tables: u32,
+    pages: Vec<u64>,
+    pages_used: usize,
+    pages_left: usize,
+    entries: Vec<u64>,
+    arena_used: usize,
+    arena_left: usize,
+}
+
+impl Room {
+    /// The room of a recording whose process has ended.
+    pub fn of(store: &Store) -> Room {
+        let (ring, installation) = (store.ring(), FIRST_TABLE + store.profiles().len() as u32);
+        let (words, layout) = (ring.words, ring.layout);
+        let (pages_used, arena_used) =
+            (words.acquire(sb::PROFILES_USED) as usize / 8, words.acquire(sb::ARENA_USED) as usize);
+        Room {
+            installation,
+            tables: 0,
+            pages: Vec::new(),
+            pages_used,
+            pages_left: layout.profiles.len.saturating_sub(pages_used),
+            entries: Vec::new(),
+            arena_used,
+            arena_left: layout.arena.len.saturating_sub(arena_used),
+        }
+    }
+
+    /// The rows of a table with this many columns that still find room.
+    pub fn rows(&self, columns: usize) -> usize {
+        let fixed = 3 * HEADER_WORDS + HEAD_WORDS;
+        (self.pages_left.saturating_sub(fixed) / (Key::WORDS + columns)).min(ROWS_MAX as usize)
+    }
+
+    /// Bytes of names that still find room.
+    pub fn bytes(&self) -> usize {
+        self.arena_left * 8
+    }
+
+    /// Adds a table that lacks `lost` rows. Further ones that find no room are counted, too. Returns the number of rows; 0 if
+    /// the table itself finds no room.
+    pub fn add(&mut self, def: TableDef, rows: &[Row], lost: u64) -> io::Result<usize> {
+        let kept = &rows[..rows.len().min(self.rows(def.columns.len()))];
+        let table = self.installation + self.tables;
+        let def = TableDef { installation: self.installation, ..def };
+        let mut entry = vec![0];
+        push_text(&mut entry, &serde_json::to_string(&def)?);
+        entry[0] = head(Entry::Table, entry.len(), table);
+        if kept.is_empty() || entry.len() > self.arena_left {
+            return Ok(0);
+        }
+        let before = self.pages.len();
+        let lost = lost + (rows.len() - kept.len()) as u64;
+        self.page(Content { table, kind: Kind::Head }, &[&[lost], &[0; HEAD_WORDS - 1][..]].concat());
+        let keys: Vec<u64> = kept.iter().flat_map(|(key, _)| [key.key, key.who()]).collect();
+        self.page(Content { table, kind: Kind::Keys }, &keys);
+        let values: Vec<u64> = kept.iter().flat_map(|(_, values)| values.iter().copied()).collect();
+        self.page(Content { table, kind: Kind::Values }, &values);
+        self.pages_left -= self.pages.len() - before;
+        self.arena_left -= entry.len();
+        self.entries.extend(entry);
+        self.tables += 1;
+        Ok(kept.len())
+    }
+
+    fn page(&mut self, content: Content, words: &[u64]) {
+        let mut header = [0; HEADER_WORDS];
+        header[page::WORDS] = words.len() as u64;
+        header[page::CONTENT] = content.pack();
+        self.pages.extend(header);
+        self.pages.extend(words);
+    }
+
+    /// Writes the tables into the file of the recording. The counts are stored last, so that a reader finds all of the
+    /// tables or none.
+    pub fn write(&self, path: &Path, store: &Store) -> io::Result<()> {
+        let layout = store.ring().layout;
+        let file = OpenOptions::new().write(true).open(path)?;
+        write_words(&file, (layout.profiles.at + self.pages_used) * 8, &self.pages)?;
+        write_words(&file, (layout.arena.at + self.arena_used) * 8, &self.entries)?;
+        let pages_used = (self.pages_used + self.pages.len()) * 8;
+        write_words(&file, sb::PROFILES_USED * 8, &[pages_used as u64])?;
+        write_words(&file, sb::ARENA_USED * 8, &[(self.arena_used + self.entries.len()) as u64])
+    }
+}

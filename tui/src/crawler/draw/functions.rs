@@ -1,0 +1,41 @@
+//! The functions by processor time, with their lines, their callers, and the subjects and the events that they ran in.
+//!
+//! ```text
+//! ┌ 214 functions, 1,672 samples ──────────────────────────────────────────────┐
+//! │ function                             self ms      self %   total ms         │
+//! │ taffy::compute::grid                   310.0  18.5 ± 1.9      702.0         │
+//! │   dependencies, target/release/app                                          │
+//! │     src/compute/grid.rs:120-124        201.0  12.0 ± 1.6      380.0         │
+//! │   for                                                                       │
+//! │     Node #412 in Scene::layout          96.0   5.7 ± 1.1      120.0         │
+//! └────────────────────────────────────────────────────────────────────────────┘
+//! ```
+
+use metaspy_report::functions::text;
+use metaspy_report::text::{counted, grouped, wrap};
+
+use super::canvas::Canvas;
+use super::{table, theme};
+use crate::crawler::layout::Area;
+use crate::crawler::state::Crawler;
+
+/// How a recording gets samples.
+const NO_SAMPLES: &str =
+    "no samples were recorded: run the program with `METASPY_RECORD=run.spy metaspy sample -- CMD`";
+
+/// Draws the screen.
+pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
+    let (view, inner) = (&crawler.view.functions, area.inner());
+    let Some(functions) = &view.functions else {
+        canvas.frame(area, " functions ", "", theme::FOCUS);
+        let text = if view.is_read { NO_SAMPLES } else { "reading samples …" };
+        return canvas.empty(inner, &wrap(text, inner.width.saturating_sub(4).into()));
+    };
+    let note = if crawler.view.filter.is_all() { "" } else { " all samples, not filtered " };
+    let count = counted(functions.all.len() as u64, "function");
+    canvas.frame(area, &format!(" {count}, {} samples ", grouped(functions.samples)), note, theme::FOCUS);
+    table::draw(canvas, Area { height: inner.height.saturating_sub(1), ..inner }, &crawler.store, view);
+    let footer = text::note(functions).unwrap_or_else(|| "± with 95 % probability".into());
+    let (y, room) = (inner.y + inner.height.saturating_sub(1), inner.width.saturating_sub(1));
+    canvas.text(inner.x + 1, y, room, &footer, theme::FAINT);
+}
