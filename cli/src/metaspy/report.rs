@@ -1,11 +1,12 @@
 //! `metaspy report`: the counts of a recording, as text and as JSON.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use metaspy_core::Store;
 use metaspy_core::store::{By, DetailLevel, Filter, Scope};
+use metaspy_core::{Selector, Store};
 use metaspy_report::condition::{Condition, Verdict};
 use metaspy_report::contexts::{
     Contexts, Weight, write_allocations_json, write_allocations_text, write_json, write_text,
@@ -15,6 +16,7 @@ use metaspy_report::export::{Format, Selection};
 use metaspy_report::functions::{self, Functions};
 use metaspy_report::rows;
 use metaspy_report::rows::text::Numbers;
+use metaspy_report::table::Top;
 use metaspy_report::text::{clean_lines, file_name};
 use metaspy_report::types::{self, Types};
 
@@ -32,8 +34,8 @@ const NO_SAMPLES: &str = "the recording has no samples: run the program with `me
 
 /// Writes the report.
 pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
-    if options.types {
-        return types(options, out);
+    if let Some(selector) = &options.types {
+        return types(options, selector.as_ref(), out);
     }
     // Mistakes on the command line are reported before a recording is opened.
     let parsed: Result<Vec<Condition>, String> = options.fail_if.iter().map(|text| text.parse()).collect();
@@ -157,19 +159,33 @@ fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) ->
     Ok(Ended::Fine)
 }
 
-/// Writes the types that arrived. Each recording has the types of its own program.
-fn types(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
+/// Writes the types that arrived at the methods that match. Each recording has the types of its own program.
+fn types(options: &arguments::Report, selector: Option<&Selector>, out: &mut impl Write) -> Result<Ended> {
     let stores: Result<Vec<Store>> =
         live::paths_of(&options.sources)?.iter().map(|path| live::open_named(path)).collect();
-    let types = Types::read(&stores?);
+    let all = Types::read(&stores?);
+    let (types, top) = match selector {
+        None => (all, options.top.rows()),
+        Some(selector) => (types_of(all, selector)?, options.top.top.unwrap_or(Top::All)),
+    };
     options.json.write(
         out,
         |out| Ok(serde_json::to_writer_pretty(out, &types::json(&types))?),
-        |out| {
-            types::lines(&types, options.top.rows()).iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line)))
-        },
+        |out| types::lines(&types, top).iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line))),
     )?;
     Ok(if types.is_recorded { Ended::Fine } else { Ended::Failed })
+}
+
+/// The types at the methods that match, and at the calls in them.
+fn types_of(types: Types, selector: &Selector) -> Result<Types> {
+    let callers = types.methods.iter().flat_map(|method| &method.callers).filter_map(|site| site.caller.as_deref());
+    let paths: BTreeSet<&str> = types.methods.iter().map(|method| method.path.as_str()).chain(callers).collect();
+    if !types.is_recorded || paths.iter().any(|path| selector.matches(path)) {
+        return Ok(types.of(selector));
+    }
+    let nearest = selector.nearest(paths);
+    let advice = if nearest.is_empty() { String::new() } else { format!(": did you mean {}?", nearest.join(", ")) };
+    Err(say(format!("--types: types arrived at no method that matches `{selector}`{advice}")))
 }
 
 /// The recordings of the other processes that were started with the same `METASPY_RECORD`, which a note names.

@@ -133,6 +133,25 @@ fn types_that_arrive_are_counted_by_symbols() {
 }
 
 #[test]
+fn a_report_of_one_function_has_what_arrives_there() {
+    let package = shapes("arrived_part");
+    package.metaspy(&["run", "--types"]);
+    let report = |selector: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+        command.arg("report").arg(package.runs().join("1")).arg(format!("--types={selector}"));
+        let output = command.output().expect("it runs");
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned())
+    };
+    let [part, _] = report("any");
+    assert!(part.contains("arrived_part::any calls area: polymorphic\n    2 calls (66.7 %)"), "{part}");
+    assert!(part.contains("Shape: 2 of 4 implementations: arrived_part::Never, arrived_part::Unit"), "{part}");
+    assert!(!part.contains("measure") && !part.contains("Tall: "), "{part}");
+    let [nothing, error] = report("mesure");
+    assert_eq!(nothing, "");
+    assert!(error.contains("did you mean arrived_part::measure?"), "{error}");
+}
+
+#[test]
 fn a_later_build_changes_no_type_of_a_kept_run() {
     let package = shapes("arrived_kept");
     package.metaspy(&["run", "--types"]);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use metaspy_core::format::declared::{Parameter, parameters_of};
 use metaspy_core::method_profilers::{MethodProfiler, Types as Profiler};
 use metaspy_core::store::{ProfileTable, RecordedSite, RowKey, TypeKey};
-use metaspy_core::{KindId, SiteId, Store};
+use metaspy_core::{KindId, Selector, SiteId, Store};
 
 use super::declared::Declared;
 use super::tables::Tables;
@@ -25,6 +25,8 @@ pub struct Types {
     pub notes: Vec<String>,
     /// True if a recording has such a table.
     pub is_recorded: bool,
+    /// True for a part of the methods: traits without a method among them are left out of what never arrived.
+    pub(super) is_part: bool,
     places: HashMap<(String, u32), usize>,
 }
 
@@ -142,6 +144,19 @@ impl Types {
     /// The method with this path and first line.
     pub fn method(&self, path: &str, line: u32) -> Option<&MethodTypes> {
         self.places.get(&(path.to_owned(), line)).map(|&at| &self.methods[at])
+    }
+
+    /// The types at the methods that match, and at the calls in them.
+    pub fn of(mut self, selector: &Selector) -> Types {
+        let is_of = |path: &str| selector.matches(path);
+        for method in self.methods.iter_mut().filter(|method| !is_of(&method.path)) {
+            method.values.clear();
+            method.callers.retain(|site| site.caller.as_deref().is_some_and(is_of));
+        }
+        self.methods.retain(|method| !method.callers.is_empty());
+        self.is_part = true;
+        self.sort();
+        self
     }
 
     fn add(&mut self, store: &Store) {

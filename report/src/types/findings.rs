@@ -14,7 +14,7 @@ pub struct Shape {
     pub caller: Option<String>,
     /// The called name.
     pub name: String,
-    /// The targets with their receivers, the most frequent first.
+    /// The targets with their receivers, those that took longest first; the most frequent first if calls were not timed.
     pub targets: Vec<Target>,
 }
 
@@ -103,7 +103,10 @@ impl Types {
     /// Implementations of traits and variants of enums that never arrived, where others of them did.
     pub fn unseen(&self) -> Vec<Unseen> {
         let seen: BTreeSet<&str> = self.all().map(Arrived::path).collect();
-        let traits = self.declared.implementations.iter().filter_map(|(of, types)| {
+        let ran: BTreeSet<&str> = self.methods.iter().filter_map(|method| method.path.rsplit("::").nth(1)).collect();
+        let of_methods = |of: &str| !self.is_part || ran.contains(last_segment(of));
+        let traits = self.declared.implementations.iter().filter(|(of, _)| of_methods(of));
+        let traits = traits.filter_map(|(of, types)| {
             let never: Vec<String> = types.iter().filter(|ty| !seen.contains(ty.as_str())).cloned().collect();
             let is_partly = !never.is_empty() && never.len() < types.len();
             is_partly.then(|| Unseen { of: of.clone(), is_enum: false, never, all: types.len() })
@@ -151,7 +154,8 @@ impl Types {
     }
 
     fn all(&self) -> impl Iterator<Item = &Arrived> {
-        self.methods.iter().flat_map(|method| &method.values).flat_map(|value| &value.arrived)
+        let calls = self.methods.iter().flat_map(|method| &method.callers);
+        calls.flat_map(|site| &site.values).flat_map(|value| &value.arrived)
     }
 }
 
@@ -170,6 +174,6 @@ fn by_receiver(mut targets: Vec<Target>) -> Vec<Target> {
         }
         is_same
     });
-    targets.sort_by_key(|target| std::cmp::Reverse(target.count));
+    targets.sort_by_key(|target| std::cmp::Reverse((target.total_ns, target.count)));
     targets
 }

@@ -17,7 +17,7 @@ pub fn lines(types: &Types, top: Top) -> Vec<String> {
     }
     let limit = top.limit(TOP);
     let mut lines = by_method(types, limit, top.is_all());
-    lines.extend(by_call(&types.call_sites(), limit));
+    lines.extend(by_call(&types.call_sites(), limit, top.is_all()));
     lines.extend(part("never arrived, although others of their kind did:", types.unseen().iter().map(unseen), limit));
     lines.extend(part("declared wider than what arrives:", types.wide().iter().map(wide), limit));
     if types.unresolved > 0 {
@@ -60,7 +60,7 @@ fn arrived(one: &Arrived, all: u64) -> String {
     format!("{} {} ({})", one.text(), grouped(one.count), percent(one.count, all))
 }
 
-fn by_call(shapes: &[Shape], limit: usize) -> Vec<String> {
+fn by_call(shapes: &[Shape], limit: usize, is_all: bool) -> Vec<String> {
     if shapes.is_empty() {
         return Vec::new();
     }
@@ -68,12 +68,13 @@ fn by_call(shapes: &[Shape], limit: usize) -> Vec<String> {
     let classes = ["monomorphic", "polymorphic", "megamorphic"].map(|class| format!("{} {class}", of(class)));
     let mut lines = vec![format!("calls with a receiver, by number of targets: {}", classes.join(", "))];
     let several: Vec<&Shape> = shapes.iter().filter(|shape| shape.targets.len() > 1).collect();
+    let listed = if is_all { usize::MAX } else { TYPES };
     for shape in several.iter().take(limit) {
         let caller = shape.caller.as_deref().unwrap_or("code without hooks");
         lines.push(format!("  {caller} calls {}: {}", shape.name, shape.class()));
-        lines.extend(shape.targets.iter().take(TYPES).map(|one| format!("    {}", target(one, shape.count()))));
-        if shape.targets.len() > TYPES {
-            lines.push(format!("    {} more", counted((shape.targets.len() - TYPES) as u64, "target")));
+        lines.extend(shape.targets.iter().take(listed).map(|one| format!("    {}", target(one, shape.count()))));
+        if shape.targets.len() > listed {
+            lines.push(format!("    {} more", counted((shape.targets.len() - listed) as u64, "target")));
         }
     }
     if several.len() > limit {

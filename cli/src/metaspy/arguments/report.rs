@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use metaspy_core::Selector;
 use metaspy_report::rows::{By, Sort};
 
 use crate::options::{ContextOptions, JsonOption, TopOption};
@@ -18,9 +19,10 @@ pub struct Report {
     /// One row for each of these; `cause`: for each site that something began with
     #[arg(long, value_parser = parse_by(), default_value = "site")]
     pub by: By,
-    /// Prints the types that arrived at methods, in place of rows: of a program that ran with `cargo metaspy run --types`
-    #[arg(long, conflicts_with_all = ["by", "cpu", "sort", "percent", "filter", "profile", "fail_if", "expect"])]
-    pub types: bool,
+    /// Prints the types that arrived at methods, in place of rows: of a program that ran with `cargo metaspy run --types`;
+    /// --types='Shape::*' those at these methods and at the calls in them
+    #[arg(long, value_name = "SELECTOR", num_args = 0..=1, require_equals = true, conflicts_with_all = ["by", "cpu", "sort", "percent", "filter", "profile", "fail_if", "expect"])]
+    pub types: Option<Option<Selector>>,
     /// Sorts by processor time: the recording is one that `metaspy sample` sampled
     #[arg(long, conflicts_with = "sort")]
     pub cpu: bool,

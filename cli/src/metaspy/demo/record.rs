@@ -69,7 +69,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
     writeln!(out, "{name}, {} elements, laid out for {:.1} s", grouped(elements as u64), took.as_secs_f64())?;
     let report = arguments::Report {
         sources: vec![file.to_owned()],
-        types: false,
+        types: None,
         functions: false,
         by: By::Site,
         cpu: false,
