@@ -1,12 +1,13 @@
 //! `metaspy restore`: sealed recordings become recordings again, for the crawler and every other reader.
 //!
-//! A restored recording appears by a rename, and stays for the next time.
+//! A restored recording appears by a rename, and stays for the next time, within the bound of the cache.
 
+mod cache;
 mod events;
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use futures::TryStreamExt;
@@ -23,7 +24,8 @@ const PIECE: usize = 1 << 16;
 
 /// Runs the command: prints the paths of the restored recordings.
 pub async fn run(options: &arguments::Restore) -> Result<bool> {
-    let to = options.to.clone().map_or_else(cache, Ok)?;
+    let to = options.to.clone().map_or_else(cache::directory, Ok)?;
+    let is_cache = options.to.is_none();
     for set in &options.sets {
         let (root, below) = split(set);
         let target = Target::parse(&root)?;
@@ -40,17 +42,16 @@ pub async fn run(options: &arguments::Restore) -> Result<bool> {
                 print_message(&format_args!("metaspy restore: {at} of {count}: {name}, {events} events"));
                 restore(&target, partition, &path).await.with_context(|| format!("cannot restore {name}"))?;
             }
+            if is_cache {
+                cache::mark_used(&path)?;
+            }
             println!("{}", path.display());
         }
     }
+    if is_cache {
+        cache::trim(&to)?;
+    }
     Ok(true)
-}
-
-/// The directory of restored recordings.
-fn cache() -> Result<PathBuf> {
-    let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
-    Ok(cache.context("there is no HOME: name a directory by --to")?.join("metaspy/restored"))
 }
 
 /// The set, and the partitions in it, if the path goes on into them: `sealed/run=…/host=…`.

@@ -29,7 +29,8 @@ impl NodeId {
 
     fn paint(&self) {}
 
-    fn hold(&self, then: impl FnOnce()) {
+    /// Runs something as a call of this node.
+    pub fn hold(&self, then: impl FnOnce()) {
         then();
     }
 }
@@ -169,7 +170,17 @@ impl S3 {
 
     /// The address of none.
     pub fn away() -> Self {
-        S3 { url: "http://127.0.0.1:9".to_owned(), process: None }
+        S3::at("http://127.0.0.1:9")
+    }
+
+    /// What is at an address.
+    pub fn at(url: &str) -> Self {
+        S3 { url: url.to_owned(), process: None }
+    }
+
+    /// Its address.
+    pub fn address(&self) -> &str {
+        &self.url
     }
 
     /// Runs the command with keys for this server. Returns its exit code and its output.

@@ -6,9 +6,12 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::fixture::{NodeId, OF_FRAME, directory, rows_of};
+use crate::fixture::{NodeId, OF_FRAME, directory, metaspy, rows_of};
 use crate::serve::Server;
 use crate::ship::{recordings, ship, text};
+
+/// The name of the process below.
+const WORKER: &str = "live::a_process_that_works_on_request";
 
 /// The process: it lays out as many frames as each line of its input has.
 #[test]
@@ -23,34 +26,39 @@ fn a_process_that_works_on_request() {
     }
 }
 
-struct Process {
+/// A process that answers lines.
+pub struct Process {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<std::process::ChildStdout>,
 }
 
 impl Process {
-    fn start(environment: &[(&str, &str)]) -> Self {
+    /// Starts one of these tests as a process.
+    pub fn start(test: &str, environment: &[(&str, &str)]) -> Self {
         let own = std::env::current_exe().expect("a test is a file");
         let mut command = Command::new(own);
-        command.args(["--exact", "live::a_process_that_works_on_request", "--ignored", "--nocapture"]);
+        command.args(["--exact", test, "--ignored", "--nocapture"]);
         command.envs(environment.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
         let output = BufReader::new(child.stdout.take().expect("it is a pipe"));
         Process { input: child.stdin.take(), output, child }
     }
 
-    /// Works, and returns the number of all of its calls.
-    fn work(&mut self, frames: u64) -> u64 {
-        writeln!(self.input.as_mut().expect("it has not ended"), "{frames}").expect("it reads");
-        let calls = self.output.by_ref().lines().map_while(Result::ok).find_map(|line| {
-            let calls = line.strip_prefix("calls ")?.parse().ok();
-            Some(calls.expect("it is a number"))
-        });
-        calls.expect("it answers")
+    /// Sends a line, and returns what follows `word` in the answer.
+    pub fn answer(&mut self, line: &str, word: &str) -> String {
+        writeln!(self.input.as_mut().expect("it has not ended"), "{line}").expect("it reads");
+        let mut lines = self.output.by_ref().lines().map_while(Result::ok);
+        lines.find_map(|line| Some(line.strip_prefix(word)?.trim().to_owned())).expect("it answers")
     }
 
-    fn end(&mut self) {
+    /// Works, and returns the number of all of its calls.
+    fn work(&mut self, frames: u64) -> u64 {
+        self.answer(&frames.to_string(), "calls").parse().expect("it is a number")
+    }
+
+    /// Ends it, and waits.
+    pub fn end(&mut self) {
         self.input = None;
         assert!(self.child.wait().expect("it ends").success());
     }
@@ -72,7 +80,8 @@ fn reported(server: &Server) -> u64 {
 #[test]
 fn a_server_follows_a_process() {
     let dir = directory("live");
-    let mut process = Process::start(&[("METASPY_RECORD", "live"), ("METASPY_DIR", &dir.display().to_string())]);
+    let mut process =
+        Process::start(WORKER, &[("METASPY_RECORD", "live"), ("METASPY_DIR", &dir.display().to_string())]);
     let mut calls = process.work(10);
     let server = Server::start_in(&process.child.id().to_string(), &dir);
     for _ in 0..3 {
@@ -94,7 +103,7 @@ fn a_process_that_rotates_is_shipped_while_it_runs() {
     let (dir, target) = (directory("rotating"), directory("rotated"));
     let path = dir.display().to_string();
     let rotates = [("METASPY_RECORD", "live"), ("METASPY_DIR", &*path), ("METASPY_ROTATE", "1MiB")];
-    let mut process = Process::start(&rotates);
+    let mut process = Process::start(WORKER, &rotates);
     let sealed = |target: &Path| -> u64 {
         let rows = rows_of("SELECT sum(calls) FROM tallies", target);
         rows.first().and_then(|row| row.parse().ok()).unwrap_or(0)
@@ -112,4 +121,22 @@ fn a_process_that_rotates_is_shipped_while_it_runs() {
     assert!(ship(&dir, &target, &[]).status.success());
     assert_eq!((sealed(&target), recordings(&dir)), (calls, 0));
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
+fn a_killed_process_leaves_all_of_its_rows() {
+    let dir = directory("killed process");
+    let spy = dir.join("killed.spy");
+    let mut process = Process::start(WORKER, &[("METASPY_RECORD", &spy.display().to_string())]);
+    let calls = process.work(100);
+    process.child.kill().expect("it is a child");
+    process.child.wait().expect("it ends");
+    let set = dir.join("sealed").display().to_string();
+    let output = metaspy(&["seal", &spy.display().to_string(), "--to", &set]);
+    assert!(output.status.success(), "{}", text(&output));
+    for source in [&spy, &dir.join("sealed")] {
+        assert_eq!(rows_of("SELECT count(*) FROM events", source), [calls.to_string()]);
+        assert_eq!(rows_of("SELECT state, calls, lost FROM recordings", source), [format!("killed,{calls},0")]);
+    }
+    fs::remove_dir_all(dir).expect("it is ours");
 }

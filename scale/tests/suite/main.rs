@@ -9,4 +9,6 @@ mod query;
 mod restore;
 mod seal;
 mod serve;
+mod services;
 mod ship;
+mod unreliable;

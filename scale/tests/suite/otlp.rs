@@ -25,8 +25,9 @@ use crate::fixture::{CALLS, FRAMES, metaspy, recording};
 
 /// A receiver that keeps what arrives.
 #[derive(Clone, Default)]
-struct Received {
-    spans: Arc<Mutex<Vec<Span>>>,
+pub struct Received {
+    /// The spans.
+    pub spans: Arc<Mutex<Vec<Span>>>,
     /// The sum of each metric.
     sums: Arc<Mutex<HashMap<String, f64>>>,
 }
@@ -79,7 +80,7 @@ impl MetricsService for Received {
 }
 
 /// Starts a receiver, and returns its address.
-async fn listen(received: &Received, transport: &str) -> SocketAddr {
+pub async fn listen(received: &Received, transport: &str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let address = listener.local_addr().expect("it listens");
     let received = received.clone();

@@ -9,7 +9,7 @@ use metaspy_reader::Store;
 use crate::fixture::{CALLS, S3, directory, metaspy, python_with, recording, rows_of};
 
 /// A directory with copies of the recording, which differ by the number of their process.
-fn spool(name: &str, copies: u64) -> PathBuf {
+pub fn spool(name: &str, copies: u64) -> PathBuf {
     let dir = directory(name);
     let bytes = fs::read(recording()).expect("it was recorded");
     let pid = Store::open(&recording()).expect("it was recorded").header().pid;

@@ -1,0 +1,106 @@
+//! Buckets that are slow, or that vanish while something is written, and sets of another version.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+
+use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording};
+use crate::ship::{recordings, spool};
+
+/// Listens, and gives each connection to a function with a thread of its own. Returns the address.
+fn listen(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it listens");
+    let serve = Arc::new(serve);
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let serve = serve.clone();
+            thread::spawn(move || serve(stream));
+        }
+    });
+    format!("http://{address}")
+}
+
+/// Copies until either side ends, or the bytes that may be sent are spent.
+fn copy(mut from: TcpStream, mut to: TcpStream, left: &AtomicI64) {
+    let mut bytes = [0; 4096];
+    while let Ok(read) = from.read(&mut bytes) {
+        if read == 0 || left.fetch_sub(read as i64, Ordering::Relaxed) < read as i64 {
+            break;
+        }
+        if to.write_all(&bytes[..read]).is_err() {
+            break;
+        }
+    }
+    // They may be closed.
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
+
+/// The address of a server that vanishes when this many bytes were sent to it.
+fn vanishing(server: &S3, after: i64) -> String {
+    let behind = server.address().trim_start_matches("http://").to_owned();
+    let left = Arc::new(AtomicI64::new(after));
+    listen(move |client| {
+        if left.load(Ordering::Relaxed) <= 0 {
+            return;
+        }
+        let server = TcpStream::connect(&behind).expect("the server runs");
+        let (answers, to_client) = (server.try_clone().expect("a socket"), client.try_clone().expect("a socket"));
+        thread::spawn(move || copy(answers, to_client, &AtomicI64::new(i64::MAX)));
+        copy(client, server, &left);
+    })
+}
+
+#[test]
+fn a_bucket_that_vanishes_at_any_byte_loses_and_duplicates_nothing() {
+    let Some(python) = python_with("moto") else {
+        println!("SKIPPED: s3 that vanishes: no Python with moto; set METASPY_PYTHON");
+        return;
+    };
+    let server = S3::start(&python);
+    let dir = spool("vanishing", 2);
+    let arguments = ["ship", &dir.display().to_string(), "--to", "s3://spies/vanishing", "--once"];
+    for after in [1_000, 30_000, 200_000] {
+        let (code, text) = S3::at(&vanishing(&server, after)).run(&arguments);
+        assert!(code == Some(2) && recordings(&dir) > 0, "{code:?}: {text}");
+    }
+    let (code, text) = server.run(&arguments);
+    assert!(code == Some(0) && recordings(&dir) == 0, "{text}");
+    let query = "SELECT count(*) FROM events GROUP BY process";
+    let (code, rows) = server.run(&["query", "--format", "csv", query, "s3://spies/vanishing"]);
+    let calls = CALLS.to_string();
+    assert_eq!((code, rows.lines().skip(1).collect::<Vec<_>>()), (Some(0), vec![&*calls; 2]), "{rows}");
+    fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
+fn a_bucket_that_does_not_answer_is_reported() {
+    let silent = listen(|mut client| {
+        let _ = client.read_to_end(&mut Vec::new());
+    });
+    let (code, text) = S3::at(&silent).run(&["seal", &recording().display().to_string(), "--to", "s3://spies/silent"]);
+    assert!(code == Some(2) && text.contains("cannot read s3://spies/silent"), "{code:?}: {text}");
+}
+
+#[test]
+fn a_set_of_a_newer_version_is_refused_with_its_version() {
+    let dir = directory("newer");
+    let set = dir.display().to_string();
+    printed(&["seal", &recording().display().to_string(), "--to", &set, "--host", "old"]);
+    printed(&["seal", &recording().display().to_string(), "--to", &set, "--host", "new"]);
+    let run = fs::read_dir(&dir).expect("it is a set").next().expect("one run").expect("a name").path();
+    let new = fs::read_dir(run.join("host=new")).expect("it is a host").next().expect("one process").expect("a name");
+    let manifest = new.path().join("sealed.json");
+    let text = fs::read_to_string(&manifest).expect("it is there");
+    let newer = text.replace("\"schema_version\": 1", "\"schema_version\": 2");
+    assert_ne!(newer, text);
+    fs::write(&manifest, newer).expect("it is ours");
+    let output = metaspy(&["query", "SELECT count(*) FROM events", &set]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("host=new") && error.contains("version 2") && error.contains("newer one"), "{error}");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    fs::remove_dir_all(dir).expect("it is ours");
+}
