@@ -99,9 +99,9 @@ fn object() {
     let chosen = Arming::only(Mode::Full, vec![Dense(0).identify()]);
     let installed = observe(&[site!(Thing::by_dense).site()], chosen);
     let mut workload = Workload::new(OBJECTS, 1, Thing::new);
-    workload.run(WARM[0], nothing, &Thing::by_dense);
+    workload.run(WARM[0], nothing, Thing::by_dense);
     counted(&mut || {
-        workload.run(CALLS, nothing, &Thing::by_dense);
+        workload.run(CALLS, nothing, Thing::by_dense);
     });
     let (emitted, about) = (recording.store().totals().emitted, workload.replay()[0]);
     assert_eq!(emitted, about, "the events of one object");

@@ -118,7 +118,9 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
         _ if options.json.replaces_text() => export::print_json(&results, &options)?,
         Some(recordings) => {
             text::print(&results, &options, io::stdout().is_terminal());
-            recordings.kept().iter().for_each(|run| print_message(&format_args!("{}", text::browse(run))));
+            if let Some(run) = recordings.kept() {
+                print_message(&text::browse(run));
+            }
         }
         None => print_message(&format_args!("     Metaspy {}", text::woven(&results.woven))),
     }

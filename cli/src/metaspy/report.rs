@@ -13,7 +13,7 @@ use metaspy_report::contexts::{
 };
 use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::export::{Format, Selection};
-use metaspy_report::functions::{self, Functions};
+use metaspy_report::functions::{self, Functions, NoFunctions};
 use metaspy_report::rows;
 use metaspy_report::rows::text::Numbers;
 use metaspy_report::table::Top;
@@ -29,8 +29,6 @@ const TOP: usize = 20;
 /// Contexts of the text by default, and the least part of the whole that they have, in percent.
 const CONTEXTS: usize = 100;
 const THRESHOLD: f64 = 1.0;
-/// How a recording gets samples.
-const NO_SAMPLES: &str = "the recording has no samples: run the program with `metaspy sample -- CMD`";
 
 /// Writes the report.
 pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
@@ -65,8 +63,8 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     if options.cpu {
         if report.cpu.is_none() {
             let why = match options.by {
-                rows::By::Cause => "samples are in events, not in what these led to: choose another --by",
-                _ => NO_SAMPLES,
+                rows::By::Cause => "samples are in events, not in what these led to: choose another --by".to_owned(),
+                _ => NoFunctions::NoSamples.to_string(),
             };
             return Err(say(format!("--cpu: {why}")));
         }
@@ -114,9 +112,8 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
 
 /// Writes the functions by processor time.
 fn functions(options: &arguments::Report, store: &Store, out: &mut impl Write) -> Result<Ended> {
-    let Some(functions) = with_time("counting", || Functions::read(store)) else {
-        return Err(say(format!("--functions: {NO_SAMPLES}")));
-    };
+    let functions =
+        with_time("counting", || Functions::read(store)).map_err(|why| say(format!("--functions: {why}")))?;
     let top = options.top.rows();
     options.json.write(
         out,

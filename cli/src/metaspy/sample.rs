@@ -87,9 +87,13 @@ fn append(profile: &Profile) {
     for (path, appended) in record::append(profile) {
         let path = path.display();
         let text = match appended {
-            Ok(Appended::Rows(_)) => {
+            Ok(Appended::All) => {
                 format!("{path} has the samples: metaspy report {path} --functions, or --by subject --cpu")
             }
+            Ok(Appended::WithoutFunctions) => format!(
+                "{path} has the samples: metaspy report {path} --by subject --cpu; their functions found no room: record \
+                 with a larger METASPY_BUDGET"
+            ),
             Ok(Appended::StillWritten) => format!("{path} is still written, so its samples are in this report only"),
             Ok(Appended::NoSamples) => format!("{path} has no samples: its process used too little processor time"),
             Ok(Appended::NoRoom) => format!("{path} has no room for samples: record with a larger METASPY_BUDGET"),

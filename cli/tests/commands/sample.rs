@@ -168,30 +168,42 @@ fn a_recording_has_the_samples_of_its_process() {
     functions_are_in_the_recording(&file);
 }
 
-/// The functions, their lines, and the events that the same recording has.
+/// The functions of recordings as JSON. What is known about each function adds up, unless something found no room.
 #[cfg(feature = "demo")]
-fn functions_are_in_the_recording(file: &std::path::Path) {
-    let (code, out, error) = ended(&["report", text(file), "--functions", "--json"]);
+fn functions_of(files: &[&std::path::Path]) -> Value {
+    let words = [&["report"], &files.iter().map(|file| text(file)).collect::<Vec<_>>()[..], &["--functions", "--json"]];
+    let (code, out, error) = ended(&words.concat());
     assert_eq!(code, 0, "{error}");
     let report: Value = serde_json::from_str(&out).expect("JSON");
     let number = |of: &Value, name: &str| of[name].as_u64().expect("a number");
     let functions = report["functions"].as_array().expect("a list");
-    assert_eq!(number(&report, "lost"), 0);
-    assert_eq!(functions.iter().map(|of| number(of, "self_samples")).sum::<u64>(), number(&report, "samples"));
-    let store = metaspy_core::Store::open(file).expect("it is a recording");
-    let mut events = 0;
+    let samples: u64 = functions.iter().map(|of| number(of, "self_samples")).sum();
+    let has_room = number(&report, "lost") == 0;
+    assert!(if has_room { samples == number(&report, "samples") } else { samples <= number(&report, "samples") });
     for function in functions {
         let parts = |list: &str, name: &str| -> u64 {
             function[list].as_array().expect("a list").iter().map(|part| number(part, name)).sum()
         };
         assert!(number(function, "self_samples") <= number(function, "total_samples"), "{function}");
-        assert_eq!(parts("ranges", "self_samples"), number(function, "self_samples"), "{function}");
-        assert_eq!(parts("ranges", "total_samples"), number(function, "total_samples"), "{function}");
-        let within = parts("subjects", "total_samples") + number(function, "outside_samples");
-        assert_eq!(within, number(function, "total_samples"), "{function}");
-        events += function["events"].as_array().expect("a list").len();
+        if has_room {
+            assert_eq!(parts("ranges", "self_samples"), number(function, "self_samples"), "{function}");
+            assert_eq!(parts("ranges", "total_samples"), number(function, "total_samples"), "{function}");
+            let within = parts("subjects", "total_samples") + number(function, "outside_samples");
+            assert_eq!(within, number(function, "total_samples"), "{function}");
+        }
     }
+    report
+}
+
+/// The functions, their lines, and the events that the same recording has.
+#[cfg(feature = "demo")]
+fn functions_are_in_the_recording(file: &std::path::Path) {
+    let report = functions_of(&[file]);
+    assert_eq!(report["lost"], 0);
+    let functions = report["functions"].as_array().expect("a list").iter();
+    let events: usize = functions.map(|function| function["events"].as_array().expect("a list").len()).sum();
     assert!(events > 0, "samples fell in events");
+    let store = metaspy_core::Store::open(file).expect("it is a recording");
     let functions = metaspy_report::functions::Functions::read(&store).expect("there are samples");
     let layout = functions.all.iter().find(|of| of.name.contains("::layout") && of.total_samples > 10);
     let details = functions.details(layout.expect("the story has layouts").number);
@@ -200,6 +212,39 @@ fn functions_are_in_the_recording(file: &std::path::Path) {
     assert!(known > 0 && !details.callers.is_empty() && !details.subjects.is_empty(), "{details:?}");
     let (code, out, _) = ended(&["report", text(file), "--functions"]);
     assert!(code == 0 && out.contains("self ms") && out.contains("±") && out.contains("for "), "{out}");
+}
+
+#[cfg(feature = "demo")]
+#[test]
+fn functions_of_two_recordings_add_up_and_what_found_no_room_is_counted() {
+    let record = |name: &str, budget: &str| {
+        let file = fixture::directory().join(name);
+        let words = ["sample", "--rate", "4000", "--json=/dev/null", "--"];
+        let (code, _, error) = ended(&[&words[..], &story(text(&file), "50k"), &["--budget", budget]].concat());
+        if code == 2 && error.contains("the kernel refuses to sample") {
+            println!("SKIPPED: sampling: {error}");
+            return None;
+        }
+        assert_eq!(code, 0, "{error}");
+        Some(file)
+    };
+    let (Some(one), Some(other)) = (record("one.spy", "256MiB"), record("other.spy", "256MiB")) else { return };
+    let samples = |report: &Value| report["samples"].as_u64().expect("a number");
+    let both = functions_of(&[&one, &other]);
+    assert_eq!(samples(&both), samples(&functions_of(&[&one])) + samples(&functions_of(&[&other])));
+    let open = |file: &std::path::Path| metaspy_core::Store::open(file).expect("it is a recording");
+    let outside = |store| metaspy_report::rows::cpu::CpuTotals::read(&store).expect("it has samples").outside.samples;
+    let sources = [&one, &other].map(|file| (text(file).to_owned(), open(file))).to_vec();
+    let merged = metaspy_core::Store::merged(sources).expect("they are of the same program");
+    assert!(outside(open(&one)) > 0);
+    assert_eq!(outside(merged), outside(open(&one)) + outside(open(&other)));
+    let Some(small) = record("small.spy", "1MiB") else { return };
+    let report = functions_of(&[&small]);
+    assert!(
+        report["lost"].as_u64() > Some(0) && report["notes"][0].as_str().expect("a note").contains("METASPY_BUDGET")
+    );
+    let (code, out, error) = ended(&["verify", text(&small)]);
+    assert_eq!(code, 0, "{out}{error}");
 }
 
 #[test]

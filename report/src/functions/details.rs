@@ -107,15 +107,16 @@ impl Functions {
             }
             let mut within = 0;
             for event in &self.frames[leaf].events {
-                within += event.samples;
+                add(&mut within, event.samples);
                 let own = if at == leaf { event.samples } else { 0 };
                 let both: &mut Both = subjects.entry((event.site, event.subject)).or_default();
-                *both = (both.0 + own, both.1 + event.samples);
+                add(&mut both.0, own);
+                add(&mut both.1, event.samples);
                 if let Some(id) = event.event {
-                    *events.entry(id).or_insert(0) += event.samples;
+                    add(events.entry(id).or_insert(0), event.samples);
                 }
             }
-            outside += samples.saturating_sub(within);
+            add(&mut outside, samples.saturating_sub(within));
         }
         let subjects = sorted(subjects, |both: &Both| (both.1, both.0)).into_iter();
         let subjects = subjects.map(|((site, subject), (self_samples, total_samples))| InSubject {
@@ -166,13 +167,15 @@ impl Functions {
     }
 }
 
-fn add(to: &mut u64, samples: u64) {
+/// Adds samples. A damaged recording may have any number of them.
+pub(super) fn add(to: &mut u64, samples: u64) {
     *to = to.saturating_add(samples);
 }
 
 fn count_call(calls: &mut Calls, function: u64, samples: u64, is_inlined: bool) {
     let call = calls.entry(function).or_insert((0, true));
-    *call = (call.0 + samples, call.1 && is_inlined);
+    add(&mut call.0, samples);
+    call.1 &= is_inlined;
 }
 
 /// The entries of a map, the largest first.
@@ -186,13 +189,17 @@ fn sorted<K: Ord + Copy + Hash + Eq, V, O: Ord>(of: HashMap<K, V>, order: impl F
 fn ranges(spans: BTreeMap<Span, Both>) -> Vec<Range> {
     let mut ranges: Vec<Range> = Vec::new();
     for (span, (self_samples, total_samples)) in spans {
-        match (ranges.last_mut(), span) {
-            (Some(range @ Range { span: Span::Lines(..), .. }), Span::Lines(line, _)) if matches!(range.span, Span::Lines(_, last) if line - last <= 1) =>
-            {
-                let Span::Lines(first, _) = range.span else { continue };
-                range.span = Span::Lines(first, line);
-                range.self_samples += self_samples;
-                range.total_samples += total_samples;
+        let joined = match (ranges.last().map(|range| range.span), span) {
+            (Some(Span::Lines(first, last)), Span::Lines(line, _)) if line - last <= 1 => {
+                Some(Span::Lines(first, line))
+            }
+            _ => None,
+        };
+        match (joined, ranges.last_mut()) {
+            (Some(joined), Some(range)) => {
+                range.span = joined;
+                add(&mut range.self_samples, self_samples);
+                add(&mut range.total_samples, total_samples);
             }
             _ => ranges.push(Range { span, self_samples, total_samples }),
         }
@@ -204,6 +211,7 @@ fn ranges(spans: BTreeMap<Span, Both>) -> Vec<Range> {
 mod tests {
     use super::super::{Frame, Function};
     use super::*;
+    use crate::rows::cpu::Cpu;
 
     /// A stack, outermost first: functions with their lines. All samples are in the innermost frame.
     fn stack(functions: &mut Functions, frames: &[(u64, u32)], samples: u64) {
@@ -217,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_sample_counts_once_at_the_innermost_call_of_a_function() {
-        let mut functions = Functions { samples: 10, ..Functions::default() };
+        let mut functions = Functions { whole: Cpu { samples: 10, ns: 1_000 }, ..Functions::default() };
         functions.all = vec![Function { number: 2, self_samples: 10, self_ns: 1_000, ..Function::default() }];
         stack(&mut functions, &[(1, 5), (2, 20), (2, 21), (3, 90)], 4);
         stack(&mut functions, &[(1, 6), (2, 22)], 5);

@@ -15,7 +15,7 @@ pub fn write(out: &mut dyn Write, store: &Store, functions: &Functions, rows: us
     let shown = functions.all.iter().take(rows).map(|function| value(store, functions, function));
     let document = json!({
         "format": FORMAT,
-        "samples": functions.samples,
+        "samples": functions.whole.samples,
         "lost": functions.lost,
         "hidden": functions.all.len().saturating_sub(rows),
         "notes": text::note(functions).into_iter().collect::<Vec<_>>(),

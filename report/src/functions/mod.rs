@@ -2,17 +2,21 @@
 //! and the subjects and events that they ran in.
 //!
 //! The profile has three kinds of tables, whose rows are numbered by hashes. Those without a name have a row for each
-//! function, inlined or not; `frames` is the tree of stacks; `events` has the samples of a frame in an event, or in all events of a subject if
-//! the recording has no room for single ones.
+//! function, inlined or not; `frames` is the tree of stacks; `events` has the samples of a frame in an event, or in all
+//! events of a subject if the recording has no room for single ones.
 
 mod details;
 pub mod json;
 pub mod text;
 
 use std::collections::HashMap;
+use std::fmt;
 
 use metaspy_core::store::{EventId, ProfileRow, ProfileTable, RowKey, Value};
 use metaspy_core::{KindId, SiteId, Store, Subject};
+
+use crate::rows::cpu::{Cpu, CpuTotals, error_percent};
+use details::add;
 
 pub use details::{Called, Details, InSubject, Range, Span};
 
@@ -36,12 +40,32 @@ pub mod columns {
 pub struct Functions {
     /// The functions, the most self time first.
     pub all: Vec<Function>,
-    /// All samples.
-    pub samples: u64,
+    /// All samples, those of functions that found no room included.
+    pub whole: Cpu,
     /// Functions, frames and events that found no room in the recording.
     pub lost: u64,
     frames: Vec<Frame>,
     places: HashMap<u64, usize>,
+}
+
+/// Why a recording has no functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoFunctions {
+    /// No samples were taken.
+    NoSamples,
+    /// The samples are there by subject, and their functions found no room.
+    NoRoom,
+}
+
+impl fmt::Display for NoFunctions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NoFunctions::NoSamples => {
+                "no samples were recorded: run the program with `METASPY_RECORD=run.spy metaspy sample -- CMD`"
+            }
+            NoFunctions::NoRoom => "the functions of the samples found no room: record with a larger METASPY_BUDGET",
+        })
+    }
 }
 
 /// A function.
@@ -92,8 +116,8 @@ struct InEvent {
 }
 
 impl Functions {
-    /// Those of a recording; `None` without samples.
-    pub fn read(store: &Store) -> Option<Functions> {
+    /// Those of a recording.
+    pub fn read(store: &Store) -> Result<Functions, NoFunctions> {
         let mut functions = Functions::default();
         let mut by_number: HashMap<u64, Function> = HashMap::new();
         let mut frames: Vec<(u64, u64, Frame)> = Vec::new();
@@ -101,7 +125,7 @@ impl Functions {
         let profiles = store.profiles();
         // A merged recording may have tables of several processes.
         for table in profiles.iter().filter(|profile| profile.name == PROFILE).flat_map(|profile| &profile.tables) {
-            functions.lost += table.lost;
+            functions.lost = functions.lost.saturating_add(table.lost);
             let read = Columns::of(table);
             for row in &table.rows {
                 let RowKey::Sampled(site, kind, number) = row.key else { continue };
@@ -116,9 +140,12 @@ impl Functions {
         functions.all = by_number.into_iter().map(|(number, of)| Function { number, ..of }).collect();
         functions.all.sort_by(|a, b| (b.order(), &a.name).cmp(&(a.order(), &b.name)));
         functions.places = functions.all.iter().enumerate().map(|(at, of)| (of.number, at)).collect();
-        functions.samples = functions.all.iter().map(|of| of.self_samples).sum();
         functions.link(frames, events);
-        (functions.samples > 0).then_some(functions)
+        match CpuTotals::read(store) {
+            None => Err(NoFunctions::NoSamples),
+            Some(_) if functions.all.is_empty() => Err(NoFunctions::NoRoom),
+            Some(CpuTotals { all, .. }) => Ok(Functions { whole: all, ..functions }),
+        }
     }
 
     /// The place of a function in [`all`](Self::all).
@@ -128,14 +155,14 @@ impl Functions {
 
     /// The share of samples in percent, with the half width of the interval that holds the true share with 95 % probability.
     pub fn percent(&self, samples: u64) -> (f64, f64) {
-        let share = if self.samples == 0 { 0.0 } else { 100.0 * samples as f64 / self.samples as f64 };
-        (share, crate::rows::cpu::error_percent(samples, self.samples))
+        let part = Cpu { samples, ns: 0 };
+        (part.percent(self.whole), error_percent(samples, self.whole.samples))
     }
 
     /// The processor time of samples, in ns.
     pub fn ns(&self, samples: u64) -> u64 {
-        let all: u128 = self.all.iter().map(|of| u128::from(of.self_ns)).sum();
-        (all * u128::from(samples)).checked_div(self.samples.into()).map_or(0, |ns| ns as u64)
+        let ns = u128::from(self.whole.ns) * u128::from(samples);
+        ns.checked_div(self.whole.samples.into()).map_or(0, |ns| ns as u64)
     }
 
     /// Relates frames to their callers, and events to their frames.
@@ -145,7 +172,7 @@ impl Functions {
         for (number, caller, frame) in frames {
             match places.get(&number) {
                 // The tables of two processes have the frame.
-                Some(&known) => self.frames[known].samples += frame.samples,
+                Some(&known) => add(&mut self.frames[known].samples, frame.samples),
                 None => {
                     places.insert(number, self.frames.len());
                     self.frames.push(frame);
@@ -193,10 +220,10 @@ impl<'a> Columns<'a> {
     fn function(&self, row: &ProfileRow, to: &mut Function) {
         let [name, file, owner, module] = std::array::from_fn(|column| self.text(row, column));
         (to.name, to.file, to.owner, to.module) = (name, file, owner, module);
-        to.self_samples += self.number(row, 4);
-        to.self_ns += self.number(row, 5);
-        to.total_samples += self.number(row, 6);
-        to.total_ns += self.number(row, 7);
+        add(&mut to.self_samples, self.number(row, 4));
+        add(&mut to.self_ns, self.number(row, 5));
+        add(&mut to.total_samples, self.number(row, 6));
+        add(&mut to.total_ns, self.number(row, 7));
     }
 
     fn frame(&self, row: &ProfileRow) -> Frame {

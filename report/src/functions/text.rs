@@ -44,14 +44,15 @@ pub fn write(out: &mut dyn Write, store: &Store, functions: &Functions, rows: us
     if hidden > 0 {
         writeln!(out, "{}: --top all shows all", counted(hidden as u64, "more function"))?;
     }
-    writeln!(out, "{} samples; ± with 95 % probability", grouped(functions.samples))?;
+    writeln!(out, "{} samples; ± with 95 % probability", grouped(functions.whole.samples))?;
     note(functions).map_or(Ok(()), |note| writeln!(out, "{note}"))
 }
 
 /// A sentence about what found no room.
 pub fn note(functions: &Functions) -> Option<String> {
-    let lost = counted(functions.lost, "function, frame or event");
-    (functions.lost > 0).then(|| format!("{lost} found no room: record with a larger METASPY_BUDGET"))
+    let lost = counted(functions.lost, "row");
+    (functions.lost > 0)
+        .then(|| format!("{lost} of functions, frames and events found no room: record with a larger METASPY_BUDGET"))
 }
 
 /// A function, its parts in the order of their time, and its subjects.

@@ -49,11 +49,12 @@ struct Tree {
     events: HashMap<(u64, u32, Option<EventId>), u64>,
 }
 
-/// Adds the tables.
-pub fn add(recorded: &Recorded<'_>, room: &mut Room) -> io::Result<()> {
+/// Adds the tables. Returns the number of functions.
+pub fn add(recorded: &Recorded<'_>, room: &mut Room) -> io::Result<usize> {
     let tree = Tree::of(recorded);
-    if tree.add_functions(recorded, room)? == 0 {
-        return Ok(());
+    let functions = tree.add_functions(recorded, room)?;
+    if functions == 0 {
+        return Ok(0);
     }
     let (def, rows) = tree.frames(recorded);
     let kept = &rows[..rows.len().min(room.rows(columns::FRAMES) / ROOM_PARTS * (ROOM_PARTS - 1))];
@@ -65,7 +66,7 @@ pub fn add(recorded: &Recorded<'_>, room: &mut Room) -> io::Result<()> {
     }
     let columns = vec![number("frame"), number("subject"), number("event"), number("process"), Column::new("samples")];
     room.add(table(EVENTS, columns), &rows, 0)?;
-    Ok(())
+    Ok(functions)
 }
 
 impl Tree {
@@ -130,15 +131,16 @@ impl Tree {
     fn add_functions(&self, recorded: &Recorded<'_>, room: &mut Room) -> io::Result<usize> {
         let mut counts: Vec<(FunctionId, Count)> = self.functions.iter().map(|(&id, &count)| (id, count)).collect();
         counts.sort_by_key(|&(id, count)| (Reverse(count.own), Reverse(count.total), id));
-        let (all, mut left) = (counts.len(), room.bytes() / ROOM_PARTS * (ROOM_PARTS - 1));
-        let (mut part, mut kept) = (Part::default(), 0);
+        let mut left = room.bytes() / ROOM_PARTS * (ROOM_PARTS - 1);
+        let (mut part, mut kept, mut lost) = (Part::default(), 0, 0);
         for (id, count) in counts {
             let function = &recorded.profile.symbols.functions[id as usize];
             let file = function.file.as_deref().unwrap_or_default();
             // JSON adds quotes and a comma, and may escape letters.
             let bytes = 2 * (function.name.len() + file.len() + function.module.len()) + 12;
             if bytes > left.min(TEXT_MAX / 2) {
-                break;
+                lost += 1;
+                continue;
             }
             if part.bytes + bytes > TEXT_MAX / 2 {
                 kept += std::mem::take(&mut part).add_to(room, 0)?;
@@ -151,8 +153,7 @@ impl Tree {
             words.extend([count.own, recorded.ticks(count.own), count.total, recorded.ticks(count.total)]);
             part.rows.push((sampled(hash_of(function)), words));
         }
-        let lost = all - kept - part.rows.len();
-        Ok(kept + part.add_to(room, lost as u64)?)
+        Ok(kept + part.add_to(room, lost)?)
     }
 
     fn frames(&self, recorded: &Recorded<'_>) -> (TableDef, Vec<Row>) {

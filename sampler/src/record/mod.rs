@@ -24,8 +24,10 @@ const NO_SITE: u32 = 0;
 /// What became of the samples of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
-    /// The recording has them.
-    Rows(usize),
+    /// The recording has them by subject and by function.
+    All,
+    /// The recording has them by subject; its budget was too small for their functions.
+    WithoutFunctions,
     /// The process still writes the recording.
     StillWritten,
     /// No sample was taken in its process.
@@ -63,13 +65,12 @@ impl Recorded<'_> {
             ..TableDef::default()
         };
         let mut room = Room::of(self.store);
-        let kept = room.add(def, &rows, 0)?;
-        if kept == 0 {
+        if room.add(def, &rows, 0)? == 0 {
             return Ok(Appended::NoRoom);
         }
-        functions::add(self, &mut room)?;
+        let functions = functions::add(self, &mut room)?;
         room.write(self.path, self.store)?;
-        Ok(Appended::Rows(kept))
+        Ok(if functions == 0 { Appended::WithoutFunctions } else { Appended::All })
     }
 
     /// The samples of its process.

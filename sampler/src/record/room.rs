@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
-use metaspy_format::arena::{Entry, head, push_text};
+use metaspy_format::arena::{Entry, TEXT_MAX, head, push_text};
 use metaspy_format::profile::page::{self, Content, HEAD_WORDS, HEADER_WORDS, Kind};
 use metaspy_format::profile::{Key, ROWS_MAX, TableDef};
 use metaspy_format::superblock as sb;
@@ -65,10 +65,12 @@ impl Room {
         let kept = &rows[..rows.len().min(self.rows(def.columns.len()))];
         let table = self.installation + self.tables;
         let def = TableDef { installation: self.installation, ..def };
+        let json = serde_json::to_string(&def)?;
         let mut entry = vec![0];
-        push_text(&mut entry, &serde_json::to_string(&def)?);
+        push_text(&mut entry, &json);
         entry[0] = head(Entry::Table, entry.len(), table);
-        if kept.is_empty() || entry.len() > self.arena_left {
+        // A text that is longer is cut, and no table is read from it.
+        if kept.is_empty() || entry.len() > self.arena_left || json.len() > TEXT_MAX {
             return Ok(0);
         }
         let before = self.pages.len();

@@ -19,21 +19,17 @@ use super::{table, theme};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 
-/// How a recording gets samples.
-const NO_SAMPLES: &str =
-    "no samples were recorded: run the program with `METASPY_RECORD=run.spy metaspy sample -- CMD`";
-
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let (view, inner) = (&crawler.view.functions, area.inner());
-    let Some(functions) = &view.functions else {
+    let Ok(functions) = &view.functions else {
         canvas.frame(area, " functions ", "", theme::FOCUS);
-        let text = if view.is_read { NO_SAMPLES } else { "reading samples …" };
-        return canvas.empty(inner, &wrap(text, inner.width.saturating_sub(4).into()));
+        let text = view.why_none().map_or("reading samples …".into(), |why| why.to_string());
+        return canvas.empty(inner, &wrap(&text, inner.width.saturating_sub(4).into()));
     };
     let note = if crawler.view.filter.is_all() { "" } else { " all samples, not filtered " };
     let count = counted(functions.all.len() as u64, "function");
-    canvas.frame(area, &format!(" {count}, {} samples ", grouped(functions.samples)), note, theme::FOCUS);
+    canvas.frame(area, &format!(" {count}, {} samples ", grouped(functions.whole.samples)), note, theme::FOCUS);
     table::draw(canvas, Area { height: inner.height.saturating_sub(1), ..inner }, &crawler.store, view);
     let footer = text::note(functions).unwrap_or_else(|| "± with 95 % probability".into());
     let (y, room) = (inner.y + inner.height.saturating_sub(1), inner.width.saturating_sub(1));

@@ -11,7 +11,7 @@ use metaspy_core::store::control::Change;
 use metaspy_core::store::{By, DetailLevel, EffectsIndex, Filter, Page, Position, Scope};
 use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 use metaspy_report::export::Progress as Share;
-use metaspy_report::functions::Functions;
+use metaspy_report::functions::{Functions, NoFunctions};
 use metaspy_report::source_line;
 
 pub use effects::{Effect, Effects, Reach};
@@ -167,7 +167,7 @@ pub enum Answer {
     /// The types that arrived at methods.
     Types(TypesRead),
     /// The functions with samples; `None` without any.
-    Functions(Option<Functions>),
+    Functions(Result<Functions, NoFunctions>),
     /// The first line of source of a site, if it can be read.
     Source(SiteId, Option<String>),
     /// The sentence about what the process observes now, or why it refused.

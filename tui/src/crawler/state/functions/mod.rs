@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use metaspy_core::store::{EventId, Filter};
 use metaspy_core::{SiteId, Store};
-use metaspy_report::functions::{Functions, InSubject};
+use metaspy_report::functions::{Functions, InSubject, NoFunctions};
 
 use super::cursor::Cursor;
 use super::filter_edit;
@@ -53,10 +53,8 @@ pub enum Target {
 /// The screen.
 #[derive(Clone, Debug)]
 pub struct FunctionsView {
-    /// The functions. `None` before the first reading, and without samples.
-    pub functions: Option<Arc<Functions>>,
-    /// True after the first reading.
-    pub is_read: bool,
+    /// The functions, or why there are none: `None` before the first reading.
+    pub functions: Result<Arc<Functions>, Option<NoFunctions>>,
     rows: Arc<Vec<FunctionRow>>,
     unfolded: HashSet<u64>,
     sort: Sort,
@@ -67,8 +65,7 @@ pub struct FunctionsView {
 impl Default for FunctionsView {
     fn default() -> Self {
         FunctionsView {
-            functions: None,
-            is_read: false,
+            functions: Err(None),
             rows: Arc::default(),
             unfolded: HashSet::new(),
             sort: Sort::by("self"),
@@ -80,9 +77,14 @@ impl Default for FunctionsView {
 
 impl FunctionsView {
     /// Shows what a job has read. The cursor stays on its row.
-    pub fn accept(&mut self, store: &Store, read: Option<Functions>, now_ns: u64) {
-        (self.functions, self.is_read, self.read_ns) = (read.map(Arc::new), true, now_ns);
+    pub fn accept(&mut self, store: &Store, read: Result<Functions, NoFunctions>, now_ns: u64) {
+        (self.functions, self.read_ns) = (read.map(Arc::new).map_err(Some), now_ns);
         self.unroll(store);
+    }
+
+    /// Why there are no functions, once that is known.
+    pub fn why_none(&self) -> Option<NoFunctions> {
+        self.functions.as_ref().err().copied().flatten()
     }
 
     /// The row under the cursor.
@@ -141,7 +143,7 @@ impl FunctionsView {
     /// Lays out the rows anew, the cursor on its row.
     fn unroll(&mut self, store: &Store) {
         let before = self.current().cloned();
-        let Some(functions) = &self.functions else { return self.rows = Arc::default() };
+        let Ok(functions) = &self.functions else { return self.rows = Arc::default() };
         let rows = rows::rows(store, functions, &self.sort, &self.unfolded);
         let found = before
             .and_then(|before| rows.iter().position(|row| row.target == before.target && row.depth == before.depth));
@@ -150,12 +152,12 @@ impl FunctionsView {
     }
 
     fn ns(&self, samples: Option<u64>) -> Cell {
-        let ns = samples.zip(self.functions.as_ref()).map(|(samples, functions)| functions.ns(samples));
+        let ns = samples.zip(self.functions.as_ref().ok()).map(|(samples, functions)| functions.ns(samples));
         ns.map_or(Cell::blank(), Cell::amount)
     }
 
     fn share(&self, samples: Option<u64>) -> Cell {
-        let percent = samples.zip(self.functions.as_ref()).map(|(samples, functions)| functions.percent(samples));
+        let percent = samples.zip(self.functions.as_ref().ok()).map(|(samples, functions)| functions.percent(samples));
         percent.map_or(Cell::blank(), |(share, error)| Cell::text(format!("{share:>5.1} ± {error:.1}")))
     }
 }
