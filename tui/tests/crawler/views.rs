@@ -61,6 +61,32 @@ fn the_view_that_a_profiler_declares_is_a_browser() {
     recording.close();
 }
 
+/// The count in the row of the first column that is selected.
+fn selected_count(user: &User) -> String {
+    let screen = user.screen();
+    let row = screen.lines().find(|line| line.starts_with("│▸")).unwrap_or_else(|| panic!("{screen}"));
+    row.split('│').nth(1).and_then(|row| row.split_whitespace().last()).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_browser_of_a_live_recording_is_read_again_and_its_cursors_stay() {
+    let _turn = fixture::turn();
+    let (recording, page) = fixture::begin(Recording::memory(), 1);
+    let mut user = User::with_size(recording.store(), (120, 24));
+    let text = "title = 'Live'\n[[column]]\nrows = 'subject'\nshow = ['count']\n[[column]]\nrows = 'event'\n";
+    user.crawler.add_browser(Browser::parse("live.toml", text).expect("a browser"));
+    user.press(": \"Live\" Enter Down Right Down").tick(1_000);
+    assert!(user.screen().contains("▸#4 ") && user.screen().contains("▸hit #4"), "{}", user.screen());
+    let hits = |user: &User| user.screen().matches("hit #4").count();
+    assert_eq!((hits(&user), selected_count(&user).as_str()), (1, "3"));
+    fixture::frame();
+    user.tick(3_000);
+    assert_eq!((hits(&user), selected_count(&user).as_str()), (2, "6"));
+    assert!(user.screen().contains("▸#4 ") && user.screen().contains("▸hit #4"), "{}", user.screen());
+    drop(page);
+    recording.close();
+}
+
 /// Counts calls, and records no events.
 struct Counts;
 

@@ -65,7 +65,6 @@ pub struct BlueprintView {
     /// The cost of hooks that is subtracted from times.
     pub hook_cost: Option<HookCostOf>,
     cursor: Cursor,
-    read_ns: u64,
 }
 
 /// The cost of the hooks in a recording, if it is known.
@@ -83,9 +82,9 @@ impl BlueprintView {
     }
 
     /// Shows what a job has read. The cursor stays on its method.
-    pub fn accept(&mut self, read: BlueprintView, now_ns: u64) {
+    pub fn accept(&mut self, read: BlueprintView) {
         let method = self.current().map(|line| line.name.clone());
-        (self.graph, self.read_ns) = (read.graph, now_ns);
+        self.graph = read.graph;
         self.draw();
         let found = method.and_then(|name| self.lines.iter().position(|line| line.name == name));
         self.cursor.follow(found, self.lines.len());
@@ -242,10 +241,6 @@ impl Rows for BlueprintView {
 
     fn row_count(&self) -> usize {
         self.lines.len()
-    }
-
-    fn read_ns(&self) -> u64 {
-        self.read_ns
     }
 
     fn discard(&mut self) {

@@ -225,8 +225,6 @@ pub struct LanesView {
     pub column: Option<usize>,
     /// Columns of the time.
     pub columns: usize,
-    /// Time of the last reading, in ns since the crawler began.
-    pub read_ns: u64,
     /// The event around which the lanes are read; `None` for the end.
     pub around: Option<EventId>,
     /// The span that was zoomed to.
@@ -245,12 +243,11 @@ impl LanesView {
     }
 
     /// Shows what a job has read. The cursor stays on its lane.
-    pub fn accept(&mut self, lanes: Lanes, now_ns: u64) {
+    pub fn accept(&mut self, lanes: Lanes) {
         let lane = self.current().map(|row| row.lane.id);
         let at = lanes.rows.iter().position(|row| Some(row.lane.id) == lane).unwrap_or(self.cursor.row);
         self.cursor.select(at, lanes.rows.len());
         self.lanes = Some(lanes);
-        self.read_ns = now_ns;
     }
 
     /// Zooms around the cursor, or moves it. True if another span is to be read.
@@ -303,10 +300,6 @@ impl Rows for LanesView {
 
     fn row_count(&self) -> usize {
         self.lanes.as_ref().map_or(0, |lanes| lanes.rows.len())
-    }
-
-    fn read_ns(&self) -> u64 {
-        self.read_ns
     }
 
     fn discard(&mut self) {

@@ -24,6 +24,7 @@ pub(crate) mod marks;
 mod mouse;
 pub(crate) mod name;
 mod navigation;
+mod pace;
 pub(crate) mod palette;
 pub(crate) mod pane;
 pub(crate) mod productions;
@@ -56,18 +57,14 @@ use super::theme::Theme;
 use super::worker::QueuedJob;
 use history::History;
 use marks::Marks;
+use pace::Pace;
 use palette::Palette;
 use pane::Tab;
 use productions::Source;
 use prompt::Prompt;
 use status::Status;
-use table::Rows;
 use view::View;
 
-/// Time between two readings of the tables and panes of a live recording.
-const REREAD_NS: u64 = 1_000_000_000;
-/// Time between two readings of a table, as a multiple of the time that one reading takes.
-const REREAD_FACTOR: u64 = 4;
 /// What the state cannot do itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
@@ -132,23 +129,12 @@ pub struct Crawler {
     pub seen_emitted: u64,
     now_ns: u64,
     notes_shown: usize,
-    pane_read_ns: u64,
-    pane_queued_ns: u64,
-    pane_took_ns: u64,
-    table_queued_ns: u64,
-    table_took_ns: u64,
-    trend_queued_ns: u64,
-    trend_took_ns: u64,
-    count_queued_ns: u64,
-    count_took_ns: u64,
-    counted_ns: u64,
     index: Option<Arc<EffectsIndex>>,
     /// Events emitted when the index was last queued.
     index_emitted: u64,
-    index_queued_ns: u64,
-    index_took_ns: u64,
     queued: Vec<QueuedJob>,
     waiting: HashMap<Slot, (u64, Arc<Progress>)>,
+    paces: HashMap<Slot, Pace>,
     next_number: u64,
 }
 
@@ -176,22 +162,11 @@ impl Crawler {
             seen_emitted: 0,
             now_ns: 0,
             notes_shown: 0,
-            pane_read_ns: 0,
-            pane_queued_ns: 0,
-            pane_took_ns: 0,
-            table_queued_ns: 0,
-            table_took_ns: 0,
-            trend_queued_ns: 0,
-            trend_took_ns: 0,
-            count_queued_ns: 0,
-            count_took_ns: 0,
-            counted_ns: 0,
             index: None,
             index_emitted: 0,
-            index_queued_ns: 0,
-            index_took_ns: 0,
             queued: Vec::new(),
             waiting: HashMap::new(),
+            paces: HashMap::new(),
             next_number: 0,
             store,
         };
@@ -325,33 +300,26 @@ impl Crawler {
         if !self.waiting.contains_key(&Slot::Rows) {
             self.view.list.refresh(&self.store, &self.view.filter);
         }
-        let running = self.view.list.selected.is_some_and(|event| event.is_running());
-        let grows = self.view.pane.effects.as_ref().is_none_or(|effects| effects.reach != Reach::Whole);
-        if now_ns.saturating_sub(self.pane_read_ns) >= REREAD_NS
-            && !self.view.pane.tab.is_about_the_list()
-            && (running || grows || matches!(self.view.pane.tab, Tab::SameSubject | Tab::Siblings))
-        {
-            self.queue_pane();
-        }
-        if self.view.pane.tab.is_about_the_list()
-            && !self.waiting.contains_key(&Slot::Pane)
-            && now_ns.saturating_sub(self.pane_queued_ns) >= REREAD_NS.max(self.pane_took_ns * REREAD_FACTOR)
-        {
+        if self.pane_changes() && self.is_due(Slot::Pane) {
             self.queue_pane();
         }
         self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
-        if !self.waiting.contains_key(&Slot::Table) {
-            let read_ns = self.view.rows().map_or(now_ns, Rows::read_ns);
-            // Reading a large recording takes processor time from the application.
-            if now_ns.saturating_sub(read_ns) >= REREAD_NS.max(self.table_took_ns * REREAD_FACTOR) {
-                self.queue_screen();
-            }
+        if self.is_due(Slot::Table) {
+            self.queue_screen();
         }
-        let interval_ns = REREAD_NS.max(self.count_took_ns * REREAD_FACTOR);
-        if !self.waiting.contains_key(&Slot::Count) && now_ns.saturating_sub(self.counted_ns) >= interval_ns {
+        if self.is_due(Slot::Count) {
             self.queue_count();
         }
         self.update_dependents();
+    }
+
+    /// True if the open tab shows other things when the recording has grown.
+    fn pane_changes(&self) -> bool {
+        let pane = &self.view.pane;
+        pane.tab.is_about_the_list()
+            || matches!(pane.tab, Tab::SameSubject | Tab::Siblings)
+            || self.view.list.selected.is_some_and(|event| event.is_running())
+            || pane.effects.as_ref().is_none_or(|effects| effects.reach != Reach::Whole)
     }
 
     fn report_end(&mut self) {
@@ -383,10 +351,8 @@ impl Crawler {
             let want = self.view.list.height.max(1);
             self.queue(Job::Rows { side, from, filter: self.view.filter.clone(), want });
         }
-        if self.view.screen == Screen::Browser
-            && let Some(job) = self.view.browser.next_job(&self.view.filter)
-        {
-            self.queue(job);
+        if self.view.screen == Screen::Browser {
+            self.queue_column();
         }
         self.queue_trend();
         if let Some(site) = self.view.unread_source() {

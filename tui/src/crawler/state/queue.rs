@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::Crawler;
+use super::pace::Pace;
 use super::pane::Tab;
 use super::table::{TableList, fitting};
-use super::{Crawler, REREAD_FACTOR, REREAD_NS};
 use crate::crawler::command::Screen;
 use crate::crawler::jobs::{Job, Progress, Reach, Slot};
 use crate::crawler::layout::{Focus, Layout};
@@ -20,7 +21,6 @@ impl Crawler {
     /// Queues the job that the open tab needs.
     pub(super) fn queue_pane(&mut self) {
         if self.view.pane.tab.is_about_the_list() {
-            self.pane_queued_ns = self.now_ns;
             let filter = self.view.filter.clone();
             return self.queue(match self.view.pane.tab {
                 Tab::Times => Job::Times { filter },
@@ -28,7 +28,6 @@ impl Crawler {
             });
         }
         let Some(event) = self.view.list.selected else { return };
-        self.pane_read_ns = self.now_ns;
         match (self.view.pane.tab, event.subject) {
             (Tab::SameSubject, Some(subject)) => self.queue(Job::SameSubject { id: event.id, subject }),
             (Tab::Graph, _) => {
@@ -63,14 +62,13 @@ impl Crawler {
     /// Queues the index of effects if it is not complete. Reading it takes processor time from the application, so a live
     /// recording is read again after some time.
     pub(super) fn queue_index(&mut self) {
-        let factor = if self.view.pane.tab == Tab::Effects { REREAD_FACTOR } else { INDEX_FACTOR };
-        let passed_ns = self.now_ns.saturating_sub(self.index_queued_ns);
+        let factor = if self.view.pane.tab == Tab::Effects { Pace::FACTOR } else { INDEX_FACTOR };
         let is_due = match self.index {
             None => self.view.pane.tab == Tab::Effects || self.status.totals.stored <= INDEXED_AT_ONCE,
-            Some(_) => passed_ns >= REREAD_NS.max(self.index_took_ns * factor),
+            Some(_) => self.pace(Slot::Index).is_due(self.now_ns, factor),
         };
         if is_due && self.reach() != Reach::Whole && !self.waiting.contains_key(&Slot::Index) {
-            (self.index_emitted, self.index_queued_ns) = (self.status.totals.emitted, self.now_ns);
+            self.index_emitted = self.status.totals.emitted;
             self.queue(Job::Index);
         }
     }
@@ -116,7 +114,9 @@ impl Crawler {
 
     /// Queues the job that the open screen needs.
     pub(super) fn queue_screen(&mut self) {
-        self.table_queued_ns = self.now_ns;
+        if self.store.is_live() {
+            self.view.browser.grow();
+        }
         self.view.lanes.around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
         let job = self.view.rows().map(|rows| rows.job(self.view.filter.clone()));
         if let Some(job) = job.filter(|job| !matches!(job, Job::Nothing)) {
@@ -137,9 +137,8 @@ impl Crawler {
         if self.waiting.contains_key(&Slot::Trend) || shown.iter().all(|(column, _)| column.name != "trend") {
             return;
         }
-        let is_due = self.now_ns.saturating_sub(self.trend_queued_ns) >= self.trend_took_ns * REREAD_FACTOR;
+        let is_due = self.is_due(Slot::Trend);
         if let Some(job) = table.trend_job(&self.view.filter).filter(|_| is_due || !table.trends.is_old) {
-            self.trend_queued_ns = self.now_ns;
             self.queue(job);
         }
     }
@@ -147,12 +146,29 @@ impl Crawler {
     /// Queues the count of the events that pass the filter.
     pub(super) fn queue_count(&mut self) {
         if !self.view.filter.is_all() {
-            self.count_queued_ns = self.now_ns;
             self.queue(Job::Count { filter: self.view.filter.clone() });
         }
     }
 
+    /// Queues the next column of a browser that is to be read.
+    pub(super) fn queue_column(&mut self) {
+        let is_free = !self.waiting.contains_key(&Slot::Table);
+        let (browser, filter) = (&mut self.view.browser, &self.view.filter);
+        let job = browser.next_job(filter).or_else(|| is_free.then(|| browser.next_reread(filter))?);
+        job.into_iter().for_each(|job| self.queue(job));
+    }
+
+    fn pace(&self, slot: Slot) -> Pace {
+        self.paces.get(&slot).copied().unwrap_or_default()
+    }
+
+    /// True if the job of a slot may be repeated, because the recording grows.
+    pub(super) fn is_due(&self, slot: Slot) -> bool {
+        !self.waiting.contains_key(&slot) && self.pace(slot).is_due(self.now_ns, Pace::FACTOR)
+    }
+
     pub(super) fn queue(&mut self, job: Job) {
+        self.paces.insert(job.slot(), self.pace(job.slot()).queued_at(self.now_ns));
         self.next_number += 1;
         let (number, progress) = (self.next_number, Arc::new(Progress::default()));
         if let Some((_, before)) = self.waiting.insert(job.slot(), (number, Arc::clone(&progress))) {

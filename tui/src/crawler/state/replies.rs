@@ -17,6 +17,9 @@ impl Crawler {
             return;
         }
         self.waiting.remove(&reply.slot);
+        if let Some(pace) = self.paces.get_mut(&reply.slot) {
+            *pace = pace.answered_at(self.now_ns);
+        }
         match reply.answer {
             Some(answer) => self.apply_answer(answer),
             None => self.failed(reply.slot),
@@ -56,7 +59,6 @@ impl Crawler {
                 }
             }
             Answer::Facets(facets) => {
-                self.pane_took_ns = self.now_ns.saturating_sub(self.pane_queued_ns);
                 if facets.filter == self.view.filter.text() {
                     let first = self.view.pane.facets.replace(facets).is_none();
                     self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
@@ -78,7 +80,6 @@ impl Crawler {
                 self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
             }
             Answer::Times(times) => {
-                self.pane_took_ns = self.now_ns.saturating_sub(self.pane_queued_ns);
                 if times.filter == self.view.filter.text() {
                     self.view.pane.times = Some(times);
                     self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
@@ -95,15 +96,12 @@ impl Crawler {
             | Answer::SameSubject(..) => {}
             Answer::Index(index) => {
                 self.index = index.or(self.index.take());
-                self.index_took_ns = self.now_ns.saturating_sub(self.index_queued_ns);
                 if matches!(self.view.pane.tab, Tab::Detail | Tab::Effects | Tab::Graph) {
                     self.queue_pane();
                 }
             }
             Answer::Tally(table) => {
-                let now_ns = self.now_ns;
-                self.table_took_ns = now_ns.saturating_sub(self.table_queued_ns);
-                let store = self.store.clone();
+                let (store, now_ns) = (self.store.clone(), self.now_ns);
                 self.tally_mut(table.by).accept(&store, table, now_ns);
             }
             Answer::Sorted(table) => self.tally_mut(table.by).rows = table.rows,
@@ -111,47 +109,22 @@ impl Crawler {
                 let found = self.tally_mut(by).select_key(found);
                 self.accept_row(found);
             }
-            Answer::Trend(by, trends) => {
-                self.trend_took_ns = self.now_ns.saturating_sub(self.trend_queued_ns);
-                self.tally_mut(by).trends = trends;
-            }
-            Answer::Lanes(lanes) => {
-                self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
-                self.view.lanes.accept(lanes, self.now_ns);
-            }
+            Answer::Trend(by, trends) => self.tally_mut(by).trends = trends,
+            Answer::Lanes(lanes) => self.view.lanes.accept(lanes),
             Answer::Browsed(at, filter, rows) => self.view.browser.accept(at, &filter, rows),
             Answer::Nothing => {}
-            Answer::Productions(tree) => {
-                self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
-                self.view.productions.accept(tree, self.now_ns);
-            }
-            Answer::Structure(structure) => {
-                self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
-                self.view.structure.accept(&self.store, structure, self.now_ns);
-            }
+            Answer::Productions(tree) => self.view.productions.accept(tree),
+            Answer::Structure(structure) => self.view.structure.accept(&self.store, structure),
             Answer::Controlled(sentence) => {
                 self.message = Some(sentence);
                 self.queue_screen();
             }
-            Answer::Blueprint(blueprint) => {
-                self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
-                self.view.blueprint.accept(blueprint, self.now_ns);
-            }
-            Answer::Types(types) => {
-                self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
-                self.view.types.accept(types, self.now_ns);
-            }
-            Answer::Functions(functions) => {
-                self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
-                self.view.functions.accept(&self.store, functions, self.now_ns);
-            }
+            Answer::Blueprint(blueprint) => self.view.blueprint.accept(blueprint),
+            Answer::Types(types) => self.view.types.accept(types),
+            Answer::Functions(functions) => self.view.functions.accept(&self.store, functions),
             Answer::Exported(sentence) => self.message = Some(sentence),
             Answer::Source(site, line) => self.view.productions.source = Source { production: Some(site), line },
-            Answer::Count(count) => {
-                self.view.count = Some(count);
-                self.counted_ns = self.now_ns;
-                self.count_took_ns = self.now_ns.saturating_sub(self.count_queued_ns);
-            }
+            Answer::Count(count) => self.view.count = Some(count),
         }
     }
 

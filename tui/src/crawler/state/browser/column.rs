@@ -31,6 +31,14 @@ pub struct BrowserRow {
     pub event: Option<Event>,
 }
 
+impl BrowserRow {
+    /// True for the same thing at another time.
+    fn is_same(&self, other: &BrowserRow) -> bool {
+        let id = |row: &BrowserRow| row.event.map(|event| event.id);
+        self.term == other.term && id(self) == id(other)
+    }
+}
+
 /// A column as it is shown.
 #[derive(Clone, Debug)]
 pub struct ColumnView {
@@ -43,12 +51,14 @@ pub struct ColumnView {
     cursor: Cursor,
     /// The text of the filter that the rows were read for.
     read: Option<String>,
+    /// True if the recording has grown since.
+    pub is_old: bool,
 }
 
 impl ColumnView {
     /// A column that shows one of its tabs.
     pub fn new(tabs: &[BrowserTab], tab: usize) -> Self {
-        ColumnView { tab, of: tabs[tab].clone(), rows: None, cursor: Cursor::default(), read: None }
+        ColumnView { tab, of: tabs[tab].clone(), rows: None, cursor: Cursor::default(), read: None, is_old: false }
     }
 
     /// The row under the cursor.
@@ -63,8 +73,16 @@ impl ColumnView {
 
     /// Expects the rows for another filter.
     pub fn begin(&mut self, filter: Option<String>) {
-        (self.read, self.rows) = (filter, None);
+        (self.read, self.rows, self.is_old) = (filter, None, false);
         self.cursor.reset();
+    }
+
+    /// Shows what a job has read. The cursor stays on its row, because the next columns show what it selects.
+    pub fn accept(&mut self, rows: Vec<BrowserRow>) {
+        let before = self.selected();
+        let found = before.and_then(|before| rows.iter().position(|row| row.is_same(before)));
+        self.cursor.select(found.unwrap_or(self.cursor.row), rows.len());
+        self.rows = Some(rows);
     }
 
     /// The width of a value: that of its widest number.
@@ -110,10 +128,6 @@ impl Rows for ColumnView {
 
     fn row_count(&self) -> usize {
         self.rows.as_ref().map_or(0, Vec::len)
-    }
-
-    fn read_ns(&self) -> u64 {
-        0
     }
 
     fn discard(&mut self) {

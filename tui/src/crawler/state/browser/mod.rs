@@ -61,10 +61,22 @@ impl BrowserView {
         None
     }
 
+    /// Reads all columns again: the recording has grown.
+    pub fn grow(&mut self) {
+        self.columns.iter_mut().for_each(|column| column.is_old = column.rows.is_some());
+    }
+
+    /// The job for the first column that shows the same as before, of a recording that has grown.
+    pub fn next_reread(&mut self, all: &Filter) -> Option<Job> {
+        let at = self.columns.iter().position(|column| column.is_old)?;
+        self.columns[at].is_old = false;
+        Some(Job::Browse { at, tab: self.columns[at].of.clone(), filter: self.filter(at, all)? })
+    }
+
     /// Shows the rows of a column, if they are still required.
     pub fn accept(&mut self, at: usize, filter: &str, rows: Vec<BrowserRow>) {
         if let Some(column) = self.columns.get_mut(at).filter(|column| column.was_read_for(Some(filter))) {
-            column.rows = Some(rows);
+            column.accept(rows);
         }
     }
 
@@ -107,10 +119,6 @@ impl Rows for BrowserView {
 
     fn row_count(&self) -> usize {
         self.focused().map_or(0, ColumnView::row_count)
-    }
-
-    fn read_ns(&self) -> u64 {
-        0
     }
 
     fn discard(&mut self) {

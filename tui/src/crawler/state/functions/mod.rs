@@ -59,7 +59,6 @@ pub struct FunctionsView {
     unfolded: HashSet<u64>,
     sort: Sort,
     cursor: Cursor,
-    read_ns: u64,
 }
 
 impl Default for FunctionsView {
@@ -70,15 +69,14 @@ impl Default for FunctionsView {
             unfolded: HashSet::new(),
             sort: Sort::by("self"),
             cursor: Cursor::default(),
-            read_ns: 0,
         }
     }
 }
 
 impl FunctionsView {
     /// Shows what a job has read. The cursor stays on its row.
-    pub fn accept(&mut self, store: &Store, read: Result<Functions, NoFunctions>, now_ns: u64) {
-        (self.functions, self.read_ns) = (read.map(Arc::new).map_err(Some), now_ns);
+    pub fn accept(&mut self, store: &Store, read: Result<Functions, NoFunctions>) {
+        self.functions = read.map(Arc::new).map_err(Some);
         self.unroll(store);
     }
 
@@ -199,10 +197,6 @@ impl Rows for FunctionsView {
 
     fn row_count(&self) -> usize {
         self.rows.len()
-    }
-
-    fn read_ns(&self) -> u64 {
-        self.read_ns
     }
 
     /// Functions are not filtered.

@@ -25,8 +25,6 @@ pub struct ProductionsView {
     pub source: Source,
     /// The cursor.
     pub cursor: Cursor,
-    /// Time of the last reading, in ns since the crawler began.
-    pub read_ns: u64,
     /// The columns that are shown.
     pub arrangement: Arrangement,
     /// Lines of the screen, with head and footer.
@@ -90,14 +88,13 @@ impl ProductionsView {
     }
 
     /// Shows what a job has read. The cursor stays on its production.
-    pub fn accept(&mut self, tree: Tree, now_ns: u64) {
+    pub fn accept(&mut self, tree: Tree) {
         let site = self.current().map(|production| production.site);
         let is_it = |production: &Production| Some(production.site) == site;
         // A production may be in the tree more than once.
         let same_row = tree.productions.get(self.cursor.row).is_some_and(is_it).then_some(self.cursor.row);
         let found = same_row.or_else(|| tree.productions.iter().position(is_it));
         self.tree = Some(Arc::new(tree));
-        self.read_ns = now_ns;
         self.resize(self.lines);
         self.cursor.follow(found, self.row_count());
     }
@@ -205,10 +202,6 @@ impl Rows for ProductionsView {
 
     fn row_count(&self) -> usize {
         self.productions().len()
-    }
-
-    fn read_ns(&self) -> u64 {
-        self.read_ns
     }
 
     fn discard(&mut self) {

@@ -42,8 +42,6 @@ pub struct StructureView {
     pub sort: Sort,
     /// The cursor.
     pub cursor: Cursor,
-    /// Time of the last reading, in ns since the crawler began.
-    pub read_ns: u64,
     /// True if all calls are counted, not only those that pass a filter.
     pub is_complete: bool,
     /// True after the first reading: from then on the user chooses what is folded.
@@ -61,7 +59,6 @@ impl Default for StructureView {
             folded: Arc::default(),
             sort: Sort::by("name"),
             cursor: Cursor::default(),
-            read_ns: 0,
             is_complete: true,
             was_read: false,
         }
@@ -135,8 +132,7 @@ impl StructureView {
     }
 
     /// Shows what a job has read. The cursor stays on its element.
-    pub fn accept(&mut self, store: &Store, read: StructureView, now_ns: u64) {
-        self.read_ns = now_ns;
+    pub fn accept(&mut self, store: &Store, read: StructureView) {
         let key = self.current().map(|element| element.key.clone());
         // The user may have chosen another order since the job was started.
         let is_stale = read.sort != self.sort;
@@ -259,10 +255,6 @@ impl Rows for StructureView {
 
     fn row_count(&self) -> usize {
         self.rows.len()
-    }
-
-    fn read_ns(&self) -> u64 {
-        self.read_ns
     }
 
     fn discard(&mut self) {

@@ -31,8 +31,6 @@ pub trait Rows {
     fn cursor_mut(&mut self) -> &mut Cursor;
     /// Number of rows that the cursor can reach.
     fn row_count(&self) -> usize;
-    /// Time of the last reading, in ns since the crawler began.
-    fn read_ns(&self) -> u64;
     /// Discards the rows, because another filter holds.
     fn discard(&mut self);
     /// Sets the number of lines, head and footer included.

@@ -309,10 +309,6 @@ impl Rows for TallyView {
         self.listed().len()
     }
 
-    fn read_ns(&self) -> u64 {
-        self.read_ns
-    }
-
     fn discard(&mut self) {
         self.rows = None;
         self.trends = Trends::default();

@@ -46,7 +46,6 @@ pub struct TypesView {
     /// The types. `None` before the first reading.
     pub read: Option<Arc<TypesRead>>,
     cursor: Cursor,
-    read_ns: u64,
 }
 
 /// Reads the types of a recording. Their names need the symbols and the debug information of its program.
@@ -71,11 +70,11 @@ pub fn read(store: &Store) -> TypesRead {
 
 impl TypesView {
     /// Shows what a job has read. The cursor stays on its row.
-    pub fn accept(&mut self, read: TypesRead, now_ns: u64) {
+    pub fn accept(&mut self, read: TypesRead) {
         let before = self.current().cloned();
         let found = before.and_then(|before| read.rows.iter().position(|row| row.name == before.name));
         self.cursor.follow(found, read.rows.len());
-        (self.read, self.read_ns) = (Some(Arc::new(read)), now_ns);
+        self.read = Some(Arc::new(read));
     }
 
     fn listed(&self) -> &[TypeRow] {
@@ -115,10 +114,6 @@ impl Rows for TypesView {
 
     fn row_count(&self) -> usize {
         self.listed().len()
-    }
-
-    fn read_ns(&self) -> u64 {
-        self.read_ns
     }
 
     /// Types are not filtered.
