@@ -12,7 +12,7 @@ use crate::common::alone;
 use crate::turn;
 use metaspy::prelude::*;
 use metaspy::store::{By, Filter, Position, Scope, Totals};
-use metaspy::{Event, EventId, Outcome, Store};
+use metaspy::{Event, EventId, Lookups, Outcome, Store};
 
 /// Every call stands in one place, and there were `calls` of them.
 fn add_up(totals: Totals, calls: u64) {
@@ -315,4 +315,23 @@ fn a_call_in_a_destructor_that_runs_on_an_ending_thread_is_counted() {
         std::thread::spawn(run).join().expect("it does not panic");
     }
     add_up(recording.store().totals(), 5);
+}
+
+#[test]
+fn events_of_sites_whose_names_found_no_room_are_no_damage() {
+    let _turn = turn();
+    Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
+    let caches: Vec<_> = (0..400).map(|cache| Lookups::new(format!("limits{cache:04000}").leak())).collect();
+    let ((), profile) = Profiler::new("caches")
+        .observe(methods("limits0*::*"))
+        .profile(|| caches.iter().for_each(|cache| _ = cache.look_up(1_u64, || Some(1))))
+        .expect("they are observed");
+    let (store, header) = (profile.store(), profile.store().header());
+    assert!(header.arena_lost > 0, "all names found room");
+    // The block of the profile is an event, too.
+    add_up(store.totals(), 401);
+    let events = store.forward(Position::Start, &Filter::all(), 1_000, 10_000).events;
+    assert!(events.iter().any(|event| store.site(event.site).is_none()), "all events have a name");
+    assert!(store.notes().iter().any(|note| note.contains("no room for more names")), "{:?}", store.notes());
+    assert!(store.verify().damaged.is_empty(), "{:?}", store.verify());
 }

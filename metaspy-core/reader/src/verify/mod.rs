@@ -126,7 +126,9 @@ impl Store {
         });
         let mut all = Found::default();
         found.into_iter().for_each(|found| all.merge(found));
-        for (site, events) in std::mem::take(&mut all.nameless) {
+        // If names found no room, a note of the recording states so.
+        let nameless = if self.header().arena_lost == 0 { std::mem::take(&mut all.nameless) } else { BTreeMap::new() };
+        for (site, events) in nameless {
             all.damage(u64::MAX, || format!("site {site} has {events} events and no name"));
         }
         // Damaged parts of the sources were not copied. They are listed with their source.
