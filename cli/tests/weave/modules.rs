@@ -138,3 +138,33 @@ fn modules_and_functions_with_raw_names_are_counted() {
     let called = methods.iter().find(|method| method["path"] == "raw::type::Self_::loop").expect("it is there");
     assert_eq!(called["callers"][0]["path"], "raw::type::call", "{called}");
 }
+
+#[test]
+fn modules_that_macros_declare_by_their_names_are_counted() {
+    let call = "pub fn call() {}\n";
+    let rules = "macro_rules! modules {\n    ($($seen:vis $name:ident),*) => { $($seen mod $name;)* };\n}\n";
+    let package = Package::new(
+        "declared",
+        &[
+            ("Cargo.toml", &manifest("declared", "2024", "[dependencies]\nlisted = { path = \"listed\" }\n")),
+            (
+                "src/main.rs",
+                "#[macro_use]\nmod macros;\nmodules![pub(crate) plain, pub nested];\nlisted::module!(beside);\n\
+                 fn main() {\n    plain::call();\n    nested::inner::call();\n    beside::call();\n}\n",
+            ),
+            ("src/macros.rs", rules),
+            ("src/plain.rs", call),
+            ("src/nested/mod.rs", "modules![pub inner];\n"),
+            ("src/nested/inner.rs", call),
+            ("src/beside.rs", call),
+            ("listed/Cargo.toml", "[package]\nname = \"listed\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+            ("listed/src/lib.rs", "#[macro_export]\nmacro_rules! module {\n    ($name:ident) => { mod $name; };\n}\n"),
+        ],
+    );
+    let paths = ["main", "plain::call", "nested::inner::call"].map(|path| format!("declared::{path}"));
+    let calls: Vec<(&str, Option<u64>)> = paths.iter().map(|path| (path.as_str(), Some(1))).collect();
+    let did = check(&package, &calls);
+    // These rules are in another crate: its functions have no hooks, and the list states so.
+    let reason = did.reason("declared::…::beside::*");
+    assert!(reason.is_some_and(|reason| reason.contains("a macro of another crate")), "{}", did.json);
+}

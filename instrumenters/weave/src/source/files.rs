@@ -60,8 +60,8 @@ pub fn read(root: &Path) -> io::Result<CrateSource> {
     let mut source = CrateSource::default();
     let (mut places, mut seen) = (BTreeMap::new(), BTreeSet::new());
     let root = Named { path: root.to_owned(), modules: Vec::new(), is_mod_rs: true, around: Vec::new() };
-    let mut to_read = VecDeque::from([root]);
-    while let Some(named) = to_read.pop_front() {
+    let (mut to_read, mut by_macros, mut module_macros) = (VecDeque::from([root]), Vec::new(), BTreeSet::new());
+    while let Some(named) = next(&mut to_read, &mut by_macros, &module_macros) {
         let path = plain(&named.path);
         if !seen.insert((path.clone(), named.modules.clone(), named.is_mod_rs)) {
             continue;
@@ -79,15 +79,33 @@ pub fn read(root: &Path) -> io::Result<CrateSource> {
             file.modules.push(named.modules.clone());
         }
         let around: Vec<usize> = named.around.iter().copied().chain([place]).collect();
+        module_macros.extend(file.parsed.iter().flat_map(|parsed| parsed.functions.module_macros.iter().cloned()));
         for declared in file.parsed.iter().flat_map(|parsed| &parsed.declared) {
             let modules: Vec<String> = named.modules.iter().chain(&declared.modules()).cloned().collect();
             for (path, is_mod_rs) in declared.candidates(&file.path, named.is_mod_rs) {
-                to_read.push_back(Named { path, modules: modules.clone(), is_mod_rs, around: around.clone() });
+                let named = Named { path, modules: modules.clone(), is_mod_rs, around: around.clone() };
+                match &declared.by_macro {
+                    None => to_read.push_back(named),
+                    Some(by) => by_macros.push((by.clone(), named)),
+                }
             }
         }
     }
     resolve::resolve(&mut source.files);
     Ok(source)
+}
+
+/// The next file to read. Those that a macro may declare come last: its rules may be in another file.
+fn next(
+    to_read: &mut VecDeque<Named>,
+    by_macros: &mut Vec<(String, Named)>,
+    module_macros: &BTreeSet<String>,
+) -> Option<Named> {
+    if to_read.is_empty() {
+        let declared = by_macros.extract_if(.., |(by, _)| module_macros.contains(by));
+        to_read.extend(declared.map(|(_, named)| named));
+    }
+    to_read.pop_front()
 }
 
 impl CrateSource {

@@ -17,7 +17,7 @@ use syn::{
 use crate::source::closures::{self, Around};
 use crate::source::macro_generated::{self, MacroGenerated};
 
-use crate::source::modules::Declared;
+use crate::source::modules::{self, Declared};
 use crate::source::scope::{Returned, Scope, TypeRef};
 use crate::source::signature::{FunctionSignature, Properties};
 use crate::source::type_items::{OfItem, TypeItem};
@@ -66,6 +66,8 @@ pub struct Functions {
     pub all: Vec<Function>,
     /// What macros generate.
     pub generated: MacroGenerated,
+    /// The macros that declare modules by the names in their arguments.
+    pub(super) module_macros: Vec<String>,
     /// Enums, traits and implementations.
     pub(super) types: Vec<TypeItem>,
     /// The same as words of a site, with the paths of what they name.
@@ -311,7 +313,10 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 
     fn visit_item_macro(&mut self, item: &'ast ItemMacro) {
-        if item.ident.is_some() || item.mac.path.is_ident("macro_rules") {
+        if let Some(name) = &item.ident {
+            if modules::declares_modules(item.mac.tokens.clone()) {
+                self.found.module_macros.push(name.to_string());
+            }
             return;
         }
         match Declared::included(item, &self.modules) {
@@ -319,7 +324,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
             _ => self.found.generated.macros += 1,
         }
         if !self.in_function {
-            self.declared.extend(Declared::in_macro(item.mac.tokens.clone(), &self.modules, &self.paths));
+            self.declared.extend(Declared::by_call(item, &self.modules, &self.paths));
         }
     }
 

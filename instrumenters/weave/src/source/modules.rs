@@ -1,5 +1,6 @@
 //! Modules that a file declares in other files, and the places of these files.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -15,6 +16,8 @@ pub(super) struct Declared {
     /// The directories of these, where attributes name them.
     paths: Vec<Option<String>>,
     what: What,
+    /// The macro that may declare it: nothing is declared unless that one declares modules.
+    pub by_macro: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +35,7 @@ impl Declared {
             paths: Declared::path_of(&item.attrs),
             is_elsewhere: item.attrs.iter().any(|attr| attr.path().is_ident("path")),
         };
-        Declared { modules: modules.to_vec(), paths: paths.to_vec(), what }
+        Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, by_macro: None }
     }
 
     pub fn included(item: &ItemMacro, modules: &[String]) -> Option<Self> {
@@ -41,11 +44,26 @@ impl Declared {
             modules: modules.to_vec(),
             paths: vec![None; modules.len()],
             what: What::Included(path.value()),
+            by_macro: None,
         })
     }
 
-    /// Modules in the arguments of a macro, as of `cfg_if!`: their files are source, whatever the macro makes of them.
-    pub fn in_macro(tokens: TokenStream, modules: &[String], paths: &[Option<String>]) -> Vec<Self> {
+    /// The modules that a call of a macro may declare: those in its arguments, as of `cfg_if!`, whatever the macro makes of
+    /// them, and each of its words if the macro declares modules by their names.
+    pub fn by_call(item: &ItemMacro, modules: &[String], paths: &[Option<String>]) -> Vec<Self> {
+        let mut found = Declared::in_macro(item.mac.tokens.clone(), modules, paths);
+        let Some(called) = item.mac.path.segments.last() else { return found };
+        let mut words = BTreeSet::new();
+        words_of(item.mac.tokens.clone(), &mut words);
+        found.extend(words.into_iter().map(|name| {
+            let what = What::Module { name, paths: Vec::new(), is_elsewhere: false };
+            let by_macro = Some(called.ident.to_string());
+            Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, by_macro }
+        }));
+        found
+    }
+
+    fn in_macro(tokens: TokenStream, modules: &[String], paths: &[Option<String>]) -> Vec<Self> {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut found = Vec::new();
         for window in tokens.windows(3) {
@@ -54,7 +72,7 @@ impl Declared {
                 && end.as_char() == ';'
             {
                 let what = What::Module { name: name::of_ident(name), paths: Vec::new(), is_elsewhere: false };
-                found.push(Declared { modules: modules.to_vec(), paths: paths.to_vec(), what });
+                found.push(Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, by_macro: None });
             }
         }
         for token in tokens {
@@ -107,6 +125,30 @@ impl Declared {
         all.push((dir.join(name).join("mod.rs"), true));
         all
     }
+}
+
+fn words_of(tokens: TokenStream, found: &mut BTreeSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) => _ = found.insert(name::of_ident(&word)),
+            TokenTree::Group(group) => words_of(group.stream(), found),
+            _ => {}
+        }
+    }
+}
+
+/// True for the rules of a macro that declares modules by the names in its arguments: they contain `mod $name`.
+pub(super) fn declares_modules(rules: TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = rules.into_iter().collect();
+    let is_declared = |window: &[TokenTree]| {
+        matches!(window, [TokenTree::Ident(word), TokenTree::Punct(mark), TokenTree::Ident(_)]
+            if word == "mod" && mark.as_char() == '$')
+    };
+    tokens.windows(3).any(is_declared)
+        || tokens.into_iter().any(|token| match token {
+            TokenTree::Group(group) => declares_modules(group.stream()),
+            _ => false,
+        })
 }
 
 fn search(meta: &Meta, found: &mut Vec<String>) {

@@ -19,7 +19,7 @@ use crate::wrapper::diagnostics::{self, CompilerOutput};
 use crate::wrapper::fallback::ChosenHooks;
 use crate::wrapper::listing::Listing;
 use crate::wrapper::overlay::{self, Overlay};
-use crate::wrapper::{command, exit_code, link_core, plain, prefixed};
+use crate::wrapper::{command, exit_code, link_core, plain, prefixed, unnamed};
 
 /// Attempts with smaller or fewer hooks before all are left out.
 const TRIES: usize = 10;
@@ -71,7 +71,7 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
         let mirror = of.mirror(&source, &choice, is_linked)?;
         let output = diagnostics::run(of.command(&mirror, !choice.is_empty(), is_linked)?, true)?;
         if output.status.success() {
-            return of.finish(&choice, &mirror, &output);
+            return of.finish(&source, &mut choice, &mirror, &output);
         }
         if choice.counts_objects && diagnostics::is_second_allocator(&output.held) {
             choice.counts_objects = false;
@@ -124,8 +124,18 @@ fn is_refusal(output: &CompilerOutput) -> bool {
 impl Crate<'_> {
     /// Ends a successful compilation. Diagnostics come from the original, because columns behind hooks moved in the copy, and
     /// because a hook that uses an argument hides that it is unused.
-    fn finish(&self, choice: &ChosenHooks, mirror: &Overlay, output: &CompilerOutput) -> Result<ExitCode> {
-        name_originals(self.arguments, &mirror.dir)?;
+    fn finish(
+        &self,
+        source: &CrateSource,
+        choice: &mut ChosenHooks,
+        mirror: &Overlay,
+        output: &CompilerOutput,
+    ) -> Result<ExitCode> {
+        let dep_info = name_originals(self.arguments, &mirror.dir)?;
+        if self.target.is_woven {
+            let results = self.plan.dir.parent().unwrap_or(&self.plan.dir);
+            choice.listing.skipped.extend(unnamed::files(&dep_info, self.target, results, source));
+        }
         let selection = &self.plan.selection;
         let hides = (selection.args || selection.types) && !choice.is_empty() && !self.arguments.caps_lints();
         if hides || !diagnostics::is_quiet(&output.held) {
@@ -241,15 +251,17 @@ impl Crate<'_> {
 }
 
 /// Names the originals in the dep-info file, where the compiler named their copies. Then an edit of an original makes cargo
-/// compile the crate again.
-fn name_originals(arguments: &Arguments, mirror: &Path) -> io::Result<()> {
-    let Some(dir) = arguments.out_dir() else { return Ok(()) };
+/// compile the crate again. Returns what the file holds now.
+fn name_originals(arguments: &Arguments, mirror: &Path) -> io::Result<String> {
+    let Some(dir) = arguments.out_dir() else { return Ok(String::new()) };
     let path = dir.join(format!("{}.d", arguments.results()));
     let text = match fs::read_to_string(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
         text => text?,
     };
     // The path of a copy is the overlay's path and the original's path.
     let mirror = mirror.display().to_string();
-    fs::write(path, text.replace(&mirror.replace(' ', "\\ "), "").replace(&mirror, ""))
+    let text = text.replace(&mirror.replace(' ', "\\ "), "").replace(&mirror, "");
+    fs::write(path, &text)?;
+    Ok(text)
 }

@@ -11,6 +11,7 @@ mod link_core;
 mod listing;
 mod overlay;
 mod stamp;
+mod unnamed;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -1,0 +1,36 @@
+//! Files that the compiler read and the source does not name, because a macro of another crate declares their modules.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::plan::Target;
+use crate::source::{CrateSource, plain};
+use crate::wrapper::listing::{Left, Method};
+
+/// The reason why their functions have no hooks.
+const REASON: &str = "a macro of another crate declares this module, and its place is not in the source";
+
+/// These files of a package, as a list of what has no hooks. `dep_info` is what the compiler wrote for cargo, and `results`
+/// the directory of what is built: code that a build script writes is no source.
+pub fn files(dep_info: &str, target: &Target, results: &Path, source: &CrateSource) -> Vec<Left> {
+    let included = source.files.iter().flat_map(|file| {
+        let dir = file.path.parent().unwrap_or(Path::new(""));
+        file.parsed.iter().flat_map(|parsed| &parsed.includes).map(move |include| plain(&dir.join(include)))
+    });
+    let known: BTreeSet<PathBuf> = source.files.iter().map(|file| file.path.clone()).chain(included).collect();
+    let is_unnamed = |file: &PathBuf| {
+        let is_source = file.extension() == Some(OsStr::new("rs")) && file.starts_with(&target.root);
+        is_source && !file.starts_with(results) && !known.contains(file)
+    };
+    let read = dep_info.lines().filter_map(|line| line.strip_suffix(':'));
+    let files = read.map(|file| plain(Path::new(&file.replace("\\ ", " ")))).filter(is_unnamed);
+    files.map(|file| left(&target.krate, &file)).collect()
+}
+
+fn left(krate: &str, file: &Path) -> Left {
+    let module = file.file_stem().unwrap_or_default().to_string_lossy();
+    let path = format!("{krate}::…::{module}::*");
+    let method = Method { path, file: file.display().to_string(), line: 1, ..Method::default() };
+    Left { method, reason: REASON.to_owned(), message: None }
+}
