@@ -1,5 +1,6 @@
 //! What the environment and cargo's configuration say of a build.
 
+use std::ffi::OsStr;
 use std::fs;
 
 #[cfg(unix)]
@@ -155,4 +156,19 @@ fn flags_that_the_configuration_names_are_kept() {
     let profiler = profiler.dir.to_str().expect("it is UTF-8");
     let did = package.metaspy(&["test", "--profiler", profiler]);
     assert!(did.wove("flagged::one") && did.stdout.contains("1 passed"), "{}", did.stdout);
+}
+
+#[test]
+fn the_names_of_thousands_of_functions_find_room_and_leave_room_for_profilers() {
+    let functions: String =
+        (0..2_000).map(|number| format!("pub fn a_function_with_a_long_name_{number:060}() {{}}\n")).collect();
+    let last = format!("a_function_with_a_long_name_{:060}", 1_999);
+    let source = format!("{functions}fn main() {{\n    {last}();\n}}\n");
+    let package =
+        Package::new("thousands", &[("Cargo.toml", &manifest("thousands", "2024", "")), ("src/main.rs", &source)]);
+    let did = package.metaspy_in(&["run", "--timed"], &[("METASPY_BUDGET", OsStr::new("4MiB"))]);
+    assert_eq!(did.calls(&format!("thousands::{last}")), Some(1));
+    assert!(!did.stderr.contains("no room"), "{}", did.stderr);
+    let methods = did.json["methods"].as_array().expect("there is a list");
+    assert!(methods.iter().any(|method| method["total_ns"].as_u64().is_some()), "no times: {}", did.json);
 }

@@ -114,6 +114,12 @@ impl Layout {
     /// The layout for `budget` bytes. A growing log has `budget` bytes of blocks beside tables of a fixed size.
     /// Other logs fit into their budget as a whole.
     pub fn new(budget: u64, policy: Policy) -> Self {
+        Layout::with_names(budget, policy, 0)
+    }
+
+    /// The same with room for this many bytes of names beside those that come while the program runs. They take at most a
+    /// quarter of the budget.
+    pub fn with_names(budget: u64, policy: Policy, bytes: usize) -> Self {
         let budget = budget.clamp(SMALLEST, LARGEST) as usize;
         // Tables are sized for the part of a growing log that stays in use.
         let tables = budget.min(256 << 20);
@@ -128,7 +134,8 @@ impl Layout {
         let lanes = area(lanes * sb::lane::WORDS * 8);
         // Names and labels do not shrink with the budget, but the smallest recordings must still hold events.
         let (names, half) = if tables < 4 << 20 { (tables / 32, tables / 64) } else { (tables / 20, tables / 28) };
-        let arena = area(names);
+        // What is no name leaves a quarter of the area to names.
+        let arena = area(names + bytes.div_ceil(3).saturating_mul(4).min(tables / 4));
         let statements = area(2 * half.next_multiple_of(4096));
         let pages = area(tables / 16);
         let tally = area(tally_rows * ROW_WORDS * 8);
@@ -203,9 +210,24 @@ mod tests {
     }
 
     #[test]
+    fn names_take_at_most_a_quarter_of_the_budget_more() {
+        for (bytes, budget) in [(2_500_000, 64 << 20), (usize::MAX, 64 << 20), (usize::MAX, 1 << 20)] {
+            let (plain, named) =
+                (Layout::new(budget, Policy::KeepNewest), Layout::with_names(budget, Policy::KeepNewest, bytes));
+            let more = named.arena.bytes() - plain.arena.bytes();
+            assert!(
+                more >= bytes.min(budget as usize / 4)
+                    && more <= bytes.saturating_mul(2).min(budget as usize / 4 + 4096)
+            );
+            assert!(named.total_bytes() as u64 <= budget + (64 << 10), "{named:?}");
+            assert!(named.blocks > 0, "{named:?}");
+        }
+    }
+
+    #[test]
     fn no_area_overlaps_another() {
         for budget in [1 << 20, 16 << 20, 256 << 20] {
-            let layout = Layout::new(budget, Policy::KeepNewest);
+            let layout = Layout::with_names(budget, Policy::KeepNewest, 100_000);
             let mut areas: Vec<Area> = layout.areas().map(|(_, _, area)| area).collect();
             areas.sort_by_key(|area| area.at);
             assert!(areas.windows(2).all(|pair| pair[0].at + pair[0].len <= pair[1].at), "{budget}: {layout:?}");

@@ -33,6 +33,11 @@ impl Draft {
         self
     }
 
+    /// The bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        self.words.len() * 8
+    }
+
     /// Its words.
     pub(super) fn finish(mut self) -> Vec<u64> {
         self.words[0] = head(self.entry, self.words.len(), self.a);

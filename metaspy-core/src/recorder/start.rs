@@ -44,8 +44,8 @@ pub(crate) struct Spec {
     pub backing: Backing,
     pub budget: u64,
     pub policy: Policy,
-    /// True to name the sites that the linker collected.
-    pub linked_sites: bool,
+    /// Bytes of the names of the sites that the linker collected; `None` to leave these sites out.
+    pub linked_names: Option<usize>,
     /// True to start the collector's thread. Without it, tests call [`Log::round`].
     pub collector: bool,
 }
@@ -157,7 +157,7 @@ fn is_full(error: &io::Error) -> bool {
 pub(super) fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
     // A log in memory does not grow without bound. It keeps the newest events.
     let policy = if spec.policy == Policy::Grow { Policy::KeepNewest } else { spec.policy };
-    let layout = Layout::new(spec.budget, policy);
+    let layout = Layout::with_names(spec.budget, policy, spec.linked_names.unwrap_or(0));
     let map = map::anonymous(layout.total_bytes()).map_err(StartError::Memory)?;
     let stepped = in_steps(&layout).map(Stepped::in_memory);
     let log = Log::new(Spec { policy, ..spec.clone() }, layout, stepped, Region::writable(map), None, number);
@@ -167,7 +167,7 @@ pub(super) fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
 
 fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
-    let layout = Layout::new(spec.budget, spec.policy);
+    let layout = Layout::with_names(spec.budget, spec.policy, spec.linked_names.unwrap_or(0));
     // Before the file exists, so that it is empty for no longer than it must.
     let first_bytes = crate::recording::first_bytes();
     let file = Arc::new(new_file(path).map_err(failed)?);
@@ -239,7 +239,7 @@ impl Log {
             statements: StatementHalves::new([first, second]),
             appending: Mutex::new(()),
             profiles,
-            names: Mutex::new(Named { leaves_out_linked: !spec.linked_sites, ..Named::default() }),
+            names: Mutex::new(Named { leaves_out_linked: spec.linked_names.is_none(), ..Named::default() }),
             hand: AtomicU64::new(0),
             folders: (0..folder::RECORDS).map(|number| Mutex::new(Folder::new(&layout, number))).collect(),
             cut_spans: CutSpans::new(),

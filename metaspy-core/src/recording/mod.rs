@@ -223,8 +223,9 @@ impl Builder {
             Place::File(path) => Backing::File(path),
             Place::Live => Backing::File(directory::new_live_file(budget)?),
         };
-        let Builder { policy, collector, linked_sites, .. } = self;
-        let spec = Spec { backing, budget, policy, collector, linked_sites };
+        let Builder { policy, collector, .. } = self;
+        let linked_names = self.linked_sites.then(names::linked_bytes);
+        let spec = Spec { backing, budget, policy, collector, linked_names };
         names::register();
         let log = recorder::start(spec, requested::note_end)?;
         crate::arm::renew();

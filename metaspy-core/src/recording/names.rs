@@ -2,7 +2,7 @@
 
 use crate::format::arena::{self, Entry};
 use crate::recorder::{Draft, Listener, Log, Module, Named, listen};
-use crate::site;
+use crate::site::{self, Site, SiteId};
 use crate::subject::registered_since;
 
 /// Knows the sites and kinds of this process.
@@ -13,6 +13,19 @@ pub(super) fn register() {
     listen(Module::Names, &Names);
 }
 
+/// Bytes of the names of all sites that the linker collected.
+pub(super) fn linked_bytes() -> usize {
+    site::linked().iter().map(|site| site_entry(SiteId(0), site).bytes()).sum()
+}
+
+/// The name of a site.
+fn site_entry(id: SiteId, site: &Site) -> Draft {
+    let def = site.def();
+    let words = arena::site_words(def.kind, def.lines, def.module.len() as u32);
+    let draft = Draft::new(Entry::Site, id.0).word(words[0]).word(words[1]);
+    draft.text(&site.path()).text(def.file).text(def.skipped.unwrap_or("")).text(&site.facts())
+}
+
 impl Listener for Names {
     fn name(&self, log: &Log, written: &mut Named) {
         let linked = site::linked().as_ptr_range();
@@ -21,16 +34,7 @@ impl Listener for Names {
                 written.sites += 1;
                 continue;
             }
-            let def = entry.site.def();
-            let words = arena::site_words(def.kind, def.lines, def.module.len() as u32);
-            let draft = Draft::new(Entry::Site, entry.id.0)
-                .word(words[0])
-                .word(words[1])
-                .text(&entry.site.path())
-                .text(def.file)
-                .text(def.skipped.unwrap_or(""))
-                .text(&entry.site.facts());
-            log.append(draft);
+            log.append(site_entry(entry.id, entry.site));
             written.sites += 1;
         }
         for (id, kind) in registered_since(written.kinds) {

@@ -17,7 +17,7 @@ use crate::platform::{switch, warn};
 use crate::profiler::control;
 use crate::recorder::{self, Backing, Log, Spec};
 use crate::recording::rotation::Rotation;
-use crate::recording::{DEFAULT_BUDGET, StartError, directory};
+use crate::recording::{DEFAULT_BUDGET, StartError, directory, names};
 
 /// The place of the recording where `METASPY_RECORD` selects none.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,7 @@ fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, Start
         }
         None | Some(_) => Backing::File(directory::new_live_file(budget)?),
     };
-    Ok(Spec { backing, budget, policy: Policy::default(), collector: true, linked_sites: true })
+    Ok(Spec { backing, budget, policy: Policy::default(), collector: true, linked_names: Some(names::linked_bytes()) })
 }
 
 /// Reports a path that looks like a switch or a misspelt word.
