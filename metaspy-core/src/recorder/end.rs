@@ -23,7 +23,9 @@ pub(crate) fn end(lane: &Lane, begun: &Begun, site: u32, key: u64, outcome: Outc
     let now = if timed { clock::counter() } else { Some(0) };
     let Some(now) = now else { return end_marked(begun, site, key, outcome, false) };
     let span = if timed { now.saturating_sub(begun.start) } else { 0 };
+    let busy = Busy::unless_busy(lane);
     if !lane.holds(begun) || span > SPAN_MAX || lane.current.load(Relaxed) != begun.id {
+        drop(busy);
         return end_at(now, begun, site, key, outcome, false);
     }
     if timed {
@@ -37,9 +39,11 @@ pub(crate) fn end(lane: &Lane, begun: &Begun, site: u32, key: u64, outcome: Outc
 #[inline(always)]
 pub(crate) fn end_point(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
     let lane = lane::here();
+    let busy = Busy::unless_busy(lane);
     if begun.id < LOST && lane.holds(begun) {
         slot_of(lane, begun)[3].store(slot::ended(0, begun.about.flags(outcome, 0)), Release);
     } else {
+        drop(busy);
         end_point_elsewhere(begun, site, key, outcome);
     }
 }
@@ -74,7 +78,8 @@ pub(crate) fn end_apart(lane: &Lane, now: u64, begun: &Begun, site: u32, key: u6
 fn slot_of<'l>(lane: &'l Lane, begun: &Begun) -> &'l [AtomicU64; SLOT_WORDS] {
     let block = lane.block.load(Relaxed) as *const [AtomicU64; SLOT_WORDS];
     // SAFETY: the event lies in the block that this lane holds, as the caller has made sure, in a recording that is
-    // never unmapped. While a lane holds a block, no other thread writes to its slots.
+    // never unmapped. While a lane holds a block, no other thread writes to its slots; and the caller is busy, so that no
+    // signal handler lets the lane leave the block.
     unsafe { &*block.add(begun.id as usize % BLOCK_SLOTS) }
 }
 
@@ -105,6 +110,7 @@ fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u6
     if begun.about.timed() {
         lane.note(now);
     }
+    let busy = Busy::unless_busy(lane);
     if lane.holds(begun) && span <= SPAN_MAX {
         let flags = begun.about.flags(outcome, slot::details_at(false, marked));
         let slot = slot_of(lane, begun);
@@ -112,6 +118,7 @@ fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u6
         let kept = if begun.about.is(About::LOOKED_INTO) { slot::details_of(slot[3].load(Relaxed)) } else { 0 };
         slot[3].store(slot::ended(span, flags | kept), Release);
     } else {
+        drop(busy);
         late_or_elsewhere(begun, site, key, outcome, span, marked);
     }
 }

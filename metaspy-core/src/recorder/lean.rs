@@ -78,7 +78,10 @@ fn end_as<const TIMED: bool>(lane: &Lane, lean: Lean, outcome: Outcome) {
     // Read first, so that the hook's own work is not in the event's time.
     let now = if TIMED { clock::counter() } else { Some(0) };
     let Some(now) = now else { return end_slowly(lean, outcome, 0) };
+    // No hook is at work: one that is has refused the calls within it, and they have no event to end.
+    let busy = Busy::of(lane);
     if lean.block() != lane.held.load(Relaxed) || lean.id() != lane.current.load(Relaxed) {
+        drop(busy);
         return end_slowly(lean, outcome, now);
     }
     let cells = slot_cells(lane, lean.id());
@@ -88,11 +91,12 @@ fn end_as<const TIMED: bool>(lane: &Lane, lean: Lean, outcome: Outcome) {
         span = since.wrapping_sub(slot::start(cells[0].load(Relaxed)));
         // Out of range, or another core's counter is behind.
         if (since | span) > START_MAX {
+            drop(busy);
             return end_slowly(lean, outcome, now);
         }
         lane.stamp.store(slot::stamp(since, lane.lap.load(Relaxed)), Relaxed);
     }
-    // While a lane holds a block, no other thread writes to its slots.
+    // While a lane holds a block, no other thread writes to its slots, and the lane leaves no block while it is busy.
     cells[3].store(slot::ended_as(cells[3].load(Relaxed), span, outcome), Release);
     lane.current.store(cells[1].load(Relaxed), Relaxed);
 }

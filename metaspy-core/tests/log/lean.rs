@@ -254,7 +254,7 @@ fn a_signal_handler_that_calls_at_any_instruction_is_counted_and_nothing_is_over
                 std::thread::yield_now();
             }
         });
-        while CALLS.load(Relaxed) < 3_000 {
+        while CALLS.load(Relaxed) < 30_000 {
             within(&INNER, 1, |_| within(&INNER, 2, |_| ()));
             calls += 1;
         }

@@ -4,8 +4,9 @@
 //! common path before anything is written, or with the gate closed, and is an ordinary call in a frame of its own. The frame
 //! is described to unwinders, so a backtrace passes through it; no panic does, because what is called is `extern "C"`.
 //!
-//! The order of stores is that of the Rust functions: the gate closes, the slot's words are written, word 0 commits them,
-//! the gate opens. A signal handler between two instructions finds the gate closed.
+//! The order of loads and stores is that of the Rust functions: the gate closes, the slot is found, its words are written,
+//! word 0 commits them, the gate opens. A signal handler between two of these instructions finds the gate closed, so it
+//! neither takes this slot nor leaves its block.
 
 use std::arch::naked_asm;
 use std::mem::offset_of;
@@ -24,9 +25,10 @@ pub(in crate::hook) const THUNKS: Thunks = Thunks { enter, finish, begin, leave 
 /// The constant of [`Subject::hash`], as an operand.
 static SCATTERING: u64 = hash::SCATTERING;
 
-/// Takes a slot. rcx: the event's id, rdx: its slot. Leaves if the gate is not open, or no slot is left.
+/// Closes the gate and takes a slot. rcx: the event's id, rdx: its slot. Leaves if the gate is not open, or, with the gate
+/// closed, if no slot is left.
 macro_rules! take_slot {
-    ($otherwise:literal) => {
+    ($otherwise:literal, $full:literal) => {
         concat!(
             "mov rdx, [rip + {epoch}@GOTPCREL]\n",
             "mov edx, [rdx]\n",
@@ -34,13 +36,13 @@ macro_rules! take_slot {
             "jne ",
             $otherwise,
             "\n",
+            "mov qword ptr [r11 + {gate}], -1\n",
             "mov rcx, [r11 + {next}]\n",
             "mov edx, ecx\n",
             "and edx, 127\n",
             "je ",
-            $otherwise,
+            $full,
             "\n",
-            "mov qword ptr [r11 + {gate}], -1\n",
             "shl edx, 5\n",
             "add rdx, [r11 + {block}]\n",
         )
@@ -125,7 +127,7 @@ unsafe extern "C" fn enter() {
         "test byte ptr [rax + {arm}], {is_timed}",
         "je 20f",
         // An event that is timed.
-        take_slot!("70f"),
+        take_slot!("70f", "68f"),
         write_slot!("{timed_flags}"),
         "mov r9, rdx",
         "mov r8, rax",
@@ -146,7 +148,7 @@ unsafe extern "C" fn enter() {
         "sub rdx, 1",
         "jb 72f",
         "mov [r11 + {untimed}], rdx",
-        take_slot!("74f"),
+        take_slot!("74f", "73f"),
         write_slot!("{untimed_flags}"),
         "mov r9, rdx",
         "mov r8, rax",
@@ -159,12 +161,19 @@ unsafe extern "C" fn enter() {
         "mov rax, r8",
         "mov r8, [r9 + 16]",
         "movzx r9, word ptr [r9 + 24]",
+        "jmp 70f",
+        "68:",
+        "mov rdx, [r11 + {at_rest}]",
+        "mov [r11 + {gate}], rdx",
         "70:",
         "mov rcx, [rip + {begin_timed}@GOTPCREL]",
         "jmp 80f",
         "72:",
         "mov rcx, [rip + {begin_next_timed}@GOTPCREL]",
         "jmp 80f",
+        "73:",
+        "mov rdx, [r11 + {at_rest}]",
+        "mov [r11 + {gate}], rdx",
         "74:",
         "mov rcx, [rip + {begin_untimed}@GOTPCREL]",
         "jmp 80f",
@@ -277,6 +286,8 @@ unsafe extern "C" fn finish() {
         "mov [rcx + 24], rax",
         "mov rax, [rcx + 8]",
         "mov [r11 + {current}], rax",
+        "mov rax, [r11 + {at_rest}]",
+        "mov [r11 + {gate}], rax",
         "ret",
         "20:",
         find_slot!("72f"),
@@ -287,20 +298,26 @@ unsafe extern "C" fn finish() {
         "mov [rcx + 24], rax",
         "mov rax, [rcx + 8]",
         "mov [r11 + {current}], rax",
+        "mov rax, [r11 + {at_rest}]",
+        "mov [r11 + {gate}], rax",
         "ret",
         "60:",
         "mov rax, r10",
         "add rax, [r11 + {base}]",
+        "jmp 70f",
+        "72:",
+        "xor eax, eax",
         "70:",
+        "mov rdx, [r11 + {at_rest}]",
+        "mov [r11 + {gate}], rdx",
         "mov rdx, rax",
         "mov rax, r9",
-        "jmp 80f",
-        "72:",
-        "xor edx, edx",
         "80:",
         call_saving!("mov rdi, rax", "mov rsi, r8"; "call [rip + {finish_slowly}@GOTPCREL]"),
         ".cfi_endproc",
         timed_mark = const Lean::TIMED,
+        gate = const offset_of!(Lane, gate) + Gate::NOW,
+        at_rest = const offset_of!(Lane, gate) + Gate::AT_REST,
         held = const offset_of!(Lane, held),
         current = const offset_of!(Lane, current),
         block = const offset_of!(Lane, block),
@@ -314,10 +331,12 @@ unsafe extern "C" fn finish() {
     )
 }
 
-/// Finds the slot of the event in r9, in rcx. Leaves if the lane does not hold its block, or is in another event.
+/// Closes the gate and finds the slot of the event in r9, in rcx. Leaves if the lane does not hold its block, or is in
+/// another event.
 macro_rules! find_slot {
     ($otherwise:literal) => {
         concat!(
+            "mov qword ptr [r11 + {gate}], -1\n",
             "mov rcx, r9\n",
             "shr rcx, 15\n",
             "cmp rcx, [r11 + {held}]\n",
