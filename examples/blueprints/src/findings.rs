@@ -9,6 +9,8 @@ pub fn all() -> Result<usize, Failure> {
     layout(&mut report)?;
     patterns(&mut report)?;
     deep_tree(&mut report)?;
+    sheet(&mut report)?;
+    pdf_text(&mut report)?;
     Ok(report.failed)
 }
 
@@ -68,6 +70,42 @@ fn layout(report: &mut Report) -> Result<(), Failure> {
     let hits = 100 * (cache.executions - work.executions) / cache.executions;
     report.check(hits > 0, &format!("the similar GridItem::min_content_contribution_cached hits in {hits} %"));
     page(report, "behavioural", &run, "layout")
+}
+
+/// Each cell searches the columns for its own, twice.
+fn sheet(report: &mut Report) -> Result<(), Failure> {
+    report.title("umya-spreadsheet 3.1.1: each new cell searches all columns before its own, twice");
+    // The whole crate has 7,800 functions: with a hook in each, it compiles for minutes.
+    let run = record(
+        "sheet",
+        &["column", "columns", "cells", "worksheet"].map(|module| format!("umya_spreadsheet::structs::{module}")),
+    )?;
+    let (cells, columns) = (run.numbers("Worksheet::cell_mut")?, run.numbers("Columns::column_mut")?);
+    let read = run.numbers("column::Column::col_num")?;
+    report.check(
+        columns.executions >= cells.executions,
+        &format!("Columns::column_mut ran for each of {} cells", cells.executions),
+    );
+    report.check(
+        read.executions > 400 * cells.executions,
+        &format!("Column::col_num ran {} times, {} for a cell", read.executions, read.executions / cells.executions),
+    );
+    page(report, "structural", &run, "sheet")
+}
+
+/// Each digit of a hexadecimal string is read by four functions.
+fn pdf_text(report: &mut Report) -> Result<(), Failure> {
+    report.title("lopdf 0.47.0: each digit of a hexadecimal string looks for white space first");
+    let run = record("pdf_text", &["lopdf"])?;
+    let (digits, blanks) = (run.numbers("parser::hex_digit")?, run.numbers("parser::white_space")?);
+    report.check(
+        blanks.executions >= digits.executions,
+        &format!("parser::white_space ran {} times, hex_digit {} times", blanks.executions, digits.executions),
+    );
+    let all = run.numbers("pdf_text::main")?;
+    let share = 100.0 * (digits.total + blanks.total).as_secs_f64() / all.total.as_secs_f64();
+    report.check(share > 5.0, &format!("with hooks, both take {share:.0} % of the time"));
+    page(report, "behavioural", &run, "pdf_text")
 }
 
 fn page(report: &mut Report, kind: &str, run: &Run, name: &str) -> Result<(), Failure> {

@@ -26,12 +26,12 @@ pub struct Numbers {
     pub total: Duration,
 }
 
-/// Builds a program with hooks in these crates and in itself, runs it, and reads its recording.
-pub fn record(program: &str, crates: &[&str]) -> Result<Run, Failure> {
+/// Builds a program with hooks in these crates or modules and in itself, runs it, and reads its recording.
+pub fn record(program: &str, within: &[impl AsRef<str>]) -> Result<Run, Failure> {
     let mut build = command("cargo-metaspy");
     build.args(["metaspy", "build", "--quiet", "--release", "--returns", "--bin", program, "--manifest-path"]);
     build.arg(home().join("Cargo.toml"));
-    for path in crates.iter().chain([&program]) {
+    for path in within.iter().map(AsRef::as_ref).chain([program]) {
         build.arg("--weave").arg(format!("{path}::**"));
     }
     succeed(&mut build)?;

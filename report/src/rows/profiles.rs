@@ -29,7 +29,7 @@ impl Profiles {
             // Values of contexts and of samples belong to no site alone, and several values of a call have types.
             let is_of_sites =
                 |table: &&ProfileTable| !matches!(table.key, KeyKind::Context | KeyKind::Type | KeyKind::Sampled);
-            for table in profile.tables.iter().filter(is_of_sites) {
+            for table in profile.tables.iter().filter(is_of_sites).filter(|table| !profile.is_divided(table)) {
                 for row in &table.rows {
                     let values = values(&profile.name, table, row.key);
                     if let RowKey::Subject(_, subject) = row.key {

@@ -226,7 +226,10 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
         columns.push(Column::numbers("receivers", part(&|part| part.receivers.to_string())).at_least(10));
     }
     // The methods of a part call each other, so it has no total.
-    for Time { title, of, sign, share: share_of } in TIMES.into_iter().skip(usize::from(has_parts)) {
+    let times = TIMES.into_iter().skip(usize::from(has_parts));
+    for Time { title, of, sign, share: share_of } in
+        times.filter(|time| rows.iter().any(|row| (time.of)(row, store).is_some()))
+    {
         let unit = Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
         let time =
             |row: &Row| of(row, store).map_or("–".into(), |ns| format!("{}{}", sign(&row.measure), unit.write(ns)));

@@ -170,6 +170,11 @@ impl Profile {
     pub fn table(&self, name: &str) -> Option<&ProfileTable> {
         self.tables.iter().find(|table| table.name == name)
     }
+
+    /// True for a table by caller beside the one of the methods: it has the same values, divided.
+    pub fn is_divided(&self, table: &ProfileTable) -> bool {
+        table.key == KeyKind::Caller && self.tables.iter().any(|other| other.key == KeyKind::Site)
+    }
 }
 
 impl Store {

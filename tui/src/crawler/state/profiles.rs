@@ -55,7 +55,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
         for profile in store.profiles() {
             // Several values of a call have types, and functions have samples: their sum is no number of an item.
             let is_of_items = |table: &&ProfileTable| !matches!(table.key, KeyKind::Type | KeyKind::Sampled);
-            let tables = profile.tables.iter().filter(is_of_items);
+            let tables = profile.tables.iter().filter(is_of_items).filter(|table| !profile.is_divided(table));
             let mut columns = tables.flat_map(|table| columns(table, &items)).collect::<Vec<_>>();
             if profile.name == cpu::PROFILE {
                 columns.extend(share(&columns, samples(&profile.tables)));
