@@ -1,6 +1,7 @@
 //! Threads, epochs, and subjects of several kinds.
 
 use std::collections::BTreeMap;
+use std::sync::Barrier;
 
 use metaspy_core::format::superblock as sb;
 use metaspy_core::store::{By, Scope, TallyRow};
@@ -114,6 +115,30 @@ fn a_thread_continues_in_the_rows_of_one_that_ended() {
     }
     recording.close();
     std::fs::remove_file(&path).expect("it was made");
+}
+
+#[test]
+fn a_thread_with_the_cells_of_one_thread_and_the_rows_of_another_counts_in_its_rows() {
+    const THREADS: u64 = 4;
+    const CALLS: u64 = 40_000;
+    let _turn = turn();
+    let recording = Recording::memory().budget(16 << 20).start().expect("there is room");
+    let _counted = count();
+    for round in 1..=50 {
+        let (begun, done) = (Barrier::new(THREADS as usize), Barrier::new(THREADS as usize));
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    work(node(0), Outcome::Returned);
+                    // Each has cells and rows of its own, and then all of them count at once.
+                    begun.wait();
+                    (1..CALLS).for_each(|_| work(node(0), Outcome::Returned));
+                    done.wait();
+                });
+            }
+        });
+        assert_eq!(calls(&recording.store()), round * THREADS * CALLS, "after round {round}");
+    }
 }
 
 #[test]
