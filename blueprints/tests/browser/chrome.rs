@@ -32,7 +32,7 @@ impl Chrome {
         command.args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null", program]);
         command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
         command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
-        command.args(["--remote-debugging-pipe", "--window-size=1440,900", "--hide-scrollbars"]);
+        command.args(["--remote-debugging-pipe", "--hide-scrollbars"]);
         command.arg(format!("--user-data-dir={}", profile.display())).arg("about:blank");
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut child = child.expect("a shell is here");
@@ -46,6 +46,9 @@ impl Chrome {
         for domain in ["Page.enable", "Runtime.enable", "Log.enable"] {
             chrome.call(domain, json!({}));
         }
+        // A size of the window would include its bars.
+        let size = json!({ "width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        chrome.call("Emulation.setDeviceMetricsOverride", size);
         Some(chrome)
     }
 
@@ -89,6 +92,14 @@ impl Chrome {
             let event = json!({ "type": kind, "x": x, "y": y, "button": button, "clickCount": 1 });
             self.call("Input.dispatchMouseEvent", event);
         }
+    }
+
+    /// What the page looks like: a PNG of the window, in base64.
+    pub fn screenshot(&mut self) -> String {
+        // The picture is drawn two frames later.
+        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
+        let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
+        shot["data"].as_str().expect("an image").to_owned()
     }
 
     /// Calls a method of the protocol, and returns its result.
