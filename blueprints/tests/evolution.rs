@@ -26,6 +26,7 @@ fn graph(rows: &[Row]) -> Graph {
             self_ns: Some(1_000),
             hooks_ns: 0,
             receivers: Receivers { count: 1, is_least: false },
+            objects: None,
             returns: None,
             tests: 0,
             fingerprint,
@@ -117,6 +118,25 @@ fn executions_are_compared_exactly_and_a_rename_is_no_new_method() {
     let text = emit::text(&scene, &step.graph, 60, 20);
     assert!(text.contains("more calls\n  Scene::measure: 1,000 → 1,032 (+3 %)\n"), "{text}");
     assert!(text.contains("gone\n  app::Scene::gone: 3 executions\n"), "{text}");
+}
+
+#[test]
+fn objects_are_compared_where_both_versions_count_them() {
+    let rows: &[Row] = &[("run", 1, 10, 1), ("build", 4, 5, 2), ("parse", 4, 4, 3)];
+    let counted = |objects: [Option<u64>; 3]| {
+        let mut version = version("", &[rows]);
+        version.runs[0].methods.iter_mut().zip(objects).for_each(|(method, objects)| method.objects = objects);
+        version
+    };
+    // A method without objects has no number.
+    let (old, new) = (counted([None, Some(100), Some(50)]), counted([Some(2), Some(101), Some(20)]));
+    let (scene, svg) = draw(&old, &new, By::Objects);
+    let fills = ["run", "build", "parse"].map(|name| fill(&scene, &svg, &format!("Scene::{name}")));
+    assert_eq!(fills, ["slower-here", "same", "faster-here"]);
+    assert!(scene.notes[0].starts_with("1 with more objects, 1 with fewer objects, 0 new"), "{:?}", scene.notes);
+    assert!(svg.contains("objects 50 → 20 (-60 %)"), "{svg}");
+    let error = |old| picture::draw_evolution(&compare(old, &new, By::Objects), &Options::default()).map(|_| ());
+    assert_eq!(error(&counted([None; 3])), Err(PictureError::NoObjects));
 }
 
 #[test]

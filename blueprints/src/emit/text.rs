@@ -65,9 +65,7 @@ fn legend(kind: Kind) -> Option<&'static str> {
         Kind::Behavioural => {
             Some("█ different values ▓ constant for each receiver ░ nothing or the receiver ▒ not recorded")
         }
-        Kind::Evolution => {
-            Some("▲ slower or more calls ▽ faster or fewer; filled: its source has changed; + new · the same")
-        }
+        Kind::Evolution => Some("▲ slower or more ▽ faster or fewer; filled: its source has changed; + new · the same"),
         Kind::Structural => {
             Some("own time and its share, executions; the height of a bar is the total time of a method")
         }

@@ -13,14 +13,16 @@ pub enum By {
     Time,
     /// Executions.
     Calls,
+    /// Objects that a method itself allocates on the heap.
+    Objects,
 }
 
 /// What became of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Less time, or fewer calls.
+    /// Less time, fewer calls, or fewer objects.
     Less,
-    /// More time, or more calls.
+    /// More time, more calls, or more objects.
     More,
     /// The same within noise.
     Same,
@@ -32,17 +34,17 @@ pub enum Change {
 const TIME: f64 = 0.05;
 /// The share of the root's time that a time must change by.
 const OF_ROOT: f64 = 0.002;
-/// The share of the old median that executions must change by.
-const CALLS: f64 = 0.02;
+/// The share of the old median that executions and objects must change by.
+const COUNTS: f64 = 0.02;
 
 /// The change of a time, in a program whose root takes `whole`.
 pub fn by_time(time: &Numbers, whole: u64) -> Change {
     change(time, TIME, OF_ROOT * whole as f64)
 }
 
-/// The change of executions.
-pub fn by_calls(executions: &Numbers) -> Change {
-    change(executions, CALLS, 0.0)
+/// The change of a number that is exact: executions, or objects.
+pub fn by_count(count: &Numbers) -> Change {
+    change(count, COUNTS, 0.0)
 }
 
 fn change(numbers: &Numbers, share: f64, least: f64) -> Change {
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn executions_change_by_two_in_a_hundred() {
-        let calls = |before, after| by_calls(&numbers(&[before], &[after]));
+        let calls = |before, after| by_count(&numbers(&[before], &[after]));
         assert_eq!([calls(1_000, 1_019), calls(1_000, 1_020)], [Change::Same, Change::More]);
         assert_eq!([calls(400, 4_800), calls(4_800, 0)], [Change::More, Change::Less]);
     }

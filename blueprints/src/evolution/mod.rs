@@ -49,6 +49,8 @@ pub struct Comparison {
     pub time: Numbers,
     /// Its executions in the runs of both versions; no values before for a method that did not run.
     pub executions: Numbers,
+    /// The objects that it allocated in the runs of both versions; no values where they were not counted.
+    pub objects: Numbers,
     /// True if its tokens are not those of the older version.
     pub has_new_source: bool,
     /// Its path before, if it was renamed.
@@ -60,6 +62,7 @@ pub struct Comparison {
 struct Samples {
     executions: Vec<u64>,
     total_ns: Vec<u64>,
+    objects: Vec<u64>,
 }
 
 /// Compares two versions.
@@ -84,20 +87,24 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
         }
         let method = &mut graph.methods[at];
         let both = |of: fn(&Samples) -> Sample| Numbers { before: then.map(of).unwrap_or_default(), after: of(&now) };
-        let (time, executions) = (both(Samples::time), both(Samples::executions));
+        let (time, executions, objects) = (both(Samples::time), both(Samples::executions), both(Samples::objects));
         method.executions = executions.after.median();
         method.total_ns = (!time.after.values().is_empty()).then(|| time.after.median());
         let change = match by {
             // It is in the list of what is gone.
             _ if !now.has_run() => Change::Same,
             By::Time => change::by_time(&time, whole.unwrap_or(0)),
-            By::Calls => change::by_calls(&executions),
+            By::Calls => change::by_count(&executions),
+            // A method that did not run is new, whether it allocates or not.
+            By::Objects if executions.before.values().is_empty() => Change::New,
+            By::Objects => change::by_count(&objects),
         };
         let hashes = old_at.map(|old| (old_graph.methods[old].fingerprint, method.fingerprint));
         methods.push(Comparison {
             change,
             time,
             executions,
+            objects,
             has_new_source: hashes.is_some_and(|(old, new)| old != new && old != 0 && new != 0),
             was: renamed.get(&at).map(|&old| old_graph.methods[old].path.clone()),
         });
@@ -118,6 +125,15 @@ impl Step {
 }
 
 impl Comparison {
+    /// The numbers that are compared.
+    pub fn numbers(&self, by: By) -> &Numbers {
+        match by {
+            By::Time => &self.time,
+            By::Calls => &self.executions,
+            By::Objects => &self.objects,
+        }
+    }
+
     /// True if it ran in the newer version.
     pub fn has_run(&self) -> bool {
         self.executions.after.median() > 0
@@ -133,6 +149,10 @@ impl Samples {
         Sample::new(self.executions.iter().copied())
     }
 
+    fn objects(&self) -> Sample {
+        Sample::new(self.objects.iter().copied())
+    }
+
     fn time(&self) -> Sample {
         Sample::new(self.total_ns.iter().copied())
     }
@@ -142,10 +162,13 @@ impl Samples {
 fn samples(runs: &[Graph]) -> HashMap<Key, Samples> {
     let mut all: HashMap<Key, Samples> = HashMap::new();
     for graph in runs {
+        let counted = graph.has_objects();
         for (key, method) in keys(graph).into_iter().zip(&graph.methods) {
             let samples = all.entry(key).or_default();
             samples.executions.push(method.executions);
             samples.total_ns.extend(method.total_ns);
+            // A method without any objects has no row.
+            samples.objects.extend(counted.then(|| method.objects.unwrap_or(0)));
         }
     }
     all

@@ -67,6 +67,8 @@ pub struct Method {
     pub hooks_ns: u64,
     /// The objects that it was called on.
     pub receivers: Receivers,
+    /// The objects that it allocated on the heap, without those of its callees; `None` if they were not counted.
+    pub objects: Option<u64>,
     /// What it returned; `None` if this was not recorded.
     pub returns: Option<Returned>,
     /// The number of tests in which it ran.
@@ -143,6 +145,7 @@ impl Graph {
                 self_ns: profile.self_ns.or(element.self_ticks().map(&ns)),
                 hooks_ns: 0,
                 receivers: element.receivers,
+                objects: profile.objects.map(|objects| objects.count),
                 returns: profile.returns,
                 tests: profile.tests.len() as u64,
                 fingerprint: method.facts.as_ref().map_or(0, |facts| facts.fingerprint),
@@ -170,6 +173,11 @@ impl Graph {
         }
         graph.notes.extend(scope(store, filter));
         graph
+    }
+
+    /// True if objects on the heap were counted.
+    pub fn has_objects(&self) -> bool {
+        self.methods.iter().any(|method| method.objects.is_some())
     }
 
     /// The place of the method of each site.

@@ -25,6 +25,11 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     if !step.methods.iter().any(is_common) {
         return Err(PictureError::Strangers);
     }
+    let are_counted =
+        |method: &Comparison| !method.objects.before.values().is_empty() && !method.objects.after.values().is_empty();
+    if step.by == By::Objects && !step.methods.iter().any(are_counted) {
+        return Err(PictureError::NoObjects);
+    }
     let form = Form { least: (LEAST, 6.0), chains: Chains::Drawn };
     let tree = call_tree(&step.larger, options, &form)?;
     let CallTree { items, rects, labels, edges, size, total_ns, height, tallest_ns, mut notes } = tree;
@@ -39,6 +44,11 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
             counted(step.runs.1 as u64, "run")
         ),
         By::Calls => "changed: executions differ by at least 2 % in all runs; times are not judged".into(),
+        By::Objects => {
+            "changed: the objects that a method itself allocates differ by at least 2 % in all runs; times are \
+                        not judged"
+                .into()
+        }
     });
     if step.by == By::Time && step.runs.0.min(step.runs.1) < 5 {
         notes.push("fewer than five runs a side: some changes may be chance".into());
@@ -103,6 +113,7 @@ fn tip(method: &Comparison) -> Vec<String> {
     }
     lines.extend(difference(&method.time, time).map(|text| format!("time {text}")));
     lines.extend(difference(&method.executions, grouped).map(|text| format!("executions {text}")));
+    lines.extend(difference(&method.objects, grouped).map(|text| format!("objects {text}")));
     lines.extend(method.has_new_source.then(|| "its source has changed".into()));
     lines
 }
@@ -126,14 +137,21 @@ fn difference(numbers: &Numbers, text: impl Fn(u64) -> String) -> Option<String>
     Some(format!("{} → {} ({percent:+.0} %){ranges}", text(old), text(new)))
 }
 
+/// More and less of what is compared.
+fn words(by: By) -> (&'static str, &'static str) {
+    match by {
+        By::Time => ("slower", "faster"),
+        By::Calls => ("more calls", "fewer calls"),
+        By::Objects => ("more objects", "fewer objects"),
+    }
+}
+
 fn summary(step: &Step) -> String {
     let count = |change| step.methods.iter().filter(|method| method.change == change).count();
-    let (more, less) = match step.by {
-        By::Time => ("slower", "faster"),
-        By::Calls => ("with more calls", "with fewer calls"),
-    };
+    let (more, less) = words(step.by);
+    let with = if step.by == By::Time { "" } else { "with " };
     format!(
-        "{} {more}, {} {less}, {} new, {} gone, {} renamed, {} with changed source",
+        "{} {with}{more}, {} {with}{less}, {} new, {} gone, {} renamed, {} with changed source",
         count(Change::More),
         count(Change::Less),
         count(Change::New),
@@ -147,20 +165,13 @@ fn summary(step: &Step) -> String {
 fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
     let mut place = vec![None; step.methods.len()];
     nodes.iter().enumerate().for_each(|(at, node)| node.methods.iter().for_each(|&method| place[method] = Some(at)));
-    let numbers = |method: &Comparison| match step.by {
-        By::Time => method.time.clone(),
-        By::Calls => method.executions.clone(),
-    };
-    let apart = |method: &Comparison| numbers(method).difference().unsigned_abs();
+    let apart = |method: &Comparison| method.numbers(step.by).difference().unsigned_abs();
     let changed = |change: Change, title: &str| {
         let mut found: Vec<usize> = (0..step.methods.len()).filter(|&at| step.methods[at].change == change).collect();
         found.sort_by_key(|&at| std::cmp::Reverse((apart(&step.methods[at]), step.graph.methods[at].executions)));
         let row = |at: usize| {
             let method = &step.methods[at];
-            let text = match step.by {
-                By::Time => difference(&method.time, time),
-                By::Calls => difference(&method.executions, grouped),
-            };
+            let text = difference(method.numbers(step.by), if step.by == By::Time { time } else { grouped });
             let text = text.unwrap_or_else(|| counted(step.graph.methods[at].executions, "execution"));
             let source = if method.has_new_source { ", source changed" } else { "" };
             match place[at] {
@@ -170,10 +181,7 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
         };
         List { title: title.into(), rows: found.into_iter().map(row).collect() }
     };
-    let (more, less) = match step.by {
-        By::Time => ("slower", "faster"),
-        By::Calls => ("more calls", "fewer calls"),
-    };
+    let (more, less) = words(step.by);
     let gone = step.gone.iter().map(|(path, executions)| Row {
         node: None,
         text: format!("{}: {}", clean(path), counted(*executions, "execution")),
@@ -184,10 +192,7 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
 }
 
 fn legend(by: By) -> Vec<Sign> {
-    let (more, less) = match by {
-        By::Time => ("slower", "faster"),
-        By::Calls => ("more calls", "fewer calls"),
-    };
+    let (more, less) = words(by);
     let fills = [
         Sign::fill(Fill::Slower, &format!("{more}, source changed")),
         Sign::fill(Fill::SlowerHere, &format!("{more}, same source")),

@@ -53,6 +53,8 @@ pub enum PictureError {
     NoGrammar,
     /// There is no view.
     NoView,
+    /// Objects on the heap were not counted in both versions.
+    NoObjects,
     /// The versions have no method in common.
     Strangers,
     /// The method at the top is not one method.
@@ -88,6 +90,9 @@ impl fmt::Display for PictureError {
             ),
             PictureError::NoView => f.write_str(
                 "a picture of a program's own objects needs a view: --view FILE.toml maps its subjects to width, height and fill",
+            ),
+            PictureError::NoObjects => f.write_str(
+                "objects on the heap were not counted in both versions: record each with `cargo metaspy run --allocations --profile calls`",
             ),
             PictureError::Strangers => f.write_str(
                 "the recordings have no method that ran in both: record two versions of one program, with the same selection",

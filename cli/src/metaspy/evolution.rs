@@ -68,6 +68,7 @@ pub(super) fn steps(versions: &[Version], by: Option<ChangeOf>) -> Result<Vec<(S
     let by = match by {
         Some(ChangeOf::Time) => By::Time,
         Some(ChangeOf::Calls) => By::Calls,
+        Some(ChangeOf::Allocations) => By::Objects,
         None if least >= RUNS => By::Time,
         None => By::Calls,
     };

@@ -43,6 +43,20 @@ fn a_run_is_drawn_in_one_command_and_from_its_recording() {
 }
 
 #[test]
+fn an_evolution_by_allocations_names_the_method_that_allocates_more() {
+    let package = package("heavier");
+    let _ = std::fs::remove_dir_all(package.runs());
+    for objects in ["0..20", "0..30"] {
+        let boxes = format!("({objects}).map(|it| *std::hint::black_box(Box::new(it))).sum::<u32>()");
+        package.write("src/main.rs", &MAIN.replace("(0..2000).sum::<u32>()", &boxes));
+        package.metaspy(&["run", "--allocations", "--profile", "calls"]);
+    }
+    let [old, new] = ["1", "2"].map(|run| package.runs().join(run).display().to_string());
+    let (is_fine, text) = metaspy(&package, &["blueprint", "evolution", &old, &new, "--by", "allocations"]);
+    assert!(is_fine && text.contains("Scene::measure: 180 → 270 (+50 %), source changed"), "{text}");
+}
+
+#[test]
 fn a_history_records_each_revision_and_names_what_changed() {
     let package = package("aged");
     let git = |line: &[&str]| {

@@ -62,6 +62,8 @@ pub enum ChangeOf {
     Time,
     /// Executions, which are exact
     Calls,
+    /// Objects that methods themselves allocate on the heap (record with the profiler `allocations`)
+    Allocations,
 }
 
 fn parse_kind() -> impl TypedValueParser<Value = Kind> {
