@@ -13,3 +13,25 @@ fn a_demo_that_spends_its_budget_is_marked_everywhere() {
         assert!(out.contains("note: The budget of 1 MiB is spent"), "{out}");
     }
 }
+
+#[test]
+fn a_filter_selects_the_events_behind_a_picture_of_subjects() {
+    let path = fixture::directory().join("subjects.spy");
+    ended(&["demo", "--record", text(&path), "--events", "20k"]);
+    let view = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/layout/views/needless.toml");
+    let widths = |filter: &str| {
+        let line = ["blueprint", "domain", text(&path), "--view", view, "--filter", filter, "--json"];
+        let (code, out, error) = ended(&line);
+        assert_eq!(code, 0, "{error}");
+        let scene: serde_json::Value = serde_json::from_str(&out).expect("it is JSON");
+        assert!(out.contains(&format!("only events that pass {filter}")), "{}", scene["notes"]);
+        let nodes = scene["nodes"].as_array().expect("there are boxes").iter();
+        let mut widths: Vec<u64> = nodes.map(|node| (node[2].as_f64().expect("a width") * 10.0) as u64).collect();
+        widths.sort_unstable();
+        widths.dedup();
+        widths.len()
+    };
+    // Width is the number of layouts: what a filter leaves out is in no box.
+    assert!(widths("site:layout") > 1);
+    assert_eq!(widths("site:change"), 1);
+}
