@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use metaspy_report::text::{clean, counted};
+use metaspy_report::text::{clean, counted, grouped};
 
 use super::{Options, PictureError, grey};
 use crate::layout::containment::{Group, contained};
@@ -58,7 +58,12 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     let list = List { title: view.fill.words(), rows: by_fill.iter().take(LISTED).map(row).collect() };
     let none = numbers.len() - by_fill.len();
     let mut notes = vec![
-        format!("{}; {} with none of {}", counted(numbers.len() as u64, "subject"), none, view.fill.words()),
+        format!(
+            "{}; {} with none of {}",
+            counted(numbers.len() as u64, "subject"),
+            grouped(none as u64),
+            view.fill.words()
+        ),
         format!("width and height grow with the square root: {} px more at the largest number", SIDE.1),
     ];
     notes.extend(

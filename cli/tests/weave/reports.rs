@@ -1,10 +1,11 @@
 //! The report of a run: coverage, calls, and the files of other tools.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::common::{Did, Package, manifest};
+use crate::common::{Did, Package, manifest, three};
 
 /// A library with tests. Cargo takes back what was built of a package by the names of its crates, so these are its own.
 fn tested(name: &str) -> Package {
@@ -194,4 +195,17 @@ fn editors_and_services_read_what_ran() {
 
     let nothing = package.try_metaspy(&["build", "--lcov", files[0]]);
     assert!(nothing.code == 2 && nothing.stderr.contains("--lcov needs a recorded run"), "{}", nothing.stderr);
+}
+
+#[test]
+fn a_report_of_counted_calls_has_the_times_of_the_profiler_and_no_empty_column() {
+    let package = three("reported");
+    package.metaspy(&["run", "--timed"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let output = command.arg("report").arg(package.runs().join("1")).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let head = text.lines().find(|line| line.starts_with("site ")).unwrap_or_else(|| panic!("{text}"));
+    assert!(head.contains(" self ") && head.ends_with(" total"), "{head}");
+    // Calls that were only counted have no times of events, and the values by caller are the same ones, divided.
+    assert!(!head.contains("max") && !head.contains("callers"), "{head}");
 }

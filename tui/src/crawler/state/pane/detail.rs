@@ -67,7 +67,7 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
         let cut = if detail.cut { " … (cut)" } else { "" };
         match detail.kind {
             DetailKind::Argument => fact("arg", format!("{} = {}{cut}", detail.name, detail.value)),
-            DetailKind::Return => fact("returned", format!("{}{cut}", detail.value)),
+            DetailKind::Return => fact("value", format!("{}{cut}", detail.value)),
             _ => fact("label", format!("{}{cut}", detail.value)),
         }
     }
