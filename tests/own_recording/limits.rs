@@ -319,19 +319,21 @@ fn a_call_in_a_destructor_that_runs_on_an_ending_thread_is_counted() {
 
 #[test]
 fn events_of_sites_whose_names_found_no_room_are_no_damage() {
-    let _turn = turn();
-    Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
-    let caches: Vec<_> = (0..400).map(|cache| Lookups::new(format!("limits{cache:04000}").leak())).collect();
-    let ((), profile) = Profiler::new("caches")
-        .observe(methods("limits0*::*"))
-        .profile(|| caches.iter().for_each(|cache| _ = cache.look_up(1_u64, || Some(1))))
-        .expect("they are observed");
-    let (store, header) = (profile.store(), profile.store().header());
-    assert!(header.arena_lost > 0, "all names found room");
-    // The block of the profile is an event, too.
-    add_up(store.totals(), 401);
-    let events = store.forward(Position::Start, &Filter::all(), 1_000, 10_000).events;
-    assert!(events.iter().any(|event| store.site(event.site).is_none()), "all events have a name");
-    assert!(store.notes().iter().any(|note| note.contains("no room for more names")), "{:?}", store.notes());
-    assert!(store.verify().damaged.is_empty(), "{:?}", store.verify());
+    // The names stay for the life of the process, and take the room of later recordings.
+    alone(module_path!(), "events_of_sites_whose_names_found_no_room_are_no_damage", || {
+        Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
+        let caches: Vec<_> = (0..400).map(|cache| Lookups::new(format!("limits{cache:04000}").leak())).collect();
+        let ((), profile) = Profiler::new("caches")
+            .observe(methods("limits0*::*"))
+            .profile(|| caches.iter().for_each(|cache| _ = cache.look_up(1_u64, || Some(1))))
+            .expect("they are observed");
+        let (store, header) = (profile.store(), profile.store().header());
+        assert!(header.arena_lost > 0, "all names found room");
+        // The block of the profile is an event, too.
+        add_up(store.totals(), 401);
+        let events = store.forward(Position::Start, &Filter::all(), 1_000, 10_000).events;
+        assert!(events.iter().any(|event| store.site(event.site).is_none()), "all events have a name");
+        assert!(store.notes().iter().any(|note| note.contains("no room for more names")), "{:?}", store.notes());
+        assert!(store.verify().damaged.is_empty(), "{:?}", store.verify());
+    });
 }
