@@ -29,6 +29,31 @@ pub(crate) use warn::warn;
 /// Locks. A fork waits for those of [`lock::lock`]; those of [`lock::lock_for_long`] may be held while code of the program
 /// runs or a recording is read, and belong to what a forked child does not use.
 pub(crate) mod lock {
+    use std::sync::{Mutex, MutexGuard, TryLockError};
+
     pub(crate) use super::fork_gate::{Locked, lock};
     pub(crate) use metaspy_reader::platform::lock::lock as lock_for_long;
+
+    /// Tries of [`try_lock_soon`]: about as long as a block takes to be folded, some µs.
+    const TRIES: usize = 200;
+
+    /// Locks without waiting. A panic of a holder leaves nothing half done here that a kill would not leave as well.
+    pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+        match mutex.try_lock() {
+            Ok(locked) => Some(locked),
+            Err(TryLockError::Poisoned(locked)) => Some(locked.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Locks what other threads hold for a moment. `None`: the holder has lost its processor.
+    pub(crate) fn try_lock_soon<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+        (0..TRIES).find_map(|_| {
+            let locked = try_lock(mutex);
+            if locked.is_none() {
+                std::hint::spin_loop();
+            }
+            locked
+        })
+    }
 }

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64};
 use crate::format::row::array::{self, BUCKET_WORDS, KEYS, Shape};
 use crate::format::row::{self, FREED, ROW_WORDS, Who, page as head};
 use crate::format::superblock as sb;
+use crate::platform::lock::try_lock_soon;
 use crate::platform::own_pages;
 use crate::recorder::counter::Counter;
 use crate::recorder::log::Log;
@@ -266,9 +267,9 @@ impl Buckets {
 }
 
 impl Log {
-    /// An array of an ended thread that is at least as large. It never waits.
+    /// An array of an ended thread that is at least as large, as a page is inherited.
     fn inherit_array(&self, who: u64, shape: Shape) -> Option<Array> {
-        let arrays = &mut self.lanes.try_lock().ok()?.arrays;
+        let arrays = &mut try_lock_soon(&self.lanes)?.arrays;
         let wanted = Array { who, word: 0, shape, used: 0 };
         let suits =
             |array: &Array| array.who == who && array.is_dense() == wanted.is_dense() && array.size() >= wanted.size();

@@ -2,12 +2,12 @@
 //! lane that finds no block ready.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{MutexGuard, TryLockError};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use crate::format::Policy;
 use crate::format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary, superblock as sb};
-use crate::platform::lock::lock;
+use crate::platform::lock::{lock, try_lock, try_lock_soon};
 use crate::platform::processor;
 use crate::recorder::folder::Folder;
 use crate::recorder::log::{Log, State};
@@ -18,9 +18,6 @@ use crate::recorder::round::Round;
 const BATCH: usize = 32;
 /// Places that are tried for one block. More than that in a row are held by idle lanes, or ready.
 const TRIES: u64 = 256;
-
-/// How often a lane tries to use the fold table: about as long as a block takes to be folded, some µs.
-const PATIENT_TRIES: usize = 200;
 /// The longest wait for folds in progress, when a log is closed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -84,7 +81,7 @@ impl Log {
         match found {
             Some(folder) if !folder.is_cramped(self.tables()) => Some(folder),
             // Another thread that folds is done soon, unless it loses its processor.
-            cramped => (0..PATIENT_TRIES).find_map(|_| try_lock_soon(collectors)).or(cramped),
+            cramped => try_lock_soon(collectors).or(cramped),
         }
     }
 
@@ -168,22 +165,5 @@ impl Log {
     pub(super) fn block(&self, place: u64) -> &[AtomicU64] {
         let word = self.layout.block_word(place);
         &self.cells()[word..word + BLOCK_SLOTS * SLOT_WORDS]
-    }
-}
-
-/// Locks, or lets a little time pass.
-fn try_lock_soon(folder: &std::sync::Mutex<Folder>) -> Option<MutexGuard<'_, Folder>> {
-    try_lock(folder).or_else(|| {
-        std::hint::spin_loop();
-        None
-    })
-}
-
-/// Locks without waiting. A folder that panicked is in no worse state than one whose process was killed.
-fn try_lock(folder: &std::sync::Mutex<Folder>) -> Option<MutexGuard<'_, Folder>> {
-    match folder.try_lock() {
-        Ok(folder) => Some(folder),
-        Err(TryLockError::Poisoned(folder)) => Some(folder.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
     }
 }

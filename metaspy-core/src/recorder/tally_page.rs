@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Or
 use crate::event::Outcome;
 use crate::format::row::{self, FREED, OTHERS, ROW_WORDS, Who, page as head};
 use crate::format::superblock as sb;
+use crate::platform::lock::{try_lock, try_lock_soon};
 use crate::recorder::boundaries::{Boundaries, given_up};
 use crate::recorder::counter::Counter;
 use crate::recorder::log::Log;
@@ -347,9 +348,10 @@ impl Page {
 }
 
 impl Log {
-    /// A page of an ended thread. It never waits: if the lock is taken, the caller creates a new page.
+    /// A page of an ended thread. Threads that begin together each find one. If a holder of the lock has lost its processor,
+    /// the caller creates a new page.
     fn inherit_page(&self) -> Option<(usize, usize)> {
-        self.lanes.try_lock().ok()?.pages.pop()
+        try_lock_soon(&self.lanes)?.pages.pop()
     }
 
     /// A new page: its first word, and rows.
@@ -360,7 +362,7 @@ impl Log {
     /// Calls `f` with a row in the page of threads without a lane. It never waits: false if the page is locked or full.
     #[must_use]
     pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
-        let Ok(page) = self.late.try_lock() else { return false };
+        let Some(page) = try_lock(&self.late) else { return false };
         page.row(self, Owner { lane: u64::from(u32::MAX), forget_rows: || {} }, key, who).map(f).is_some()
     }
 }

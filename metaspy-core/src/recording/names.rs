@@ -1,5 +1,7 @@
 //! Writes the names of sites and kinds into a recording.
 
+use std::sync::OnceLock;
+
 use crate::format::arena::{self, Entry};
 use crate::recorder::{Draft, Listener, Log, Module, Named, listen};
 use crate::site::{self, Site, SiteId};
@@ -15,7 +17,8 @@ pub(super) fn register() {
 
 /// Bytes of the names of all sites that the linker collected.
 pub(super) fn linked_bytes() -> usize {
-    site::linked().iter().map(|site| site_entry(SiteId(0), site).bytes()).sum()
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| site::linked().iter().map(|site| site_entry(SiteId(0), site).bytes()).sum())
 }
 
 /// The name of a site.
