@@ -1,10 +1,13 @@
 //! `metaspy sample` from outside: its files, its JSON beside a program that prints, and bad input.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 #[cfg(feature = "demo")]
 use metaspy_sampler::{Options, Profile, Target, sample};
 use serde_json::Value;
 
-use crate::{ended, fixture, text};
+use crate::{ended, fixture, metaspy, text};
 
 /// A program that prints a line and uses some processor time.
 const BUSY: [&str; 4] = ["--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo printed"];
@@ -31,16 +34,24 @@ fn the_report_follows_what_the_program_prints() {
 
 #[test]
 fn a_live_run_shows_its_last_seconds_and_ends_with_the_report() {
-    let busy = "end=$(($(date +%s) + 4)); while [ $(date +%s) -lt $end ]; do :; done; echo printed";
-    let (code, out, error) = ended(&["sample", "--live", "--", "sh", "-c", busy]);
-    if code == 2 && error.contains("the kernel refuses to sample") {
+    let enough = fixture::directory().join("enough");
+    let busy = format!("while [ ! -e '{}' ]; do :; done; echo printed", text(&enough));
+    let mut command = metaspy(&["sample", "--live", "--", "sh", "-c", &busy]);
+    let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(run.stdout.take().expect("it is a pipe")).lines().map(|line| line.expect("text"));
+    // The program goes on until its samples were shown.
+    let Some(live) = lines.find(|line| line.contains("lost so far")) else {
+        let error = std::io::read_to_string(run.stderr.take().expect("it is a pipe")).expect("text");
+        assert!(error.contains("the kernel refuses to sample"), "{error}");
         println!("SKIPPED: sampling: {error}");
         return;
-    }
-    assert_eq!(code, 0, "{error}");
-    let (live, report) = out.split_once("printed\n").expect("the program prints at its end");
-    assert!(live.contains("samples in") && live.contains("lost so far"), "{live}");
+    };
+    assert!(live.contains("samples in"), "{live}");
+    std::fs::write(&enough, "").expect("it can be written");
+    assert!(lines.any(|line| line == "printed"), "the program prints at its end");
+    let report = lines.collect::<String>();
     assert!(report.contains("% of total"), "{report}");
+    assert!(run.wait().expect("it ends").success());
 }
 
 #[test]
