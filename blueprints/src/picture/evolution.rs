@@ -45,9 +45,7 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
         ),
         By::Calls => "changed: executions differ by at least 2 % in all runs; times are not judged".into(),
         By::Objects => {
-            "changed: the objects that a method itself allocates differ by at least 2 % in all runs; times are \
-                        not judged"
-                .into()
+            "changed: a method's own objects differ by at least 2 % in all runs; times are not judged".into()
         }
     });
     if step.by == By::Time && step.runs.0.min(step.runs.1) < 5 {

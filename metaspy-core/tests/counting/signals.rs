@@ -35,7 +35,7 @@ fn calls_in_signal_handlers_are_counted_with_those_that_they_interrupt() {
             }
         });
         let mut made = 1;
-        while HANDLED.load(Relaxed) < 5_000 {
+        while HANDLED.load(Relaxed) < 200_000 {
             for key in 0..700 {
                 work(node(key), Outcome::Failed);
                 work(node(wide(key)), Outcome::Returned);
@@ -48,7 +48,7 @@ fn calls_in_signal_handlers_are_counted_with_those_that_they_interrupt() {
     drop(counted);
     let (store, handled) = (recording.store(), HANDLED.load(Relaxed));
     let reentrant = store.header().reentrant;
-    assert!(reentrant < handled / 2, "{reentrant} of {handled} came while a row was made");
+    assert!(reentrant < handled / 10, "{reentrant} of {handled} came while a row was made");
     assert_eq!(calls(&store) + reentrant, made + handled);
     assert!(store.verify().is_sound());
 }

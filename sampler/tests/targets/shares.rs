@@ -14,22 +14,17 @@ fn thread_ns() -> i64 {
     time[0] * 1_000_000_000 + time[1]
 }
 
-/// So many dependent operations that the head of a loop has few samples on any processor; and no function of the library
-/// is inlined here.
+/// So many dependent operations that the head of the caller's loop has few samples on any processor; and no function of the
+/// library is inlined here.
 #[inline(always)]
 fn step(mut value: u64) -> u64 {
-    value ^= value << 13;
-    value ^= value >> 7;
-    value ^= value << 17;
-    value ^= value << 13;
-    value ^= value >> 7;
-    value ^= value << 17;
-    value ^= value << 13;
-    value ^= value >> 7;
-    value ^= value << 17;
-    value ^= value << 13;
-    value ^= value >> 7;
-    value ^= value << 17;
+    let mut left = 4;
+    while left > 0 {
+        value ^= value << 13;
+        value ^= value >> 7;
+        value ^= value << 17;
+        left -= 1;
+    }
     value
 }
 

@@ -22,6 +22,12 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// The paths of the files that it includes.
+    pub fn included(&self) -> impl Iterator<Item = PathBuf> {
+        let dir = self.path.parent().unwrap_or(Path::new(""));
+        self.parsed.iter().flat_map(|parsed| &parsed.includes).map(move |include| plain(&dir.join(include)))
+    }
+
     /// The paths of a function of this file, one for each module that it is: `crate::module::Type::Trait::method`.
     pub fn paths_of(&self, krate: &str, function: &Function) -> impl Iterator<Item = String> {
         let below: Vec<String> = function.modules.iter().chain([&function.name]).cloned().collect();

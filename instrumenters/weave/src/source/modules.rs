@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::{Attribute, Expr, ExprLit, ItemMacro, ItemMod, Lit, LitStr, Meta, Token, punctuated::Punctuated};
 
 use metaspy_syntax::name;
@@ -54,8 +54,8 @@ impl Declared {
         let mut found = Declared::in_macro(item.mac.tokens.clone(), modules, paths);
         let Some(called) = item.mac.path.segments.last() else { return found };
         let mut words = BTreeSet::new();
-        words_of(item.mac.tokens.clone(), &mut words);
-        found.extend(words.into_iter().map(|name| {
+        let is_list = add_words(item.mac.tokens.clone(), &mut words);
+        found.extend(words.into_iter().filter(|_| is_list).map(|name| {
             let what = What::Module { name, paths: Vec::new(), is_elsewhere: false };
             let by_macro = Some(called.ident.to_string());
             Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, by_macro }
@@ -127,14 +127,16 @@ impl Declared {
     }
 }
 
-fn words_of(tokens: TokenStream, found: &mut BTreeSet<String>) {
-    for token in tokens {
-        match token {
-            TokenTree::Ident(word) => _ = found.insert(name::of_ident(&word)),
-            TokenTree::Group(group) => words_of(group.stream(), found),
-            _ => {}
+/// Adds the words of a list of names, with what stands in parentheses and brackets. False for what has braces: it is code.
+fn add_words(tokens: TokenStream, found: &mut BTreeSet<String>) -> bool {
+    tokens.into_iter().all(|token| match token {
+        TokenTree::Ident(word) => {
+            found.insert(name::of_ident(&word));
+            true
         }
-    }
+        TokenTree::Group(group) => group.delimiter() != Delimiter::Brace && add_words(group.stream(), found),
+        _ => true,
+    })
 }
 
 /// True for the rules of a macro that declares modules by the names in its arguments: they contain `mod $name`.

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::{env, ffi::OsString, fs, iter};
 
-use crate::source::{CrateSource, plain};
+use crate::source::{CrateSource, SourceFile};
 
 /// A copy.
 pub struct Overlay {
@@ -44,11 +44,8 @@ impl Overlay {
         for (file, text) in woven {
             fs::write(overlay.of(file), text)?;
         }
-        for file in &source.files {
-            let dir = file.path.parent().unwrap_or(Path::new(""));
-            for include in file.parsed.iter().flat_map(|parsed| &parsed.includes) {
-                overlay.link_if_missing(&plain(&dir.join(include)))?;
-            }
+        for included in source.files.iter().flat_map(SourceFile::included) {
+            overlay.link_if_missing(&included)?;
         }
         Ok(overlay)
     }

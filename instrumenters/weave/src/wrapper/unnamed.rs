@@ -14,11 +14,8 @@ const REASON: &str = "a macro of another crate declares this module, and its pla
 /// These files of a package, as a list of what has no hooks. `dep_info` is what the compiler wrote for cargo, and `results`
 /// the directory of what is built: code that a build script writes is no source.
 pub fn files(dep_info: &str, target: &Target, results: &Path, source: &CrateSource) -> Vec<Left> {
-    let included = source.files.iter().flat_map(|file| {
-        let dir = file.path.parent().unwrap_or(Path::new(""));
-        file.parsed.iter().flat_map(|parsed| &parsed.includes).map(move |include| plain(&dir.join(include)))
-    });
-    let known: BTreeSet<PathBuf> = source.files.iter().map(|file| file.path.clone()).chain(included).collect();
+    let known = source.files.iter().flat_map(|file| file.included().chain([file.path.clone()]));
+    let known: BTreeSet<PathBuf> = known.collect();
     let is_unnamed = |file: &PathBuf| {
         let is_source = file.extension() == Some(OsStr::new("rs")) && file.starts_with(&target.root);
         is_source && !file.starts_with(results) && !known.contains(file)

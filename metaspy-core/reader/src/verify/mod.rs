@@ -127,9 +127,10 @@ impl Store {
         let mut all = Found::default();
         found.into_iter().for_each(|found| all.merge(found));
         // If names found no room, a note of the recording states so.
-        let nameless = if self.header().arena_lost == 0 { std::mem::take(&mut all.nameless) } else { BTreeMap::new() };
-        for (site, events) in nameless {
-            all.damage(u64::MAX, || format!("site {site} has {events} events and no name"));
+        if self.header().arena_lost == 0 {
+            for (site, events) in std::mem::take(&mut all.nameless) {
+                all.damage(u64::MAX, || format!("site {site} has {events} events and no name"));
+            }
         }
         // Damaged parts of the sources were not copied. They are listed with their source.
         for (process, store) in self.processes().iter().zip(self.sources()) {
