@@ -1,4 +1,4 @@
-//! `metaspy demo --record`: its messages when its budget is spent.
+//! `metaspy demo --record`: where it stops, and its messages when its budget is spent.
 
 use crate::{ended, fixture, text};
 
@@ -12,6 +12,17 @@ fn a_demo_that_spends_its_budget_is_marked_everywhere() {
     for out in [out, ended(&["report", text(&path)]).1, ended(&["verify", text(&path)]).1] {
         assert!(out.contains("note: The budget of 1 MiB is spent"), "{out}");
     }
+}
+
+#[test]
+fn a_demo_stops_soon_after_the_events_that_were_asked_for() {
+    let path = fixture::directory().join("stopped.spy");
+    // The first change of the page lays out little, and later ones much more.
+    let (code, _, error) = ended(&["demo", "--record", text(&path), "--events", "150k"]);
+    assert_eq!(code, 0, "{error}");
+    let (_, report) = crate::report::json(&["report", text(&path)]);
+    let emitted = report["emitted"].as_u64().expect("a number");
+    assert!((150_000..300_000).contains(&emitted), "{emitted}");
 }
 
 #[test]

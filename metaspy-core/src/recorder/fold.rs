@@ -1,8 +1,8 @@
 //! Folds the oldest blocks into the tallies, and makes their places ready again: the collector ahead of the lanes, and a
 //! lane that finds no block ready.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::MutexGuard;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::format::Policy;

@@ -87,7 +87,7 @@ pub fn attended(page: Option<&Path>) -> Result<Ended> {
 }
 
 /// A number of events to reach. A look opens the recording, which costs more than a frame. So the next look is where seven
-/// eighths of what is left are expected.
+/// eighths of what is left are expected, and soon, because frames differ: one more in eight frames.
 struct Goal {
     events: Option<u64>,
     frames: u64,
@@ -114,7 +114,7 @@ impl Goal {
         let (frames, before) = std::mem::replace(&mut self.looked, (self.frames, emitted));
         // The first frame lays out the whole page; the later ones do not.
         let per_frame = (emitted.saturating_sub(before) / (self.frames - frames)).max(1);
-        self.look_at = self.frames + ((goal - emitted) / per_frame * 7 / 8).clamp(1, 1000);
+        self.look_at = self.frames + ((goal - emitted) / per_frame * 7 / 8).clamp(1, 1 + self.frames / 8);
         ControlFlow::Continue(())
     }
 }
