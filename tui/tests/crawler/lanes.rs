@@ -41,3 +41,10 @@ fn enter_goes_to_the_events_under_the_cursor() {
     user.press("4");
     assert!(user.screen().contains('┃'), "{}", user.screen());
 }
+
+#[test]
+fn zoom_keeps_the_selected_event_in_sight() {
+    let mut user = user("in-sight.spy");
+    user.press("End 4 + + + + + +");
+    assert!(user.screen().contains('┃'), "{}", user.screen());
+}

@@ -105,7 +105,7 @@ impl Crawler {
             Command::Copy => return self.copy(false),
             Command::CopyChain => return self.copy(true),
             Command::Zoom(zoom) => {
-                if self.view.lanes.zoom(zoom) {
+                if self.view.lanes.zoom(zoom, self.view.list.selected.as_ref()) {
                     self.queue_screen();
                 }
             }

@@ -239,7 +239,12 @@ impl LanesView {
 
     /// The tick under the cursor, as soon as it was moved.
     pub fn tick(&self) -> Option<u64> {
-        Some(self.lanes.as_ref()?.span.tick(self.column?, self.columns))
+        Some(self.span()?.tick(self.column?, self.columns))
+    }
+
+    /// The span that was asked for last. It may be still being read.
+    fn span(&self) -> Option<Span> {
+        self.zoomed.or(self.lanes.as_ref().map(|lanes| lanes.span))
     }
 
     /// Shows what a job has read. The cursor stays on its lane.
@@ -250,13 +255,17 @@ impl LanesView {
         self.lanes = Some(lanes);
     }
 
-    /// Zooms around the cursor, or moves it. True if another span is to be read.
-    pub fn zoom(&mut self, zoom: Zoom) -> bool {
-        let Some(lanes) = &self.lanes else { return false };
-        let (span, whole, columns) = (lanes.span, lanes.whole, self.columns.max(1));
+    /// Zooms around the cursor, or moves it. Before it was moved, `+` and `-` zoom around the selected event, if that is in
+    /// sight, and else around the middle. True if another span is to be read.
+    pub fn zoom(&mut self, zoom: Zoom, selected: Option<&Event>) -> bool {
+        let (Some(lanes), Some(span)) = (&self.lanes, self.span()) else { return false };
+        let (whole, columns) = (lanes.whole, self.columns.max(1));
         let whole = Span { from: whole.from.min(span.from), to: whole.to.max(span.to) };
+        let selected = selected.map(|event| event.start).filter(|tick| (span.from..span.to).contains(tick));
+        let selected = selected.filter(|_| matches!(zoom, Zoom::In | Zoom::Out));
         let column = self.column.unwrap_or(columns / 2);
-        let tick = span.tick(column, columns) + span.ticks() / columns as u64 / 2;
+        let middle = span.tick(column, columns) + span.ticks() / columns as u64 / 2;
+        let tick = selected.filter(|_| self.column.is_none()).unwrap_or(middle);
         let next = match zoom {
             Zoom::Earlier | Zoom::Later => {
                 let next = if zoom == Zoom::Earlier { column.checked_sub(1) } else { Some(column + 1) };
@@ -282,8 +291,10 @@ impl LanesView {
             Zoom::Out => Span::around(tick, span.ticks().saturating_mul(2), whole),
             Zoom::Whole => whole,
         };
-        // The cursor stays at its time.
-        self.column = Some(next.column(tick, columns));
+        // The cursor stays at its time. Where it is at the selected event, each further zoom is around that, too.
+        if self.column.is_some() || selected.is_none() {
+            self.column = Some(next.column(tick, columns));
+        }
         self.zoomed = Some(next);
         next != span
     }
@@ -339,19 +350,18 @@ mod tests {
         let mut view = LanesView { lanes: Some(lanes), columns: 50, column: Some(10), ..LanesView::default() };
         let tick = view.tick().expect("a cursor");
         for zoom in [Zoom::In, Zoom::In, Zoom::In, Zoom::Out] {
-            assert!(view.zoom(zoom));
+            // The lanes of the span are not read yet.
+            assert!(view.zoom(zoom, None));
             let span = view.zoomed.expect("a span");
-            view.lanes.as_mut().expect("lanes").span = span;
             let cell = span.ticks() / 50;
             assert!(view.tick().expect("a cursor").abs_diff(tick) <= cell + 2_000, "{span:?}");
         }
         // Down to one tick for each cell, and not further.
         for _ in 0..30 {
-            view.zoom(Zoom::In);
-            view.lanes.as_mut().expect("lanes").span = view.zoomed.expect("a span");
+            view.zoom(Zoom::In, None);
         }
         assert_eq!(view.zoomed.map(Span::ticks), Some(50));
-        assert!(view.zoom(Zoom::Whole));
+        assert!(view.zoom(Zoom::Whole, None));
         assert_eq!(view.zoomed, Some(span));
     }
 
@@ -360,10 +370,10 @@ mod tests {
         let whole = Span { from: 0, to: 1_000 };
         let lanes = Lanes { rows: Vec::new(), span: Span { from: 400, to: 500 }, whole };
         let mut view = LanesView { lanes: Some(lanes), columns: 10, column: Some(9), ..LanesView::default() };
-        assert!(view.zoom(Zoom::Later));
+        assert!(view.zoom(Zoom::Later, None));
         assert_eq!(view.zoomed, Some(Span { from: 425, to: 525 }));
         view.column = Some(5);
-        assert!(!view.zoom(Zoom::Earlier));
+        assert!(!view.zoom(Zoom::Earlier, None));
         assert_eq!(view.column, Some(4));
     }
 }
