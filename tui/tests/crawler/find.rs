@@ -62,7 +62,7 @@ fn a_filter_is_completed_from_the_names_of_the_recording() {
     // A name without its term, and a label in the middle of a line.
     user.press("f Ctrl-u \"hit\" Tab Enter");
     assert_eq!(user.crawler.view.filter.text(), "site:hit");
-    user.press("f Space \"subject:qui\" Tab Enter");
+    user.press("f \"subject:qui\" Tab Enter");
     assert_eq!(user.crawler.view.filter.text(), "site:hit subject:node:#3");
     user.press("f Space \"lane:\" Tab Enter");
     assert_eq!(user.crawler.view.filter.text(), "site:hit subject:node:#3 lane:page");

@@ -51,6 +51,11 @@ pub struct Problem {
 impl Prompt {
     /// A prompt with a filter to edit.
     pub fn filter(store: &Store, text: impl Into<String>) -> Self {
+        let mut text = text.into();
+        if !text.is_empty() {
+            // What is typed is a further term.
+            text.push(' ');
+        }
         let line = Line::new(text);
         let completion = Completion::read(store, &line);
         Prompt { purpose: Purpose::Filter, line, problem: None, completion, origin: None }
@@ -93,6 +98,8 @@ impl Prompt {
             {
                 self.completion = Completion::read(store, &self.line);
             }
+        } else if self.purpose == Purpose::Filter && command == Command::Type(' ') && self.has_space() {
+            return true;
         } else if !self.line.apply(command) {
             return false;
         } else {
@@ -104,6 +111,12 @@ impl Prompt {
         }
         self.problem = None;
         true
+    }
+
+    /// True if a space between terms stands before the caret.
+    fn has_space(&self) -> bool {
+        let before = self.line.before();
+        before.ends_with(' ') && before.matches('"').count() % 2 == 0
     }
 
     /// The filter that is typed. If it is wrong, its first wrong word is marked.
