@@ -37,7 +37,7 @@ pub fn tree(store: &Store, id: EventId, goes_on: impl Fn() -> bool) -> (Vec<Effe
         let Some(event) = store.event(reason.id) else { continue };
         // Links may form a circle.
         if seen.insert(reason.id) {
-            rows.push(Effect { depth, event, is_link: reason.is_link });
+            rows.push(Effect { depth, event, is_link: reason.is_link, further: 0 });
             next.extend(reasons(store, &event).into_iter().rev().map(|it| (depth + 1, it)));
         }
     }

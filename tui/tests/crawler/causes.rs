@@ -82,6 +82,24 @@ fn the_graph_has_reasons_above_and_effects_below() {
 }
 
 #[test]
+fn direct_effects_have_rows_before_deeper_ones() {
+    let path = fixture::directory().join("large.spy");
+    {
+        let _turn = fixture::turn();
+        let (recording, installed) = fixture::begin(Recording::file(&path), 0);
+        fixture::large_frame();
+        drop(installed);
+        recording.close();
+    }
+    let mut user = User::new(fixture::open(&path));
+    user.press("Right");
+    let screen = user.screen();
+    let line = |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"));
+    assert!(line("│ ├ resize") < line("│ ├ layout #1 <html>"), "caused by the frame, not linked to it: {screen}");
+    assert!(line("│ │ └ … 500 further effects ") < line("│ └ paint"), "{screen}");
+}
+
+#[test]
 fn a_graph_with_many_neighbours_shows_those_that_fit() {
     let file = fixture::closed("wide.spy", 1);
     for (width, height) in [(60, 15), (80, 24), (200, 60)] {

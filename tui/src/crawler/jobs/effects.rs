@@ -10,6 +10,8 @@ use super::Progress;
 /// Most rows and most levels of a tree of effects.
 const TREE: usize = 400;
 const DEPTH: usize = 12;
+/// Most causes that are followed from a linked event.
+const CAUSES: usize = 64;
 
 /// The effects of an event.
 #[derive(Clone, Debug, Default)]
@@ -22,8 +24,8 @@ pub struct Effects {
     pub direct: usize,
     /// Ticks of the direct effects on the same lane.
     pub ticks: u64,
-    /// True if the tree is longer than the rows that were read.
-    pub cut: bool,
+    /// How many direct effects are not in the tree.
+    pub further: usize,
     /// The part of the recording that was searched.
     pub reach: Reach,
 }
@@ -49,6 +51,58 @@ pub struct Effect {
     pub event: Event,
     /// True if a link connects it with the event above: its cause is another one.
     pub is_link: bool,
+    /// How many of its own effects are not in the tree.
+    pub further: usize,
+}
+
+/// A tree while it is read, level by level.
+struct Tree {
+    nodes: Vec<Node>,
+    /// Links may form a circle, and lead to events that have a place.
+    seen: HashSet<EventId>,
+}
+
+struct Node {
+    effect: Effect,
+    effects: Vec<usize>,
+}
+
+impl Tree {
+    /// Adds the effects of an event below its node; the direct ones have none.
+    fn add(&mut self, store: &Store, of: EventId, node: Option<usize>, effects: &[EventId]) {
+        let depth = node.map_or(0, |node| self.nodes[node].effect.depth + 1);
+        for event in effects.iter().filter_map(|&id| store.event(id)) {
+            let is_link = event.cause != Some(of);
+            // What causes lead to stands there. A link would only take it from its place.
+            if is_link && node.is_some() && self.leads_to(store, &event) {
+                continue;
+            }
+            if self.seen.insert(event.id) {
+                if let Some(node) = node {
+                    let at = self.nodes.len();
+                    self.nodes[node].effects.push(at);
+                }
+                let effect = Effect { depth, event, is_link, further: 0 };
+                self.nodes.push(Node { effect, effects: Vec::new() });
+            }
+        }
+    }
+
+    /// True if causes lead from an event of the tree to this one.
+    fn leads_to(&self, store: &Store, event: &Event) -> bool {
+        let causes = std::iter::successors(event.cause, |&cause| store.event(cause)?.cause);
+        causes.take(CAUSES).any(|cause| self.seen.contains(&cause))
+    }
+
+    fn depth_first(self) -> Vec<Effect> {
+        let mut next: Vec<usize> = (0..self.nodes.len()).rev().filter(|&at| self.nodes[at].effect.depth == 0).collect();
+        let mut found = Vec::with_capacity(self.nodes.len());
+        while let Some(at) = next.pop() {
+            found.push(self.nodes[at].effect);
+            next.extend(self.nodes[at].effects.iter().rev());
+        }
+        found
+    }
 }
 
 /// Reads the effects of an event, from its lane and from the index of all lanes.
@@ -77,22 +131,21 @@ pub(super) fn read(store: &Store, id: EventId, index: Option<&EffectsIndex>, pro
     }
     // Sites with equal counts keep the order of time.
     answer.by_site.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    let mut seen = HashSet::from([id]);
-    let mut next: Vec<(usize, EventId, EventId)> = direct.into_iter().rev().map(|effect| (0, effect, id)).collect();
-    while let Some((depth, id, reason)) = next.pop() {
-        if answer.tree.len() == TREE || progress.is_stopped() {
-            answer.cut = true;
-            break;
+    let mut tree = Tree { nodes: Vec::new(), seen: HashSet::from([id]) };
+    tree.add(store, id, None, &direct[..direct.len().min(TREE)]);
+    answer.further = direct.len().saturating_sub(TREE);
+    // Level by level, so that a deep effect never hides one that is nearer.
+    let mut at = 0;
+    while at < tree.nodes.len() && !progress.is_stopped() {
+        let id = tree.nodes[at].effect.event.id;
+        let below = of(id);
+        if tree.nodes[at].effect.depth < DEPTH && tree.nodes.len() + below.len() <= TREE {
+            tree.add(store, id, Some(at), &below);
+        } else {
+            tree.nodes[at].effect.further = below.iter().filter(|id| !tree.seen.contains(id)).count();
         }
-        let Some(event) = store.event(id) else { continue };
-        // Links may form a circle.
-        if !seen.insert(id) {
-            continue;
-        }
-        answer.tree.push(Effect { depth, event, is_link: event.cause != Some(reason) });
-        if depth < DEPTH {
-            next.extend(of(id).into_iter().rev().map(|effect| (depth + 1, effect, id)));
-        }
+        at += 1;
     }
+    answer.tree = tree.depth_first();
     answer
 }

@@ -116,7 +116,7 @@ impl Prompt {
     /// True if a space between terms stands before the caret.
     fn has_space(&self) -> bool {
         let before = self.line.before();
-        before.ends_with(' ') && before.matches('"').count() % 2 == 0
+        before.ends_with(' ') && before.matches('"').count().is_multiple_of(2)
     }
 
     /// The filter that is typed. If it is wrong, its first wrong word is marked.

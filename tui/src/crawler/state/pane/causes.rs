@@ -33,7 +33,7 @@ pub fn rows(
     let tree: Vec<Effect> = match reasons {
         Some(reasons) => reasons.tree.clone(),
         // Without links, until they are read.
-        None => chain().map(|(depth, event)| Effect { depth, event, is_link: false }).collect(),
+        None => chain().map(|(depth, event)| Effect { depth, event, is_link: false, further: 0 }).collect(),
     };
     for (at, reason) in tree.iter().enumerate() {
         let following = tree[at + 1..].iter().map(|reason| reason.depth + 1);

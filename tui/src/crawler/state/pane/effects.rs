@@ -27,19 +27,27 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
         PaneRow::plain(Content::Title(headline(store, effects, columns))),
         PaneRow::plain(Content::Current(*event)),
     ];
-    for (at, effect) in effects.tree.iter().enumerate() {
-        let following = effects.tree[at + 1..].iter().map(|effect| effect.depth + 1);
-        let mut indent = indent(effect.depth + 1, following);
-        if effect.is_link {
+    // Behind an event whose effects have no rows, one row has their number.
+    let mut below: Vec<(usize, Content, bool)> = Vec::new();
+    for effect in &effects.tree {
+        below.push((effect.depth + 1, Content::Event(effect.event), effect.is_link));
+        below.extend(further(effect.further).map(|note| (effect.depth + 2, note, false)));
+    }
+    below.extend(further(effects.further).map(|note| (1, note, false)));
+    let depths: Vec<usize> = below.iter().map(|(depth, ..)| *depth).collect();
+    for (at, (depth, content, is_link)) in below.into_iter().enumerate() {
+        let mut indent = indent(depth, depths[at + 1..].iter().copied());
+        if is_link {
             indent.push_str("link ");
         }
-        rows.push(PaneRow { indent, content: Content::Event(effect.event) });
-    }
-    if effects.cut {
-        rows.push(PaneRow::plain(Content::Note("… and more: open one of these events".into())));
+        rows.push(PaneRow { indent, content });
     }
     rows.push(reach_note(effects));
     rows
+}
+
+fn further(count: usize) -> Option<Content> {
+    (count > 0).then(|| Content::Note(format!("… {}", counted(count as u64, "further effect"))))
 }
 
 /// `9 effects: 3 measure, 2 miss, …`: as many sites as fit, each behind its number.
