@@ -24,10 +24,10 @@ pub struct Demo {
 /// When a recording ends, and how much it keeps.
 #[derive(Clone, Debug, Args)]
 pub struct Limits {
-    /// Stops after this many seconds [default: 5]
+    /// With --record: stops after this many seconds [default: 5]
     #[arg(long, value_name = "N", requires = "record", conflicts_with = "events", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
-    /// Stops after this many events: 10M, 500k, 1000
+    /// With --record: stops after this many events: 10M, 500k, 1000
     #[arg(long, value_name = "N", requires = "record", value_parser = parse_number)]
     pub events: Option<u64>,
     /// What happens when the budget is spent

@@ -46,15 +46,15 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         }
     } else if let Some(palette) = &crawler.palette {
         draw_line(canvas, x, area.y, room, ":", &palette.line, None);
-    } else if let Some((done, of)) = crawler.progress(Slot::Export) {
-        let text = format!("writing … {} of {}, Esc stops", short(done), short(of));
-        canvas.text(x, area.y, room, &text, theme::FOCUS);
     } else if let Some(message) = &crawler.message {
         // In full, because it states what to do instead.
         let mut lines = wrap(message, room as usize);
         let last = lines.pop().unwrap_or_default();
         draw_above(canvas, area, &lines, theme::WARNING);
         canvas.text(x, area.y, room, &last, theme::WARNING);
+    } else if let Some((done, of)) = crawler.progress(Slot::Export) {
+        let text = format!("writing … {} of {}, Esc stops", short(done), short(of));
+        canvas.text(x, area.y, room, &text, theme::FOCUS);
     } else if let Some((done, of)) = crawler.progress(Slot::Search) {
         let text = format!("searching `{}` … {} of {}, Esc stops", crawler.searched, short(done), short(of));
         canvas.text(x, area.y, room, &text, theme::FOCUS);
