@@ -15,7 +15,7 @@ fn a_demo_that_spends_its_budget_is_marked_everywhere() {
 }
 
 #[test]
-fn a_demo_stops_soon_after_the_events_that_were_asked_for() {
+fn a_demo_stops_within_twice_its_events() {
     let path = fixture::directory().join("stopped.spy");
     // The first change of the page lays out little, and later ones much more.
     let (code, _, error) = ended(&["demo", "--record", text(&path), "--events", "150k"]);

@@ -4,6 +4,7 @@ mod announced;
 #[cfg(unix)]
 mod killed_folds;
 mod lean;
+mod live_copies;
 mod own_folds;
 mod profiles;
 mod registers;

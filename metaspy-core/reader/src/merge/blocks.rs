@@ -54,8 +54,12 @@ impl Copier<'_> {
         let mut blocks = 0;
         let mut block = Block::boxed();
         for place in first..(first + CHUNK_BLOCKS as u64).min(self.input.places) {
-            let is_kept = self.input.kept.as_ref().is_none_or(|kept| kept.place(place).is_some());
-            if !is_kept || !ring.load_stored(place, folds, &mut block) {
+            let kept = self.input.kept.as_ref();
+            let is_kept = kept.is_none_or(|kept| kept.place(place).is_some());
+            if !is_kept
+                || !ring.load_stored(place, folds, &mut block)
+                || kept.is_some_and(|kept| !kept.holds(block.head.sequence))
+            {
                 continue;
             }
             match self.input.sequence(block.head.sequence, self.whole) {
@@ -73,6 +77,40 @@ impl Copier<'_> {
         if had_summary && blocks == CHUNK_BLOCKS as u64 && self.input.kept.is_none() {
             self.write_summary((self.input.place + first) / CHUNK_BLOCKS as u64, &sum);
         }
+    }
+
+    /// The places of a whole copy whose blocks have changed since they were copied: they were folded, or began.
+    pub fn changed(&self, folds: &Folds) -> Vec<u64> {
+        let ring = self.input.ring();
+        let has_changed = |&place: &u64| {
+            let now = ring.block(place).acquire(header::SEQUENCE);
+            let first = folds.first_stored(now);
+            let is_there = ring.belongs(now, place) && first < BLOCK_SLOTS;
+            let expected = if is_there { self.input.sequence(now, self.whole) } else { Some(0) };
+            first > 1 || expected != Some(self.copy_of(place)[header::SEQUENCE].load(Relaxed))
+        };
+        (0..self.input.places).filter(has_changed).collect()
+    }
+
+    /// Copies places again. Their chunks have no summaries then.
+    pub fn copy_again(&self, places: &[u64], folds: &Folds) {
+        let mut block = Block::boxed();
+        for &place in places {
+            let summary = ((self.input.place + place) / CHUNK_BLOCKS as u64) as usize * summary::SUMMARY_WORDS;
+            let summary = &self.summaries[summary..summary + summary::SUMMARY_WORDS];
+            summary.iter().chain(self.copy_of(place)).for_each(|cell| cell.store(0, Relaxed));
+            if self.input.ring().load_stored(place, folds, &mut block)
+                && let Some(sequence) = self.input.sequence(block.head.sequence, self.whole)
+            {
+                self.copy_block(&block, sequence, &mut Summary::EMPTY.clone());
+            }
+        }
+    }
+
+    /// The words of a place of a whole copy.
+    fn copy_of(&self, place: u64) -> &[AtomicU64] {
+        let at = (self.input.place + place) as usize * BLOCK_WORDS;
+        &self.blocks[at..at + BLOCK_WORDS]
     }
 
     fn copy_block(&self, block: &Block, sequence: u64, sum: &mut Summary) {
@@ -98,7 +136,7 @@ impl Copier<'_> {
             let mut slots = 1;
             let began = head.base.saturating_add(commit.start);
             let start = input.tick(began).saturating_sub(base).min(START_MAX);
-            if !input.kept.as_ref().is_none_or(|kept| kept.contains(head.place, at)) {
+            if !input.kept.as_ref().is_none_or(|kept| kept.contains(head.sequence, at)) {
                 if commit.site == Mark::Detail as u32 {
                     slots = slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX)).min(BLOCK_SLOTS - at);
                 }

@@ -16,14 +16,22 @@ use metaspy_format::slot_set::SlotSet;
 
 /// The kept slots of a recording.
 pub(super) struct Kept {
-    /// By place.
-    slots: Vec<SlotSet>,
+    /// By place. Those of a recording that is being written hold other blocks later.
+    blocks: Vec<KeptBlock>,
+    /// Places in the ring.
+    ring: u64,
     /// The number of kept blocks before each place, and behind the last one.
     before: Vec<u32>,
-    blocks: u64,
+    kept: u64,
 }
 
-/// The selected events and their remote causes, as a thread found them: place and slot.
+#[derive(Clone, Default)]
+struct KeptBlock {
+    sequence: u64,
+    slots: SlotSet,
+}
+
+/// The selected events and their remote causes, as a thread found them: the sequence of the block, and the slot.
 type Found = Vec<(u64, usize)>;
 
 impl Kept {
@@ -31,29 +39,27 @@ impl Kept {
     pub fn select(store: &Store, filter: &Filter, folds: &Folds, watch: &Watch<'_>) -> Kept {
         let ring = store.ring();
         let matcher = store.compile(filter, 0..=0);
-        let mut kept = Kept { slots: vec![SlotSet::default(); ring.places() as usize], before: Vec::new(), blocks: 0 };
+        let blocks = vec![KeptBlock::default(); ring.places() as usize];
+        let mut kept = Kept { blocks, ring: ring.layout.blocks, before: Vec::new(), kept: 0 };
         let chunks: Vec<u64> =
             ring.chunks().into_iter().filter(|it| matcher.wants_chunk(it)).map(|it| it.index).collect();
         let state = || (Found::new(), matcher.memory(store));
         let (threads, watch) = (scan::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
         let select = |(found, memory): &mut (Found, _), &chunk: &u64| {
-            each_record(ring, folds, chunk, |place, head, record, at| {
+            each_record(ring, folds, chunk, |head, record, at| {
                 if let Record::Event(slot) = record
                     && matcher.matches(ring, head, &slot, memory)
                 {
-                    found.push((place, at));
+                    found.push((head.sequence, at));
                     let remote = EventId::from_raw(slot.cause).filter(|cause| ring.peek(*cause).is_none());
                     if let Some(cause) = remote.filter(|cause| ring.remote(*cause).is_some()) {
-                        found.push((header::place(cause.sequence(), ring.layout.blocks), cause.slot()));
+                        found.push((cause.sequence(), cause.slot()));
                     }
                 }
             });
         };
         let found = scan::each_watched(&chunks, threads, state, select, &watch);
-        found
-            .into_iter()
-            .flat_map(|(found, _)| found)
-            .for_each(|(place, slot)| kept.slots[place as usize].insert(slot));
+        found.into_iter().flat_map(|(found, _)| found).for_each(|(sequence, slot)| kept.insert(sequence, slot));
         kept.add_marks(ring, folds);
         kept.number();
         kept
@@ -63,49 +69,62 @@ impl Kept {
     fn add_marks(&mut self, ring: Ring<'_>, folds: &Folds) {
         let chunks: Vec<u64> = ring.chunks().into_iter().filter(|it| it.may_hold_marks()).map(|it| it.index).collect();
         let found = scan::each(&chunks, scan::threads_for(chunks.len()), Found::new, |found, &chunk| {
-            each_record(ring, folds, chunk, |place, _, record, at| {
+            each_record(ring, folds, chunk, |head, record, at| {
                 let Record::Mark(mark) = record else { return };
                 let of = EventId::from_raw(mark.event).filter(|_| mark.mark != Mark::Remote);
-                if of.is_some_and(|of| self.contains_event(ring, of)) {
-                    found.push((place, at));
+                if of.is_some_and(|of| self.contains(of.sequence(), of.slot())) {
+                    found.push((head.sequence, at));
                 }
             });
         });
-        found.into_iter().flatten().for_each(|(place, slot)| self.slots[place as usize].insert(slot));
+        found.into_iter().flatten().for_each(|(sequence, slot)| self.insert(sequence, slot));
+    }
+
+    /// Keeps a slot. What was kept of an earlier block at its place has left the window.
+    fn insert(&mut self, sequence: u64, slot: usize) {
+        let Some(block) = self.blocks.get_mut(header::place(sequence, self.ring) as usize) else { return };
+        if sequence > block.sequence {
+            *block = KeptBlock { sequence, slots: SlotSet::default() };
+        }
+        if sequence == block.sequence {
+            block.slots.insert(slot);
+        }
     }
 
     fn number(&mut self) {
-        self.before = Vec::with_capacity(self.slots.len() + 1);
-        for slots in &self.slots {
-            self.before.push(self.blocks as u32);
-            self.blocks += u64::from(!slots.is_empty());
+        self.before = Vec::with_capacity(self.blocks.len() + 1);
+        for block in &self.blocks {
+            self.before.push(self.kept as u32);
+            self.kept += u64::from(!block.slots.is_empty());
         }
     }
 
     /// The number of kept blocks.
     pub fn blocks(&self) -> u64 {
-        self.blocks
+        self.kept
     }
 
     /// The place of a block among the kept ones; `None` if it is not kept.
     pub fn place(&self, place: u64) -> Option<u64> {
-        let slots = self.slots.get(place as usize)?;
-        (!slots.is_empty()).then(|| self.before[place as usize].into())
+        let block = self.blocks.get(place as usize)?;
+        (!block.slots.is_empty()).then(|| self.before[place as usize].into())
     }
 
-    /// True if the record at this slot is kept.
-    pub fn contains(&self, place: u64, slot: usize) -> bool {
-        self.slots.get(place as usize).is_some_and(|slots| slots.contains(slot))
+    /// True if something of this block is kept.
+    pub fn holds(&self, sequence: u64) -> bool {
+        let block = self.blocks.get(header::place(sequence, self.ring) as usize);
+        block.is_some_and(|block| block.sequence == sequence && !block.slots.is_empty())
     }
 
-    fn contains_event(&self, ring: Ring<'_>, id: EventId) -> bool {
-        let place = header::place(id.sequence(), ring.layout.blocks);
-        self.contains(place, id.slot()) && ring.head(place).is_some_and(|head| head.sequence == id.sequence())
+    /// True if the record at this slot of a block is kept.
+    pub fn contains(&self, sequence: u64, slot: usize) -> bool {
+        let block = self.blocks.get(header::place(sequence, self.ring) as usize);
+        block.is_some_and(|block| block.sequence == sequence && block.slots.contains(slot))
     }
 }
 
-/// Calls `each` with the place, the header, the record and its slot.
-fn each_record(ring: Ring<'_>, folds: &Folds, chunk: u64, mut each: impl FnMut(u64, &Head, Record<'_>, usize)) {
+/// Calls `each` with the header, the record and its slot.
+fn each_record(ring: Ring<'_>, folds: &Folds, chunk: u64, mut each: impl FnMut(&Head, Record<'_>, usize)) {
     let mut block = Block::boxed();
     for place in ring.places_of(chunk) {
         if ring.load_stored(place, folds, &mut block) {
@@ -117,7 +136,7 @@ fn each_record(ring: Ring<'_>, folds: &Folds, chunk: u64, mut each: impl FnMut(u
                     }
                     _ => 1,
                 };
-                each(place, &block.head, record, records.slot() - slots);
+                each(&block.head, record, records.slot() - slots);
             }
         }
     }

@@ -41,6 +41,7 @@ use output::OutputMemory;
 use remap::{Input, MergedRing};
 use rows::Rows;
 use watch::Watch;
+use write::Written;
 
 /// A process of a merged recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +71,9 @@ pub(crate) struct Merged {
     pub sources: Vec<Store>,
     /// Sentences about the parts that could not be copied.
     pub damage: Vec<String>,
-    /// True if no input changed while it was copied.
+    /// False if rows of an input that is being written found no room.
+    pub has_room: bool,
+    /// True if each call of an input that is being written is counted once.
     pub exact: bool,
     pub order_is_uncertain: bool,
 }
@@ -146,7 +149,7 @@ impl Store {
         loop {
             tries += 1;
             let (output, merged) = merge(&sources, None, None, &Watch::new(&|_| true))?;
-            if merged.exact || tries == TRIES {
+            if merged.has_room || tries == TRIES {
                 let mapped = Mapped::memory(output.region());
                 let whole = Store::mapped(mapped, Medium::Merged(Arc::new(merged)));
                 return Ok(whole.expect("it was written as recordings are"));
@@ -256,7 +259,10 @@ fn merge(
         plan.tables = profiles::merged(&plan.inputs);
     }
     plan.arena.tables(&plan.tables);
-    let (output, copied) = write::write(&plan, watch)?;
+    let Written { output, copied, has_room, exact, is_recopied } = write::write(&mut plan, &states, watch)?;
+    if is_recopied || filter.is_some() {
+        selection::summarise(&output);
+    }
     if watch.is_stopped() {
         return Err(MergeError::Stopped);
     }
@@ -268,8 +274,7 @@ fn merge(
         damage.push(format!("{}: the tallies of the lanes cannot be read to their end", process.source));
     }
     let order_is_uncertain = clocks.order_is_uncertain;
-    let exact = stores.iter().zip(&states).all(|(store, state)| store.ring().fold_state() == *state);
-    Ok((output, Merged { processes, sources: stores, damage, exact, order_is_uncertain }))
+    Ok((output, Merged { processes, sources: stores, damage, has_room, exact, order_is_uncertain }))
 }
 
 /// The common clock begins this long before the first recording, so that slightly earlier ticks differ.

@@ -14,6 +14,7 @@ use crate::scan::blocks::{Block, Head};
 use crate::store::Medium;
 use metaspy_format::slot;
 use metaspy_format::summary::{SUMMARY_WORDS, Summary};
+use metaspy_format::superblock as sb;
 
 /// Words that are written at once.
 const WORDS: usize = 1 << 13;
@@ -23,8 +24,9 @@ impl Store {
     /// this one. A cause that does not pass is an event that left the window. Ids are others than here.
     ///
     /// A filter that selects everything also keeps what was counted without an event, and the tables of method profilers.
-    /// Then the recording counts what this one counts now; otherwise it counts the selected events. `note` becomes a
-    /// sentence of the recording ([`Store::notes`]).
+    /// Then the recording counts what this one counts now; otherwise it counts the selected events. While events of this
+    /// one leave the window, the copy is of a moment between two folds. If none is found, a note of the copy states it.
+    /// `note` becomes a sentence of the recording ([`Store::notes`]).
     ///
     /// `watch` gets the part that is done, from 0 to 1, again and again; each step begins again at 0. If it returns false,
     /// the copy stops, and the error is [`MergeError::Stopped`].
@@ -43,13 +45,10 @@ impl Store {
         let watch = Watch::new(watch);
         let mut copy = merge(&sources, only, Some(note), &watch)?;
         for _ in 1..TRIES {
-            if copy.1.exact {
+            if copy.1.has_room {
                 break;
             }
             copy = merge(&sources, only, Some(note), &watch)?;
-        }
-        if only.is_some() {
-            summarise(&copy.0);
         }
         let written = write(&copy.0, &watch, out);
         if watch.is_stopped() { Err(MergeError::Stopped) } else { Ok(written) }
@@ -66,30 +65,39 @@ fn write(output: &OutputMemory, watch: &Watch<'_>, out: &mut dyn Write) -> io::R
         out.write_all(&bytes)?;
     }
     out.flush()?;
-    Ok(output.cells()[metaspy_format::superblock::SEALED_EVENTS].load(Relaxed))
+    Ok(output.cells()[sb::SEALED_EVENTS].load(Relaxed))
 }
 
-/// Writes the summaries of the chunks that blocks of one lap fill: the chunks of a selection are others than before.
-fn summarise(output: &OutputMemory) {
+/// Counts the blocks and events of a copy, and writes the summaries of the chunks that blocks of one lap fill: those of a
+/// selection, and of a recording that was being written, are others than before.
+pub(super) fn summarise(output: &OutputMemory) {
     let store =
         Store::mapped(Mapped::memory(output.region()), Medium::Memory).expect("it was written as recordings are");
     let (ring, layout) = (store.ring(), store.layout());
+    let (mut blocks, mut events) = (0, 0);
     let mut block = Block::boxed();
-    'chunks: for chunk in 0..ring.chunk_count() {
+    for chunk in 0..ring.chunk_count() {
         let mut sum = Summary::EMPTY;
         let mut laps = BTreeSet::new();
-        for place in ring.places_of(chunk) {
+        let places = ring.places_of(chunk);
+        let mut missing = places.end - places.start;
+        for place in places {
             if !ring.load(place, &mut block) {
-                continue 'chunks;
+                continue;
             }
             let Head { sequence, lane, epoch, base, .. } = block.head;
             laps.insert(sequence / layout.blocks);
             sum.add_block(sequence, lane, epoch, base);
             sum.marks += block.marks().count() as u32;
             block.events().for_each(|slot| sum.add_event(slot.site, base + slot.start, slot::is_running(slot.end)));
+            missing -= 1;
+            blocks += 1;
         }
-        if laps.len() == 1 {
+        events += u64::from(sum.events);
+        if laps.len() == 1 && missing == 0 {
             output.write(layout.summaries.at + chunk as usize * SUMMARY_WORDS, sum.pack());
         }
     }
+    output.set(sb::SEALED_BLOCKS, blocks);
+    output.set(sb::SEALED_EVENTS, events);
 }

@@ -1,11 +1,14 @@
 //! Writes the merged recording: tables, blocks, and the first page.
 
+use std::time::Duration;
+
 use crate::merge::blocks::{Copied, Copier};
 use crate::merge::output::OutputMemory;
 use crate::merge::remap::Input;
 use crate::merge::rows::Rows;
 use crate::merge::watch::Watch;
 use crate::merge::{MergeError, Plan};
+use crate::tally::folds::{FoldState, Folds};
 use metaspy_format::layout::{Area, Layout};
 use metaspy_format::row::{COUNT, ROW_WORDS, page};
 use metaspy_format::superblock::{self as sb, calibration, lane as lane_row};
@@ -29,12 +32,35 @@ const SUMS: [usize; 14] = [
     sb::ROWS_FREED,
 ];
 
+/// Attempts to read the rows of a recording that is being written, between two of its folds.
+const TRIES: usize = 50;
+/// The time between two of them.
+const PAUSE: Duration = Duration::from_micros(200);
+/// Words for a note that is known at the end.
+const NOTE_WORDS: usize = 64;
+
+/// The merged recording, and what became of its inputs.
+pub(super) struct Written {
+    pub output: OutputMemory,
+    pub copied: Vec<Copied>,
+    /// False if there was no room for rows that came while it was written: another attempt has it.
+    pub has_room: bool,
+    /// True if each call is counted once.
+    pub exact: bool,
+    /// True if blocks were copied again, so that the counts of blocks and events are to be made.
+    pub is_recopied: bool,
+}
+
 /// Writes the merged recording.
-pub(super) fn write(plan: &Plan, watch: &Watch<'_>) -> Result<(OutputMemory, Vec<Copied>), MergeError> {
+pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) -> Result<Written, MergeError> {
     let first = &plan.inputs[0];
     let pairs = &first.store.time().pairs;
     let (folded, pages): (usize, usize) =
         plan.rows.iter().fold((0, 0), |(folded, pages), rows| (folded + rows.folded.len(), pages + rows.pages.len()));
+    // More may come while it is written.
+    let is_live = !plan.rows.is_empty() && plan.inputs.iter().any(|input| input.store.is_live());
+    let with_more = |rows: usize| if is_live { rows + rows / 4 + 1024 } else { rows };
+    let (folded, pages) = (with_more(folded), with_more(pages));
     let mut end = sb::BYTES / 8;
     let mut area = |words: usize| Area::after(&mut end, words);
     let layout = Layout {
@@ -42,7 +68,7 @@ pub(super) fn write(plan: &Plan, watch: &Watch<'_>) -> Result<(OutputMemory, Vec
         journal: area(0),
         folders: area(0),
         lanes: area(plan.lanes as usize * lane_row::WORDS),
-        arena: area(plan.arena.words.len()),
+        arena: area(plan.arena.words.len() + if is_live { NOTE_WORDS } else { 0 }),
         // Nothing is added to a merged recording, so statements are in the arena.
         statements: area(0),
         pages: area(page::HEADER_WORDS + pages * ROW_WORDS),
@@ -59,16 +85,8 @@ pub(super) fn write(plan: &Plan, watch: &Watch<'_>) -> Result<(OutputMemory, Vec
     }
     let ticks = pairs.iter().map(|pair| (first.tick(pair.tick), pair.real_ns));
     output.write(layout.calibration.at, ticks.flat_map(|(tick, real_ns)| [tick, tick, tick, real_ns]));
-    output.write(layout.arena.at, plan.arena.words.iter().copied());
     output.write(layout.profiles.at, plan.tables.words.iter().copied());
     output.set(sb::PROFILES_USED, plan.tables.words.len() as u64 * 8);
-    let rows_of = |of: fn(&Rows) -> &Vec<[u64; ROW_WORDS]>| plan.rows.iter().flat_map(of).flatten().copied();
-    output.write(layout.tally.at, rows_of(|rows| &rows.folded));
-    if pages > 0 {
-        output.set(layout.pages.at + page::ROWS, pages as u64);
-        output.write(layout.pages.at + page::HEADER_WORDS, rows_of(|rows| &rows.pages));
-        output.set(sb::PAGES_USED, ((page::HEADER_WORDS + pages * ROW_WORDS) * 8) as u64);
-    }
     for input in &plan.inputs {
         let lanes = input.store.layout().lanes.of(input.store.words());
         let to = layout.lanes.at + input.lane as usize * lane_row::WORDS;
@@ -77,15 +95,74 @@ pub(super) fn write(plan: &Plan, watch: &Watch<'_>) -> Result<(OutputMemory, Vec
         (0..input.lanes as usize).for_each(|lane| output.set(to + lane * lane_row::WORDS + lane_row::PAGE, 0));
     }
     let cells = output.cells();
+    let of = |area: Area| &cells[area.at..area.at + area.len];
+    let (summaries, blocks) = (of(layout.summaries), of(layout.chunks));
+    let copier = |inputs, input| Copier { inputs, input, whole: plan.whole, blocks, summaries };
     let copied: Vec<Copied> = (plan.inputs.iter().zip(&plan.folds))
-        .map(|(input, folds)| {
-            let of = |area: Area| &cells[area.at..area.at + area.len];
-            let (summaries, blocks) = (of(layout.summaries), of(layout.chunks));
-            Copier { inputs: &plan.inputs, input, whole: plan.whole, blocks, summaries }.copy(folds, watch)
-        })
+        .map(|(input, folds)| copier(&plan.inputs, input).copy(folds, watch))
         .collect();
+    let (mut is_recopied, mut note) = (false, None);
+    for (at, state) in states.iter().enumerate().filter(|_| is_live) {
+        let input = &plan.inputs[at];
+        if !watch.is_stopped() && input.ring().fold_state() != *state {
+            let settled = settle(&copier(&plan.inputs, input));
+            (plan.rows[at], plan.folds[at], is_recopied) = (settled.rows, settled.folds, true);
+            note = note.or(settled.note);
+        }
+    }
+    let exact = note.is_none();
+    note.into_iter().for_each(|note| plan.arena.note(note));
+    output.write(layout.arena.at, plan.arena.words.iter().copied());
+    let rows_of = |of: fn(&Rows) -> &Vec<[u64; ROW_WORDS]>| plan.rows.iter().flat_map(of).flatten().copied();
+    let has_room = [(rows_of(|rows| &rows.folded).count(), folded), (rows_of(|rows| &rows.pages).count(), pages)]
+        .iter()
+        .all(|(words, rows)| *words <= rows * ROW_WORDS);
+    if has_room {
+        output.write(layout.tally.at, rows_of(|rows| &rows.folded));
+        if pages > 0 {
+            output.set(layout.pages.at + page::ROWS, pages as u64);
+            output.write(layout.pages.at + page::HEADER_WORDS, rows_of(|rows| &rows.pages));
+            output.set(sb::PAGES_USED, ((page::HEADER_WORDS + pages * ROW_WORDS) * 8) as u64);
+        }
+    }
     write_first_page(plan, &output, &copied, bytes, folded);
-    Ok((output, copied))
+    Ok(Written { output, copied, has_room, exact: exact && has_room, is_recopied })
+}
+
+/// The rows of a recording at a moment after its blocks were copied, and the folds of that moment.
+struct Settled {
+    rows: Rows,
+    folds: Folds,
+    note: Option<&'static str>,
+}
+
+/// Reads the rows between two folds, and copies the blocks again that were folded, or began, before. What is folded later
+/// has its copy.
+fn settle(copier: &Copier<'_>) -> Settled {
+    let ring = copier.input.ring();
+    let read = || {
+        let state = ring.fold_state();
+        let folds = ring.folds();
+        let (rows, changed) = (Rows::of(copier.input, &folds), copier.changed(&folds));
+        (ring.fold_state() == state, folds, rows, changed)
+    };
+    let mut last = read();
+    for _ in 1..TRIES {
+        if last.0 {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        last = read();
+    }
+    let (is_exact, mut folds, rows, changed) = last;
+    copier.copy_again(&changed, &folds);
+    if is_exact {
+        return Settled { rows, folds, note: None };
+    }
+    folds.folded = rows.folded.iter().fold(0, |sum: u64, row| sum.saturating_add(row[COUNT]));
+    let note =
+        "it was folded all the time: calls that left the window during the copy may be counted twice or not at all";
+    Settled { rows, folds, note: Some(note) }
 }
 
 fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes: usize, folded_rows: usize) {
