@@ -106,7 +106,8 @@ pub struct Diff {
     pub rows: Vec<Row>,
     /// The calls of all rows.
     pub count: Change,
-    /// The self time of all rows, which contains each moment of a thread once; `None` if not all calls were timed.
+    /// The self time of all rows, which contains each moment of a thread once; `None` if not all calls
+    /// were timed, or if some left the window.
     pub self_ns: Option<Change>,
     /// Allocations and their bytes, if both versions recorded them.
     pub allocations: Option<(Change, Change)>,
@@ -212,7 +213,11 @@ impl Diff {
             };
             (of(|(count, _)| *count), of(|(_, bytes)| *bytes))
         });
-        let self_ns = is_timed.then(|| sums(&|numbers| numbers.self_ns.unwrap_or(0)));
+        // A site whose events left the window has times, and no self time.
+        let lacks_self = |numbers: &Numbers| numbers.total_ns.is_some_and(|ns| ns > 0) && numbers.self_ns.is_none();
+        let things = before.things.values().chain(after.things.values());
+        let is_whole = is_timed && !things.flat_map(|thing| &thing.numbers).any(lacks_self);
+        let self_ns = is_whole.then(|| sums(&|numbers| numbers.self_ns.unwrap_or(0)));
         let count = sums(&|numbers| numbers.count);
         let mut notes = notes(before, after);
         let partly = rows.iter().filter(|row| row.is_partly_timed).count() as u64;
