@@ -61,11 +61,15 @@ pub fn run(cli: Cli) -> Result<Ended> {
             }
         },
         Command::Story { page } => demo::attended(page.as_deref()),
-        Command::Attach { process } => {
+        Command::Attach { processes } => {
             drop(out);
-            let path = live::attach(process.as_deref())?;
-            needs_terminal(&format!("metaspy report {}", path.display()))?;
-            crawl(live::open(&path)?, &[path])
+            let paths = match &processes[..] {
+                [] => vec![live::attach(None)?],
+                some => some.iter().map(|process| live::attach(Some(process))).collect::<Result<_>>()?,
+            };
+            let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            needs_terminal(&format!("metaspy report {}", names.join(" ")))?;
+            crawl(live::open_all(&paths)?, &paths)
         }
         Command::Open { files } => {
             drop(out);

@@ -102,7 +102,7 @@ impl Tmux {
         screen
     }
 
-    fn screen(&self) -> String {
+    pub fn screen(&self) -> String {
         self.run(&["capture-pane", "-p"])
     }
 

@@ -98,7 +98,7 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
         if last_tick.elapsed() >= TICK {
             last_tick = Instant::now();
             crawler.tick(began.elapsed().as_nanos() as u64);
-            dirty |= crawler.store.is_live() || crawler.is_waiting() || crawler.message.is_some();
+            dirty |= crawler.store.grows() || crawler.is_waiting() || crawler.message.is_some();
         }
     }
     Ok(())

@@ -53,16 +53,16 @@ pub enum Command {
         metaspy demo --record big.spy --events 100M --policy grow"
     )]
     Demo(Demo),
-    /// Opens the crawler on a running process
+    /// Opens the crawler on running processes
     #[command(
-        after_help = "Examples:\n  metaspy attach          the only live recording, or the choice\n  metaspy attach 4711\n  metaspy attach dash     by the name of the program\n\n\
+        after_help = "Examples:\n  metaspy attach                 the only live recording, or the choice\n  metaspy attach 4711\n  metaspy attach dash            by the name of the program\n  metaspy attach client server   both as one: causes cross from process to process\n\n\
         A process is recorded live when it was started with METASPY_RECORD=live;\nMETASPY_OBSERVE='Scene::*' says what of it, else it is everything.\nWith METASPY_CONTROL=1 the crawler changes that while it runs (docs/crawler.md)."
     )]
     Attach {
-        /// The number or the name of the process, or a file; of several with this name the newest. `metaspy list`
-        /// shows them
+        /// The numbers or the names of processes, or files; of several with a name the newest. `metaspy list` shows
+        /// them
         #[arg(value_name = "PID|NAME|FILE")]
-        process: Option<PathBuf>,
+        processes: Vec<PathBuf>,
     },
     /// Lists live recordings, of running and of ended processes
     #[command(after_help = "Examples:\n  metaspy list\n  metaspy list --json")]

@@ -157,6 +157,36 @@ impl Store {
         }
     }
 
+    /// True if more of it comes: it is live, or merged from recordings of which one was live.
+    pub fn grows(&self) -> bool {
+        let any = |merged: &Merged| merged.processes.iter().any(|process| process.ended == EndState::Live);
+        self.is_live() || self.as_merged().is_some_and(any)
+    }
+
+    /// Merges the recordings of this one again, as they are now. `None` if this one is not merged.
+    ///
+    /// Events keep their ids, sites and kinds their numbers, unless [`Store::has_numbers_of`] is false of the two.
+    pub fn merged_again(&self) -> Option<Result<Store, MergeError>> {
+        let merged = self.as_merged()?;
+        let sources = merged.processes.iter().zip(&merged.sources).map(|(process, store)| {
+            let mut store = store.clone();
+            // What cannot be opened again stays as it was read.
+            let _ = store.refresh();
+            (process.source.clone(), store)
+        });
+        Some(Store::merged(sources.collect()))
+    }
+
+    /// True if ids of events, and numbers of sites and kinds, mean the same in both.
+    pub fn has_numbers_of(&self, other: &Store) -> bool {
+        let is_same_place = self.layout().blocks == other.layout().blocks;
+        let sites = |store: &Store| store.sites().iter().map(|site| site.id).collect::<Vec<_>>();
+        is_same_place
+            && sites(self) == sites(other)
+            && self.sites().iter().zip(other.sites()).all(|(own, other)| own.path == other.path)
+            && self.kinds().zip(other.kinds()).all(|(own, other)| own.name == other.name)
+    }
+
     /// The processes of a merged recording; empty for any other.
     pub fn processes(&self) -> &[Process] {
         self.as_merged().map_or(&[], |merged| &merged.processes)
@@ -305,6 +335,11 @@ fn plan(
             store: store.clone(),
             place: plan.whole.blocks,
             places: ring.places(),
+            // A ring that grows keeps its ids for a while.
+            reserved: match store.is_live() && stores.len() > 1 {
+                true => ring.places().next_power_of_two().min(store.layout().blocks),
+                false => ring.places(),
+            },
             kept: filter.map(|filter| Kept::select(store, filter, &folds, watch)),
             lane: plan.lanes,
             lanes,

@@ -18,6 +18,8 @@ pub(super) struct Input {
     pub place: u64,
     /// Places to read.
     pub places: u64,
+    /// Places in the merged recording, if all of it is copied.
+    pub reserved: u64,
     /// The part of it that is copied; `None` = all.
     pub kept: Option<Kept>,
     /// The first lane.
@@ -54,7 +56,7 @@ impl MergedRing {
 impl Input {
     /// The number of its places in the merged recording.
     pub fn copied_places(&self) -> u64 {
-        self.kept.as_ref().map_or(self.places, Kept::blocks)
+        self.kept.as_ref().map_or(self.reserved, Kept::blocks)
     }
 
     pub fn ring(&self) -> Ring<'_> {

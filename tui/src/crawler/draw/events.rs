@@ -150,7 +150,7 @@ fn follow_note(crawler: &Crawler) -> String {
         return " following ".into();
     }
     let new = crawler.status.totals.emitted.saturating_sub(crawler.seen_emitted);
-    if crawler.store.is_live() && new > 0 && !list.shows_end() {
+    if crawler.store.grows() && new > 0 && !list.shows_end() {
         // The number that passes the filter is not known before they are read.
         let all = if crawler.view.filter.is_all() { "" } else { " in all" };
         return format!(" +{}{all} ▼ ", short(new));
@@ -174,7 +174,7 @@ fn why_empty(crawler: &Crawler) -> Vec<String> {
     if crawler.status.totals.emitted > 0 {
         return vec!["no event is in the window".into(), shown.into()];
     }
-    if crawler.store.is_live() {
+    if crawler.store.grows() {
         vec!["no events yet".into(), "events appear here as soon as a profiler is installed".into()]
     } else {
         vec!["no events were recorded".into(), "install a profiler and record again".into()]

@@ -129,7 +129,7 @@ fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) 
         .keys
         .hints(crawler.mode())
         .filter(|binding| match binding.command {
-            Command::Pause => crawler.store.is_live(),
+            Command::Pause => crawler.store.grows(),
             Command::NextProfile => rows.is_some_and(|rows| rows.profile().or(rows.next_profile()).is_some()),
             _ => true,
         })

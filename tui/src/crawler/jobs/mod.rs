@@ -62,6 +62,8 @@ pub enum Slot {
     Export,
     /// A request to the running process.
     Control,
+    /// The recordings of several processes.
+    Merge,
 }
 
 /// A piece of work.
@@ -120,6 +122,8 @@ pub enum Job {
     Export { filter: Filter, target: Target },
     /// Arms or disarms what a filter selects.
     Control { change: Change, filter: Filter },
+    /// Merges the recordings of several processes again, as they are now.
+    Merge,
 }
 
 /// The result of a job.
@@ -156,6 +160,8 @@ pub enum Answer {
     Lanes(Lanes),
     /// A column of a browser: its place, its filter and its rows.
     Browsed(usize, String, Vec<BrowserRow>),
+    /// The recordings of several processes, merged.
+    Merged(Box<Store>),
     /// Nothing.
     Nothing,
     /// The productions.
@@ -253,6 +259,7 @@ impl Job {
             Job::Source { .. } => Slot::Source,
             Job::Export { .. } => Slot::Export,
             Job::Control { .. } => Slot::Control,
+            Job::Merge => Slot::Merge,
         }
     }
 
@@ -317,6 +324,7 @@ impl Job {
                 let written = export::write(store, &filter, &target, &watch)?;
                 Answer::Exported(written.unwrap_or_else(|error| error))
             }
+            Job::Merge => Answer::Merged(Box::new(store.merged_again()?.ok()?)),
             Job::Control { change, filter } => Answer::Controlled(arming::request(store, change, &filter)),
             Job::Source { site } => Answer::Source(site, store.site(site).and_then(source_line::line)),
             Job::Count { filter } => {

@@ -42,6 +42,9 @@ impl Crawler {
 
 /// Requests a change of the running process. Returns what it observes now, or the reason why nothing was changed.
 pub fn request(store: &Store, change: Change, filter: &Filter) -> String {
+    if !store.processes().is_empty() {
+        return "nothing is changed: `metaspy attach` to one of these processes to arm its sites".into();
+    }
     let request = match store.targets(filter) {
         Ok(targets) => ControlRequest::new(change, &targets),
         Err(error) => return error.to_string(),

@@ -267,7 +267,7 @@ impl Crawler {
     }
 
     fn pause(&mut self) {
-        if self.store.is_live() {
+        if self.store.grows() {
             self.paused = !self.paused;
         } else {
             self.message = Some("nothing to pause: the recording has ended".into());
@@ -275,7 +275,7 @@ impl Crawler {
     }
 
     fn follow(&mut self) {
-        if !self.store.is_live() {
+        if !self.store.grows() {
             self.message = Some("nothing to follow: the recording has ended".into());
             return;
         }

@@ -123,7 +123,7 @@ impl EventList {
 
     /// Moves the selection, and loads the rows that become visible. At the end of a live recording, follow mode begins.
     pub fn step(&mut self, store: &Store, filter: &Filter, step: Step) {
-        self.follow = step == Step::Last && store.is_live();
+        self.follow = step == Step::Last && store.grows();
         match step {
             Step::First => return self.load_start(store, filter),
             Step::Last => return self.load_end(store, filter),

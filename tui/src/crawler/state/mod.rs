@@ -171,7 +171,7 @@ impl Crawler {
             store,
         };
         let view = &mut crawler.view;
-        if crawler.store.is_live() {
+        if crawler.store.grows() {
             view.list.follow = true;
             view.list.load_end(&crawler.store, &view.filter);
         } else {
@@ -288,7 +288,9 @@ impl Crawler {
         if self.paused || self.status.ended != EndState::Live {
             return;
         }
-        if let Err(error) = self.store.refresh() {
+        if !self.store.processes().is_empty() {
+            self.queue_merge();
+        } else if let Err(error) = self.store.refresh() {
             self.message = Some(format!("{error}; the part that was read stays open"));
         }
         self.show_notes();

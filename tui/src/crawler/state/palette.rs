@@ -218,7 +218,7 @@ impl Crawler {
         if !binding.place.contains(self.screen_mode()) {
             return Some(binding.place.name().into());
         }
-        let is_live = self.store.is_live();
+        let is_live = self.store.grows();
         match binding.command {
             Command::Pause | Command::Follow if !is_live => Some("the recording has ended".into()),
             Command::Control(_) if !is_live => Some("the recording has ended".into()),

@@ -1,5 +1,6 @@
 //! Applies the results of jobs to the state.
 
+use metaspy_core::Store;
 use metaspy_core::store::By;
 
 use super::Crawler;
@@ -112,6 +113,7 @@ impl Crawler {
             Answer::Trend(by, trends) => self.tally_mut(by).trends = trends,
             Answer::Lanes(lanes) => self.view.lanes.accept(lanes),
             Answer::Browsed(at, filter, rows) => self.view.browser.accept(at, &filter, rows),
+            Answer::Merged(store) => self.continue_with(*store),
             Answer::Nothing => {}
             Answer::Productions(tree) => self.view.productions.accept(tree),
             Answer::Structure(structure) => self.view.structure.accept(&self.store, structure),
@@ -125,6 +127,21 @@ impl Crawler {
             Answer::Exported(sentence) => self.message = Some(sentence),
             Answer::Source(site, line) => self.view.productions.source = Source { production: Some(site), line },
             Answer::Count(count) => self.view.count = Some(count),
+        }
+    }
+
+    /// Continues in a later reading of the same recordings. If ids have other meanings in it, the selection is found by time.
+    fn continue_with(&mut self, store: Store) {
+        let has_numbers = self.store.has_numbers_of(&store);
+        self.store = store;
+        if !has_numbers {
+            let selected = self.view.list.selected.take().filter(|_| !self.view.list.follow);
+            self.index = None;
+            self.view.pane.of = None;
+            self.set_filter(self.view.filter.clone());
+            if let Some(event) = selected {
+                self.show_time(event.start);
+            }
         }
     }
 
@@ -145,6 +162,7 @@ impl Crawler {
             Slot::Source => "reading the source",
             Slot::Export => "the export",
             Slot::Control => "arming",
+            Slot::Merge => "reading the processes again",
         };
         if slot == Slot::Rows {
             self.view.list.cancel_searches();

@@ -49,12 +49,17 @@ fn name(store: &Store) -> String {
     clean(&name).into_owned()
 }
 
+/// Live as long as more comes, from one process or several.
+fn ended(store: &Store) -> EndState {
+    if store.grows() { EndState::Live } else { store.end_state() }
+}
+
 impl Status {
     /// The status of a recording.
     pub fn new(store: &Store) -> Self {
         let mut status = Status {
             name: name(store),
-            ended: store.end_state(),
+            ended: ended(store),
             totals: store.totals(),
             rate: None,
             window_ns: 0,
@@ -70,7 +75,7 @@ impl Status {
     /// Reads the state again. `now_ns` counts from the start of the crawler.
     pub fn read(&mut self, store: &Store, now_ns: u64) {
         self.name = name(store);
-        self.ended = store.end_state();
+        self.ended = ended(store);
         self.totals = store.totals();
         self.missing = store.missing().len();
         let header = store.header();
@@ -82,6 +87,11 @@ impl Status {
             (Some(first), Some(last)) => store.time_ns(last.start).saturating_sub(store.time_ns(first.start)),
             _ => 0,
         };
+        // Of several processes, the rate is between two readings.
+        let is_same = self.samples.back().is_some_and(|&(_, emitted)| emitted == self.totals.emitted);
+        if is_same && !store.processes().is_empty() {
+            return;
+        }
         self.samples.push_back((now_ns, self.totals.emitted));
         while self.samples.len() > 2 && self.samples[1].0 + RATE_NS <= now_ns {
             self.samples.pop_front();

@@ -65,7 +65,7 @@ impl TableList for TallyView {
             columns.push(Column::new("observed", Kind::Text, Width::Cells(10), Self::observed));
         }
         // A recording that has ended does not change.
-        if store.is_live() {
+        if store.grows() {
             let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
             columns.push(Column::new("change", Kind::Change, Width::Cells(10), delta).titled(since));
         }

@@ -214,7 +214,7 @@ impl TallyView {
             self.observed = Arc::new(states.into_iter().map(|state| (state.site(), state)).collect());
         }
         self.has_losses = rows.iter().any(|row| row.lost > 0);
-        self.has_events = store.is_live() || rows.iter().any(|row| row.is_timed) || store.totals().stored > 0;
+        self.has_events = store.grows() || rows.iter().any(|row| row.is_timed) || store.totals().stored > 0;
         self.rows = Some(Arc::new(rows));
         self.largest = Arc::new(table::largest(store, &TallyView { lists_unobserved: false, ..self.clone() }));
         self.sorted(store)
@@ -256,7 +256,7 @@ impl TallyView {
         (self.largest, self.observed) = (read.largest, read.observed);
         (self.has_losses, self.has_events) = (read.has_losses, read.has_events);
         self.profiles.accept(read.profiles);
-        self.trends.is_old = store.is_live();
+        self.trends.is_old = store.grows();
         let found = key.and_then(|key| self.rows.as_ref()?.iter().position(|row| row.key() == key));
         self.cursor.follow(found, self.row_count());
     }
