@@ -289,7 +289,9 @@ impl Crawler {
             return;
         }
         if !self.store.processes().is_empty() {
-            self.queue_merge();
+            if self.is_due(Slot::Merge) {
+                self.queue(Job::Merge);
+            }
         } else if let Err(error) = self.store.refresh() {
             self.message = Some(format!("{error}; the part that was read stays open"));
         }

@@ -13,8 +13,6 @@ use crate::crawler::worker::QueuedJob;
 
 /// Time between two readings of the index of effects, as a multiple of the time of one. It is read for every selected event.
 const INDEX_FACTOR: u64 = 20;
-/// As [`INDEX_FACTOR`], of merging the recordings of several processes.
-const MERGE_FACTOR: u64 = 9;
 /// Stored events that are indexed as soon as an event is selected. The index of a larger recording is read when the tree
 /// of effects is opened.
 const INDEXED_AT_ONCE: u64 = 20_000_000;
@@ -158,13 +156,6 @@ impl Crawler {
         let (browser, filter) = (&mut self.view.browser, &self.view.filter);
         let job = browser.next_job(filter).or_else(|| is_free.then(|| browser.next_reread(filter))?);
         job.into_iter().for_each(|job| self.queue(job));
-    }
-
-    /// Queues the merge of recordings that grow. It copies all of them.
-    pub(super) fn queue_merge(&mut self) {
-        if !self.waiting.contains_key(&Slot::Merge) && self.pace(Slot::Merge).is_due(self.now_ns, MERGE_FACTOR) {
-            self.queue(Job::Merge);
-        }
     }
 
     fn pace(&self, slot: Slot) -> Pace {
