@@ -1,6 +1,8 @@
 //! The crawler in a real terminal: tmux types and reads the screen.
 #![cfg(unix)]
 
+#[cfg(feature = "demo")]
+mod attached;
 #[path = "../fixture/client_and_servers.rs"]
 mod client_and_servers;
 #[path = "../../../tui/tests/fixture/mod.rs"]
@@ -253,83 +255,6 @@ fn a_stream_is_shown_live_and_its_end_is_reported() {
     quits(&mut terminal);
 }
 
-/// The story as another process, killed while the crawler is open.
-#[cfg(feature = "demo")]
-#[test]
-fn the_end_of_an_attached_process_is_reported_and_its_recording_stays_open() {
-    let Some(mut terminal) = Tmux::start("attached") else { return };
-    let live = fixture::directory().join("attached");
-    let mut story = live_story(&live);
-    wait_until(&|| recordings(&live) > 0);
-    let metaspy = env!("CARGO_BIN_EXE_metaspy");
-    terminal.command(&format!("METASPY_DIR={} {metaspy} attach {}", live.display(), story.id()));
-    terminal.wait_for("live ●");
-    // There is an event.
-    terminal.wait_for("▶");
-    story.kill().expect("it can be killed");
-    story.wait().expect("it was killed");
-    terminal.wait_for("the process is gone");
-    terminal.keys(&["Home", "Down", "2"]);
-    terminal.wait_for("never observed");
-    assert!(terminal.settled().contains("killed"), "{}", terminal.settled());
-    quits(&mut terminal);
-}
-
-/// Two processes as one.
-#[cfg(feature = "demo")]
-#[test]
-fn attached_processes_are_read_again_until_all_have_ended() {
-    let Some(mut terminal) = Tmux::start("several") else { return };
-    let live = fixture::directory().join("several");
-    let mut stories = [live_story(&live), live_story(&live)];
-    wait_until(&|| recordings(&live) == 2);
-    let [one, other] = [stories[0].id(), stories[1].id()];
-    let metaspy = env!("CARGO_BIN_EXE_metaspy");
-    terminal.command(&format!("METASPY_DIR={} {metaspy} attach {one} {other}", live.display()));
-    terminal.wait_for("live ●");
-    terminal.keys(&["4"]);
-    terminal.wait_for("2 lanes");
-    let lane = || terminal.screen().lines().find(|line| line.contains("/layout")).map(str::to_owned);
-    let first = lane();
-    assert!(first.is_some(), "{}", terminal.screen());
-    wait_until(&|| lane() != first);
-    for story in &mut stories {
-        terminal.wait_for("live ●");
-        story.kill().expect("it can be killed");
-        story.wait().expect("it was killed");
-    }
-    terminal.wait_for("the process is gone");
-    quits(&mut terminal);
-}
-
-/// The story as another process that records live.
-#[cfg(feature = "demo")]
-fn live_story(live: &std::path::Path) -> std::process::Child {
-    std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"))
-        .arg("__story")
-        .env("METASPY_RECORD", "live")
-        .env("METASPY_DIR", live)
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .expect("the story can be started")
-}
-
-#[cfg(feature = "demo")]
-fn wait_until(what: &dyn Fn() -> bool) {
-    let began = std::time::Instant::now();
-    while !what() {
-        assert!(began.elapsed().as_secs() < 240, "it does not happen");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-}
-
-#[cfg(feature = "demo")]
-fn recordings(live: &std::path::Path) -> usize {
-    fs::read_dir(live).map_or(0, Iterator::count)
-}
-
 /// The whole demo: its process starts, is shown, and has ended afterwards.
 #[cfg(feature = "demo")]
 #[test]
@@ -340,9 +265,9 @@ fn the_demo_shows_a_live_story_and_leaves_nothing_behind() {
     terminal.wait_for("live ●");
     terminal.keys(&["2"]);
     terminal.wait_for("never observed: ");
-    assert!(recordings(&live) > 0);
+    assert!(attached::recordings(&live) > 0);
     quits(&mut terminal);
-    assert_eq!(recordings(&live), 0);
+    assert_eq!(attached::recordings(&live), 0);
 }
 
 /// A closed terminal ends its programs: no process goes on reading a terminal that is gone.
@@ -358,10 +283,10 @@ fn a_closed_terminal_ends_the_demo() {
     terminal.wait_for("live ●");
     let pid = fs::read_to_string(pid).expect("the file has the process id");
     let runs = || std::path::Path::new("/proc").join(pid.trim()).exists();
-    assert!(runs() && recordings(&live) > 0);
+    assert!(runs() && attached::recordings(&live) > 0);
     drop(terminal);
     let began = std::time::Instant::now();
-    while runs() || recordings(&live) > 0 {
+    while runs() || attached::recordings(&live) > 0 {
         assert!(began.elapsed().as_secs() < 60, "the demo outlives its terminal");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }

@@ -242,7 +242,7 @@ impl LanesView {
         Some(self.span()?.tick(self.column?, self.columns))
     }
 
-    /// The span that was asked for last. It may be still being read.
+    /// The span of the last zoom, before its lanes are read.
     fn span(&self) -> Option<Span> {
         self.zoomed.or(self.lanes.as_ref().map(|lanes| lanes.span))
     }
