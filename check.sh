@@ -21,6 +21,13 @@ step() {
     "$@" 2>&1 | tee -a "$log"
 }
 
+# What the steps so far built and no later step reads. A clone that is checked once needs half of the disk in this way.
+discard() {
+    [ -n "${METASPY_CHECK_ONCE:-}" ] || return 0
+    rm -rf target/tmp target/tests
+    find target -path '*/deps/*' -type f -perm -u+x ! -name '*.so' -delete
+}
+
 skip() { echo "SKIPPED: $1: $2" | tee -a "$log"; }
 
 step "format" cargo fmt --all --check
@@ -29,6 +36,7 @@ step "clippy, default features" cargo clippy -p metaspy -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,combine,nom,winnow -- -D warnings
 step "tests" cargo test --workspace --no-fail-fast -- --nocapture
 step "tests of allocations" cargo test -p metaspy --features allocations --test allocations
+discard
 if [ "${1:-}" != "--fast" ]; then
     step "packages" cargo package --workspace --no-verify --allow-dirty --quiet
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
@@ -50,6 +58,7 @@ if [ "${1:-}" != "--fast" ]; then
         -- --smoke
     step "instructions of hooks" cargo bench --manifest-path benches/Cargo.toml --no-default-features --features channels \
         --bench instructions
+    discard
     host=$(rustc -vV | sed -n 's/^host: //p')
     # Sanitizers need an unstable flag; std itself is not instrumented, so reports are about our own code.
     for sanitizer in thread address; do
@@ -65,6 +74,7 @@ if [ "${1:-}" != "--fast" ]; then
         step "$sanitizer sanitizer" env RUSTC_BOOTSTRAP=1 RUSTFLAGS="$flags" \
             TSAN_OPTIONS="suppressions=$PWD/.ci/tsan" \
             cargo test -p metaspy-core $tests --target "$host" --target-dir "target/$sanitizer"
+        discard
     done
 fi
 
