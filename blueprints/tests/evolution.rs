@@ -27,6 +27,7 @@ fn graph(rows: &[Row]) -> Graph {
             hooks_ns: 0,
             receivers: Receivers { count: 1, is_least: false },
             objects: None,
+            instructions: None,
             returns: None,
             tests: 0,
             fingerprint,
@@ -137,6 +138,8 @@ fn objects_are_compared_where_both_versions_count_them() {
     assert!(svg.contains("objects 50 → 20 (-60 %)"), "{svg}");
     let error = |old| picture::draw_evolution(&compare(old, &new, By::Objects), &Options::default()).map(|_| ());
     assert_eq!(error(&counted([None; 3])), Err(PictureError::NoObjects));
+    let by_instructions = picture::draw_evolution(&compare(&old, &new, By::Instructions), &Options::default());
+    assert_eq!(by_instructions.map(|_| ()), Err(PictureError::NoInstructions));
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod linux;
 mod linux;
 
 mod events;
+pub mod instructions;
 pub mod record;
 
 pub mod run;

@@ -15,14 +15,16 @@ pub enum By {
     Calls,
     /// Objects that a method itself allocates on the heap.
     Objects,
+    /// Instructions that a method itself executes.
+    Instructions,
 }
 
 /// What became of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Less time, fewer calls, or fewer objects.
+    /// Less of what is compared.
     Less,
-    /// More time, more calls, or more objects.
+    /// More of it.
     More,
     /// The same within noise.
     Same,
@@ -34,7 +36,7 @@ pub enum Change {
 const TIME: f64 = 0.05;
 /// The share of the root's time that a time must change by.
 const OF_ROOT: f64 = 0.002;
-/// The share of the old median that executions and objects must change by.
+/// The share of the old median that a count must change by.
 const COUNTS: f64 = 0.02;
 
 /// The change of a time, in a program whose root takes `whole`.
@@ -42,7 +44,7 @@ pub fn by_time(time: &Numbers, whole: u64) -> Change {
     change(time, TIME, OF_ROOT * whole as f64)
 }
 
-/// The change of a number that is exact: executions, or objects.
+/// The change of a number that is exact.
 pub fn by_count(count: &Numbers) -> Change {
     change(count, COUNTS, 0.0)
 }

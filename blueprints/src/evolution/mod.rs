@@ -51,6 +51,8 @@ pub struct Comparison {
     pub executions: Numbers,
     /// The objects that it allocated in the runs of both versions; no values where they were not counted.
     pub objects: Numbers,
+    /// The instructions that it executed in the runs of both versions; no values where they were not counted.
+    pub instructions: Numbers,
     /// True if its tokens are not those of the older version.
     pub has_new_source: bool,
     /// Its path before, if it was renamed.
@@ -63,6 +65,7 @@ struct Samples {
     executions: Vec<u64>,
     total_ns: Vec<u64>,
     objects: Vec<u64>,
+    instructions: Vec<u64>,
 }
 
 /// Compares two versions.
@@ -87,7 +90,8 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
         }
         let method = &mut graph.methods[at];
         let both = |of: fn(&Samples) -> Sample| Numbers { before: then.map(of).unwrap_or_default(), after: of(&now) };
-        let (time, executions, objects) = (both(Samples::time), both(Samples::executions), both(Samples::objects));
+        let (time, executions) = (both(Samples::time), both(Samples::executions));
+        let (objects, instructions) = (both(Samples::objects), both(Samples::instructions));
         method.executions = executions.after.median();
         method.total_ns = (!time.after.values().is_empty()).then(|| time.after.median());
         let change = match by {
@@ -96,8 +100,9 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
             By::Time => change::by_time(&time, whole.unwrap_or(0)),
             By::Calls => change::by_count(&executions),
             // A method that did not run is new, whether it allocates or not.
-            By::Objects if executions.before.values().is_empty() => Change::New,
+            By::Objects | By::Instructions if executions.before.values().is_empty() => Change::New,
             By::Objects => change::by_count(&objects),
+            By::Instructions => change::by_count(&instructions),
         };
         let hashes = old_at.map(|old| (old_graph.methods[old].fingerprint, method.fingerprint));
         methods.push(Comparison {
@@ -105,6 +110,7 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
             time,
             executions,
             objects,
+            instructions,
             has_new_source: hashes.is_some_and(|(old, new)| old != new && old != 0 && new != 0),
             was: renamed.get(&at).map(|&old| old_graph.methods[old].path.clone()),
         });
@@ -131,6 +137,7 @@ impl Comparison {
             By::Time => &self.time,
             By::Calls => &self.executions,
             By::Objects => &self.objects,
+            By::Instructions => &self.instructions,
         }
     }
 
@@ -153,6 +160,10 @@ impl Samples {
         Sample::new(self.objects.iter().copied())
     }
 
+    fn instructions(&self) -> Sample {
+        Sample::new(self.instructions.iter().copied())
+    }
+
     fn time(&self) -> Sample {
         Sample::new(self.total_ns.iter().copied())
     }
@@ -162,13 +173,14 @@ impl Samples {
 fn samples(runs: &[Graph]) -> HashMap<Key, Samples> {
     let mut all: HashMap<Key, Samples> = HashMap::new();
     for graph in runs {
-        let counted = graph.has_objects();
+        let (has_objects, has_instructions) = (graph.has_objects(), graph.has_instructions());
         for (key, method) in keys(graph).into_iter().zip(&graph.methods) {
             let samples = all.entry(key).or_default();
             samples.executions.push(method.executions);
             samples.total_ns.extend(method.total_ns);
-            // A method without any objects has no row.
-            samples.objects.extend(counted.then(|| method.objects.unwrap_or(0)));
+            // A method without any has no row.
+            samples.objects.extend(has_objects.then(|| method.objects.unwrap_or(0)));
+            samples.instructions.extend(has_instructions.then(|| method.instructions.unwrap_or(0)));
         }
     }
     all

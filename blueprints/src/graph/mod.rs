@@ -69,6 +69,8 @@ pub struct Method {
     pub receivers: Receivers,
     /// The objects that it allocated on the heap, without those of its callees; `None` if they were not counted.
     pub objects: Option<u64>,
+    /// The instructions that it executed, without those of its callees; `None` if they were not counted.
+    pub instructions: Option<u64>,
     /// What it returned; `None` if this was not recorded.
     pub returns: Option<Returned>,
     /// The number of tests in which it ran.
@@ -146,6 +148,7 @@ impl Graph {
                 hooks_ns: 0,
                 receivers: element.receivers,
                 objects: profile.objects.map(|objects| objects.count),
+                instructions: profile.instructions(),
                 returns: profile.returns,
                 tests: profile.tests.len() as u64,
                 fingerprint: method.facts.as_ref().map_or(0, |facts| facts.fingerprint),
@@ -178,6 +181,11 @@ impl Graph {
     /// True if objects on the heap were counted.
     pub fn has_objects(&self) -> bool {
         self.methods.iter().any(|method| method.objects.is_some())
+    }
+
+    /// True if instructions were counted.
+    pub fn has_instructions(&self) -> bool {
+        self.methods.iter().any(|method| method.instructions.is_some())
     }
 
     /// The place of the method of each site.

@@ -25,10 +25,14 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     if !step.methods.iter().any(is_common) {
         return Err(PictureError::Strangers);
     }
-    let are_counted =
-        |method: &Comparison| !method.objects.before.values().is_empty() && !method.objects.after.values().is_empty();
-    if step.by == By::Objects && !step.methods.iter().any(are_counted) {
-        return Err(PictureError::NoObjects);
+    let is_known = |method: &Comparison| {
+        let Numbers { before, after } = method.numbers(step.by);
+        !before.values().is_empty() && !after.values().is_empty()
+    };
+    match step.by {
+        By::Objects if !step.methods.iter().any(is_known) => return Err(PictureError::NoObjects),
+        By::Instructions if !step.methods.iter().any(is_known) => return Err(PictureError::NoInstructions),
+        _ => {}
     }
     let form = Form { least: (LEAST, 6.0), chains: Chains::Drawn };
     let tree = call_tree(&step.larger, options, &form)?;
@@ -46,6 +50,11 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
         By::Calls => "changed: executions differ by at least 2 % in all runs; times are not judged".into(),
         By::Objects => {
             "changed: a method's own objects differ by at least 2 % in all runs; times are not judged".into()
+        }
+        By::Instructions => {
+            "changed: a method's own instructions, with what is inlined into it, differ by at least 2 % in all runs; times \
+             are not judged"
+                .into()
         }
     });
     if step.by == By::Time && step.runs.0.min(step.runs.1) < 5 {
@@ -112,6 +121,7 @@ fn tip(method: &Comparison) -> Vec<String> {
     lines.extend(difference(&method.time, time).map(|text| format!("time {text}")));
     lines.extend(difference(&method.executions, grouped).map(|text| format!("executions {text}")));
     lines.extend(difference(&method.objects, grouped).map(|text| format!("objects {text}")));
+    lines.extend(difference(&method.instructions, grouped).map(|text| format!("own instructions {text}")));
     lines.extend(method.has_new_source.then(|| "its source has changed".into()));
     lines
 }
@@ -141,6 +151,7 @@ fn words(by: By) -> (&'static str, &'static str) {
         By::Time => ("slower", "faster"),
         By::Calls => ("more calls", "fewer calls"),
         By::Objects => ("more objects", "fewer objects"),
+        By::Instructions => ("more instructions", "fewer instructions"),
     }
 }
 

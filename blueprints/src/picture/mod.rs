@@ -55,6 +55,8 @@ pub enum PictureError {
     NoView,
     /// Objects on the heap were not counted in both versions.
     NoObjects,
+    /// Instructions were not counted in both versions.
+    NoInstructions,
     /// The versions have no method in common.
     Strangers,
     /// The method at the top is not one method.
@@ -93,6 +95,10 @@ impl fmt::Display for PictureError {
             ),
             PictureError::NoObjects => f.write_str(
                 "objects on the heap were not counted in both versions: record each with `cargo metaspy run --allocations --profile calls`",
+            ),
+            PictureError::NoInstructions => f.write_str(
+                "instructions were not counted in both versions: `metaspy history run --instructions`, or \
+                 `metaspy instructions RECORDING -- COMMAND` for each recording",
             ),
             PictureError::Strangers => f.write_str(
                 "the recordings have no method that ran in both: record two versions of one program, with the same selection",

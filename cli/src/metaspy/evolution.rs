@@ -69,6 +69,7 @@ pub(super) fn steps(versions: &[Version], by: Option<ChangeOf>) -> Result<Vec<(S
         Some(ChangeOf::Time) => By::Time,
         Some(ChangeOf::Calls) => By::Calls,
         Some(ChangeOf::Allocations) => By::Objects,
+        Some(ChangeOf::Instructions) => By::Instructions,
         None if least >= RUNS => By::Time,
         None => By::Calls,
     };

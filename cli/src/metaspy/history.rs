@@ -12,11 +12,13 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use metaspy_blueprints::Options;
 use metaspy_report::text::{clean, print_message};
+use metaspy_sampler::instructions::has_instructions;
 
 use super::blueprint::write;
 use super::evolution::{draw, page, steps, versions};
+use super::instructions;
 use crate::exit::{Ended, say};
-use crate::metaspy::arguments::HistoryRun;
+use crate::metaspy::arguments::{ChangeOf, HistoryRun};
 
 /// A revision.
 struct Revision {
@@ -37,7 +39,11 @@ pub fn run(options: &HistoryRun, out: &mut impl Write) -> Result<Ended> {
             if failed.contains_key(&*revision.commit) {
                 continue;
             }
-            if let Err(message) = record(revision, number, &dir, options)? {
+            let mut recorded = record(revision, number, &dir, options)?;
+            if options.instructions && number == 1 && recorded.is_ok() {
+                recorded = count_instructions(revision, &dir, options).map_err(|error| error.to_string());
+            }
+            if let Err(message) = recorded {
                 print_message(&format!("{}: {message}", revision.short()));
                 failed.insert(&revision.commit, message);
             }
@@ -52,7 +58,7 @@ pub fn run(options: &HistoryRun, out: &mut impl Write) -> Result<Ended> {
     let mut recorded = versions(&recorded, None, None)?;
     recorded.iter_mut().for_each(|version| version.runs.truncate(options.runs as usize));
     if let Some(file) = &options.html {
-        let steps = steps(&recorded, None)?;
+        let steps = steps(&recorded, options.instructions.then_some(ChangeOf::Instructions))?;
         let drawn = steps
             .iter()
             .map(|(title, step)| Ok((step, draw(step, &Options { title: title.clone(), ..Options::default() })?)))
@@ -60,7 +66,8 @@ pub fn run(options: &HistoryRun, out: &mut impl Write) -> Result<Ended> {
         write(file, &page(&drawn))?;
     } else if recorded.len() > 1 {
         let names: Vec<String> = recorded.iter().map(|version| format!("{}/{}", dir.display(), version.name)).collect();
-        writeln!(out, "what changed: metaspy blueprint evolution {}", names.join(" "))?;
+        let by = if options.instructions { " --by instructions" } else { "" };
+        writeln!(out, "what changed: metaspy blueprint evolution{by} {}", names.join(" "))?;
     }
     Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
 }
@@ -101,6 +108,26 @@ fn record(revision: &Revision, number: u32, dir: &Path, options: &HistoryRun) ->
     }
     fs::rename(&unfinished, &run).with_context(|| format!("cannot rename {}", unfinished.display()))?;
     Ok(Ok(()))
+}
+
+/// Adds instructions to the first run, unless it has them.
+fn count_instructions(revision: &Revision, dir: &Path, options: &HistoryRun) -> Result<()> {
+    let run = dir.join(revision.short()).join("run-1");
+    let recordings = super::live::paths_of(std::slice::from_ref(&run))?;
+    if recordings.iter().any(|path| super::live::open(path).is_ok_and(|store| has_instructions(&store))) {
+        return Ok(());
+    }
+    print_message(&format!("{} instructions: {}", revision.short(), revision.subject));
+    let (counts, log) = (run.with_extension("counts"), dir.join(format!("{}.log", revision.short())));
+    let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+    let output = || output.try_clone().map_or_else(|_| Stdio::null(), Stdio::from);
+    let status = instructions::count(&options.command, &worktree(revision, dir)?, &counts, output)?;
+    let added = match status.success() {
+        true => instructions::add(&recordings, &counts).map(drop),
+        false => Err(say(format!("the command fails under valgrind ({status}); the output is in {}", log.display()))),
+    };
+    let _ = fs::remove_dir_all(&counts);
+    added
 }
 
 /// The worktree of a revision, which is kept: the next run builds nothing again.

@@ -16,6 +16,7 @@ mod grammar;
 mod grammar;
 mod history;
 mod incoming;
+mod instructions;
 mod live;
 mod lsp;
 mod progress;
@@ -106,6 +107,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
             export::run(&options)
         }
         Command::Sample(options) => sample::run(&options, &mut out),
+        Command::Instructions(options) => instructions::run(&options, &mut out),
         Command::Blueprint(options) if options.kind == Kind::Evolution => evolution::run(&options, &mut out),
         Command::Blueprint(options) => blueprint::run(&options, &mut out),
         Command::Lsp(options) => {

@@ -57,6 +57,44 @@ fn an_evolution_by_allocations_names_the_method_that_allocates_more() {
 }
 
 #[test]
+fn a_history_by_instructions_names_the_method_that_executes_more() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("SKIPPED: callgrind: valgrind is not installed");
+        return;
+    }
+    let package = package("executed");
+    let git = |line: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let output = package.clean_command("git".as_ref()).args(identity).args(line).output().expect("git is here");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    git(&["init", "--quiet"]);
+    for steps in [2000, 3000] {
+        let sum = format!("({{ let mut at = 0_u32; while at < {steps} {{ at += 1; }} at }})");
+        package.write("src/main.rs", &MAIN.replace("(0..2000).sum::<u32>()", &sum));
+        git(&["add", "Cargo.toml", "src"]);
+        git(&["commit", "--quiet", "--message", "Another number of steps"]);
+    }
+    let mut history = package.clean_command(env!("CARGO_BIN_EXE_metaspy").as_ref());
+    history.args(["history", "run", "HEAD~1..HEAD", "--instructions", "--"]);
+    let output = history.args([env!("CARGO_BIN_EXE_cargo-metaspy"), "metaspy", "run", "--offline"]).output();
+    let output = output.expect("it was built for this test");
+    let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}\n{error}");
+
+    let command =
+        out.lines().find_map(|line| line.strip_prefix("what changed: metaspy ")).expect("it names the next step");
+    let (is_fine, text) = metaspy(&package, &command.split(' ').collect::<Vec<_>>());
+    assert!(is_fine && text.contains("1 with more instructions, 0 with fewer instructions"), "{text}");
+    assert!(text.contains("(+50 %), source changed"), "the hook is no part of it: {text}");
+
+    // What is counted already is not added up.
+    let recording = command.split(' ').next_back().map(|dir| format!("{dir}/run-1")).expect("it names a version");
+    let (is_fine, text) = metaspy(&package, &["instructions", &recording, "--", "true"]);
+    assert!(!is_fine && text.contains("it has instructions already"), "{text}");
+}
+
+#[test]
 fn a_history_records_each_revision_and_names_what_changed() {
     let package = package("aged");
     let git = |line: &[&str]| {

@@ -6,7 +6,7 @@ use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::RecordedSite;
 
 use super::element::Receivers;
-use super::profiles::ColumnValue;
+use super::profiles::{ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS};
 
 /// A method, with everything that the recordings contain of it.
 #[derive(Clone, Debug)]
@@ -42,6 +42,13 @@ pub struct MethodProfile {
     pub objects: Option<Objects>,
     /// Columns of other profilers, by the names of profiler and column.
     pub columns: BTreeMap<String, BTreeMap<String, ColumnValue>>,
+}
+
+impl MethodProfile {
+    /// The instructions that it executed without those of its callees, if callgrind counted them.
+    pub fn instructions(&self) -> Option<u64> {
+        self.columns.get(INSTRUCTIONS)?.get(OWN_INSTRUCTIONS)?.value.number()
+    }
 }
 
 /// Objects on the heap.

@@ -13,6 +13,11 @@ use super::builder::Builder;
 use super::element::Receivers;
 use super::method::{Edge, MethodProfile, Returned};
 
+/// The profile of executed instructions, which callgrind counted.
+pub const INSTRUCTIONS: &str = "instructions";
+/// The column of the instructions of a method, without those of its callees.
+pub const OWN_INSTRUCTIONS: &str = "instructions";
+
 /// The profiles of one or more recordings.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles {

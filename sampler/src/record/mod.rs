@@ -16,7 +16,9 @@ use metaspy_report::rows::cpu::{PROFILE, SAMPLES};
 
 use crate::profile::Profile;
 use crate::samples::{Sample, UNKNOWN};
-use room::{Room, Row};
+use room::Row;
+
+pub(crate) use room::Room;
 
 /// The site of samples in no event.
 const NO_SITE: u32 = 0;

@@ -63,16 +63,10 @@ impl Room {
     /// the table itself finds no room.
     pub fn add(&mut self, def: TableDef, rows: &[Row], lost: u64) -> io::Result<usize> {
         let kept = &rows[..rows.len().min(self.rows(def.columns.len()))];
-        let table = self.installation + self.tables;
-        let def = TableDef { installation: self.installation, ..def };
-        let json = serde_json::to_string(&def)?;
-        let mut entry = vec![0];
-        push_text(&mut entry, &json);
-        entry[0] = head(Entry::Table, entry.len(), table);
-        // A text that is longer is cut, and no table is read from it.
-        if kept.is_empty() || entry.len() > self.arena_left || json.len() > TEXT_MAX {
+        if kept.is_empty() {
             return Ok(0);
         }
+        let Some(table) = self.declare(def)? else { return Ok(0) };
         let before = self.pages.len();
         let lost = lost + (rows.len() - kept.len()) as u64;
         self.page(Content { table, kind: Kind::Head }, &[&[lost], &[0; HEAD_WORDS - 1][..]].concat());
@@ -81,10 +75,37 @@ impl Room {
         let values: Vec<u64> = kept.iter().flat_map(|(_, values)| values.iter().copied()).collect();
         self.page(Content { table, kind: Kind::Values }, &values);
         self.pages_left -= self.pages.len() - before;
+        Ok(kept.len())
+    }
+
+    /// Adds a table with a row for each site up to a number, of one column. False if it finds no room.
+    pub fn add_by_site(&mut self, def: TableDef, words: &[u64]) -> io::Result<bool> {
+        if self.pages_left < 2 * HEADER_WORDS + HEAD_WORDS + words.len() {
+            return Ok(false);
+        }
+        let Some(table) = self.declare(def)? else { return Ok(false) };
+        let before = self.pages.len();
+        self.page(Content { table, kind: Kind::Head }, &[0; HEAD_WORDS]);
+        self.page(Content { table, kind: Kind::Values }, words);
+        self.pages_left -= self.pages.len() - before;
+        Ok(true)
+    }
+
+    /// Adds the declaration of a table. Returns the table's number; `None` without room for it.
+    fn declare(&mut self, def: TableDef) -> io::Result<Option<u32>> {
+        let table = self.installation + self.tables;
+        let json = serde_json::to_string(&TableDef { installation: self.installation, ..def })?;
+        let mut entry = vec![0];
+        push_text(&mut entry, &json);
+        entry[0] = head(Entry::Table, entry.len(), table);
+        // A text that is longer is cut, and no table is read from it.
+        if entry.len() > self.arena_left || json.len() > TEXT_MAX {
+            return Ok(None);
+        }
         self.arena_left -= entry.len();
         self.entries.extend(entry);
         self.tables += 1;
-        Ok(kept.len())
+        Ok(Some(table))
     }
 
     fn page(&mut self, content: Content, words: &[u64]) {

@@ -63,6 +63,7 @@ impl Category {
             return Category::Metaspy;
         }
         match source {
+            Some(source) if HOOKS.iter().any(|part| source.contains(part)) => Category::Metaspy,
             Some(source) if source.starts_with("/rustc/") || source.contains("/rustlib/src/rust/") => Category::Std,
             Some(source) if DEPENDENCIES.iter().any(|part| source.contains(part)) => Category::Dependency,
             None if owner.is_some_and(|owner| STD.contains(&owner)) => Category::Std,
@@ -76,6 +77,9 @@ impl Category {
 
 /// The crates that record.
 const OURS: [&str; 5] = ["metaspy", "metaspy_core", "metaspy_probe", "metaspy_format", "metaspy_instrumenters"];
+/// Parts of the paths of their sources: where debug information has only the last segment of a name, no crate is known.
+const HOOKS: [&str; 5] =
+    ["/metaspy/hooks/", "/metaspy-core/src/", "/metaspy-core/probe/src/", "/metaspy-core-0.", "/metaspy-probe-0."];
 /// The crates of the standard library.
 const STD: [&str; 6] = ["alloc", "core", "std", "panic_unwind", "proc_macro", "test"];
 /// Parts of the paths of packages that were downloaded or copied.
@@ -118,6 +122,7 @@ mod tests {
             Category::Metaspy
         );
         assert_eq!(of("app::std::f", None), Category::User);
+        assert_eq!(of("begin", Some("/home/me/.cache/metaspy/hooks/0e11/src/guard.rs")), Category::Metaspy);
     }
 
     #[test]

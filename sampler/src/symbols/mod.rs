@@ -2,7 +2,7 @@
 //! their lines.
 
 mod category;
-mod elf;
+pub(crate) mod elf;
 mod generics;
 mod jit;
 mod kernel;

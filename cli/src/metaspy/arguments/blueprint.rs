@@ -64,6 +64,8 @@ pub enum ChangeOf {
     Calls,
     /// Objects that methods themselves allocate on the heap (record with the profiler `allocations`)
     Allocations,
+    /// Instructions that methods themselves execute (add them with `metaspy instructions`)
+    Instructions,
 }
 
 fn parse_kind() -> impl TypedValueParser<Value = Kind> {

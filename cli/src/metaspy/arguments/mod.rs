@@ -6,6 +6,7 @@ mod diff;
 mod export;
 mod grammar;
 mod history;
+mod instructions;
 mod lsp;
 mod report;
 mod sample;
@@ -23,6 +24,7 @@ pub use diff::Diff;
 pub use export::Export;
 pub use grammar::{Grammar, GrammarReport, Merged};
 pub use history::{History, HistoryRun};
+pub use instructions::Instructions;
 pub use lsp::Lsp;
 pub use report::Report;
 pub use sample::Sample;
@@ -139,6 +141,14 @@ pub enum Command {
         CARGO_PROFILE_RELEASE_DEBUG=limited. The columns and the JSON are described in docs/sampling.md."
     )]
     Sample(Box<Sample>),
+    /// Counts the instructions of each method with callgrind, for a recording of the same program
+    #[command(after_help = "Examples:\n  metaspy instructions run.spy -- target/release/app --fast\n  \
+        metaspy instructions target/metaspy/runs/3 -- cargo metaspy run --release\n  \
+        metaspy blueprint evolution before.spy after.spy --by instructions\n\n\
+        The recording gets a table with the instructions, which do not depend on the load of the machine: `metaspy report\n\
+        --by type` and the pictures show them. It needs valgrind, and debug information in the program. A command that\n\
+        starts with `cargo` is cargo's own `run`, `test` or `bench`: what it builds runs under valgrind, not cargo itself.")]
+    Instructions(Instructions),
     /// Draws who calls whom, where time goes, what ran, or what changed: as text, as one HTML file, as SVG
     #[command(after_help = "Examples:\n  metaspy blueprint structural run.spy\n  \
         metaspy blueprint behavioural run.spy --html run.html --open\n  \
