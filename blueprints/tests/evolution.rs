@@ -143,6 +143,39 @@ fn objects_are_compared_where_both_versions_count_them() {
 }
 
 #[test]
+fn several_versions_are_a_row_for_each_method_and_a_column_for_each_version() {
+    let versions = [
+        version("1", &[&[("run", 1, 10, 1), ("measure", 10, 5, 2), ("stay", 3, 1, 3)]]),
+        version("2", &[&[("run", 1, 10, 1), ("measure", 30, 5, 9), ("stay", 3, 1, 3), ("late", 8, 1, 4)]]),
+        // Its tokens are those of `measure`.
+        version("3", &[&[("run", 1, 10, 1), ("size", 15, 5, 9), ("stay", 3, 1, 3), ("late", 8, 1, 4)]]),
+    ];
+    let steps: Vec<_> = versions.windows(2).map(|two| compare(&two[0], &two[1], By::Calls)).collect();
+    let names = versions.map(|version| version.name);
+    let scene =
+        picture::draw_strip(&steps.iter().collect::<Vec<_>>(), &names, &Options::default()).expect("some changed");
+    let graph = &steps[1].graph;
+    let text = emit::text(&scene, graph, 100, 20);
+    let rows: Vec<&str> = text.lines().take(3).collect();
+    assert_eq!(rows, ["1 → 2 → 3", "·▲▽ Scene::size", "·+· Scene::late"]);
+    let svg = emit::svg(&scene, graph);
+    let document = roxmltree::Document::parse(&svg).expect("it is XML");
+    let boxes =
+        document.descendants().filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("b ")));
+    let place = |node: &roxmltree::Node<'_, '_>, side| node.attribute(side).and_then(|at| at.parse::<f64>().ok());
+    let cells: Vec<_> = boxes.filter(|node| place(node, "width") == Some(62.0)).collect();
+    assert_eq!(cells.len(), 6, "a cell for each version of each row");
+    let column = |cell: usize| place(&cells[cell], "x");
+    assert!((0..3).all(|cell| column(cell) == column(cell + 3)), "versions are below each other");
+    assert!(column(0) < column(1) && column(1) < column(2), "the oldest is at the left");
+    assert_eq!(scene.nodes.iter().filter(|node| node.border == Border::Changed).count(), 1, "one step changed tokens");
+
+    let same = [version("1", &[&[("run", 1, 10, 1)]]), version("2", &[&[("run", 1, 10, 1)]])];
+    let step = compare(&same[0], &same[1], By::Calls);
+    assert!(picture::draw_strip(&[&step, &step], &names, &Options::default()).is_none());
+}
+
+#[test]
 fn far_versions_are_warned_of_and_strangers_are_refused() {
     let old = version("1", &[&[("run", 1, 10, 1)]]);
     let far = version("2", &[&[("run", 1, 10, 1), ("a", 1, 2, 0), ("b", 1, 2, 0)]]);

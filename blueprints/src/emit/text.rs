@@ -18,6 +18,7 @@ const LISTED: usize = 5;
 /// The picture in at most `rows` lines of `columns` columns, and the notes below it.
 pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String {
     let mut lines = match scene.kind {
+        Kind::Evolution if scene.edges.is_empty() && !scene.frames.is_empty() => strip(scene, graph, rows),
         Kind::Behavioural | Kind::Evolution | Kind::Calls | Kind::Grammar => tree(scene, graph, columns, rows),
         Kind::Domain => largest(scene, graph, rows),
         Kind::Structural => owners(graph, rows, own_time),
@@ -58,6 +59,20 @@ fn largest(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
     let row = |row: &Row| Some(line((&row.text, &scene.nodes[row.node?])));
     list.flat_map(|list| std::iter::once(list.title.clone()).chain(list.rows.iter().take(rows).filter_map(row)))
         .collect()
+}
+
+/// A line for each method, with a letter for each version.
+fn strip(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
+    let heads = scene.frames.iter().map(|version| clean(&version.name)).collect::<Vec<_>>().join(" → ");
+    let cells = scene.nodes.chunks(scene.frames.len());
+    let hidden = cells.len().saturating_sub(rows);
+    let line = |cells: &[Node]| {
+        let letters: String = cells.iter().map(|cell| cell.fill.letter()).collect();
+        let name = cells.first().and_then(|cell| cell.methods.first()).map(|&method| name_of(graph, method));
+        format!("{letters} {}", name.unwrap_or_default())
+    };
+    let more = (hidden > 0).then(|| format!("… {hidden} more"));
+    std::iter::once(heads).chain(cells.take(rows).map(line)).chain(more).collect()
 }
 
 fn legend(kind: Kind) -> Option<&'static str> {

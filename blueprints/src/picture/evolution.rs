@@ -41,22 +41,7 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     let boxes = items.iter().zip(&rects).zip(labels);
     let nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(step, item, whole, rect, label)).collect();
     notes.insert(0, summary(step));
-    notes.push(match step.by {
-        By::Time => format!(
-            "changed: the ranges of {} and {} do not overlap, and the medians differ by 5 % and by 0.2 % of the whole",
-            counted(step.runs.0 as u64, "run"),
-            counted(step.runs.1 as u64, "run")
-        ),
-        By::Calls => "changed: executions differ by at least 2 % in all runs; times are not judged".into(),
-        By::Objects => {
-            "changed: a method's own objects differ by at least 2 % in all runs; times are not judged".into()
-        }
-        By::Instructions => {
-            "changed: a method's own instructions, with what is inlined into it, differ by at least 2 % in all runs; times \
-             are not judged"
-                .into()
-        }
-    });
+    notes.push(judged(step));
     if step.by == By::Time && step.runs.0.min(step.runs.1) < 5 {
         notes.push("fewer than five runs a side: some changes may be chance".into());
     }
@@ -90,29 +75,53 @@ fn node(step: &Step, item: &Item, (scale, whole): (f64, u64), rect: Rect, label:
     let (old, new) = (method.time.before.median(), method.time.after.median());
     let now = LEAST.max(new as f64 * scale);
     let before = old as f64 * scale;
-    let fill = match (method.change, method.has_new_source) {
-        (Change::Less, true) => Fill::Faster,
-        (Change::Less, false) => Fill::FasterHere,
-        (Change::More, true) => Fill::Slower,
-        (Change::More, false) => Fill::SlowerHere,
-        (Change::New, _) => Fill::New,
-        (Change::Same, _) => Fill::Same,
-    };
     Node {
         rect: Rect { h: now, ..rect },
         methods: item.methods.clone(),
-        fill,
+        fill: fill(method),
         share: item.total_ns as f64 / whole.max(1) as f64,
         label,
-        border: if method.has_new_source { Border::Changed } else { Border::Thin },
+        border: border(method),
         ghost: (before > now + 1.0).then_some(before),
         tip: tip(method),
         ..Node::default()
     }
 }
 
+/// The colour of a change.
+pub(super) fn fill(method: &Comparison) -> Fill {
+    match (method.change, method.has_new_source) {
+        (Change::Less, true) => Fill::Faster,
+        (Change::Less, false) => Fill::FasterHere,
+        (Change::More, true) => Fill::Slower,
+        (Change::More, false) => Fill::SlowerHere,
+        (Change::New, _) => Fill::New,
+        (Change::Same, _) => Fill::Same,
+    }
+}
+
+/// The border of a method.
+pub(super) fn border(method: &Comparison) -> Border {
+    if method.has_new_source { Border::Changed } else { Border::Thin }
+}
+
+/// When a method has changed.
+pub(super) fn judged(step: &Step) -> String {
+    let least = |what: &str| format!("changed: {what} differ by at least 2 % in all runs; times are not judged");
+    match step.by {
+        By::Time => format!(
+            "changed: the ranges of {} and {} do not overlap, and the medians differ by 5 % and by 0.2 % of the whole",
+            counted(step.runs.0 as u64, "run"),
+            counted(step.runs.1 as u64, "run")
+        ),
+        By::Calls => least("executions"),
+        By::Objects => least("a method's own objects"),
+        By::Instructions => least("a method's own instructions, with what is inlined into it,"),
+    }
+}
+
 /// What is known of a change, in lines.
-fn tip(method: &Comparison) -> Vec<String> {
+pub(super) fn tip(method: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(method.was.as_ref().map(|was| format!("was {}", clean(was))));
     if method.change == Change::New {
@@ -201,22 +210,22 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
 }
 
 fn legend(by: By) -> Vec<Sign> {
+    let marks = [Sign::words("dashed: the height before"), Sign::words("width: executions")];
+    let sizes = widths(3.0, 3.0).chain([Sign::words("height: total time")]);
+    colours(by).into_iter().chain(marks).chain(sizes).collect()
+}
+
+/// What colours and frames mean.
+pub(super) fn colours(by: By) -> Vec<Sign> {
     let (more, less) = words(by);
-    let fills = [
+    vec![
+        Sign::words("colour: the change"),
         Sign::fill(Fill::Slower, &format!("{more}, source changed")),
         Sign::fill(Fill::SlowerHere, &format!("{more}, same source")),
         Sign::fill(Fill::Faster, &format!("{less}, source changed")),
         Sign::fill(Fill::FasterHere, &format!("{less}, same source")),
         Sign::fill(Fill::New, "✚ new"),
         Sign::fill(Fill::Same, "the same within noise"),
-    ];
-    let marks = [Sign::words("frame: changed source"), Sign::words("dashed: the height before")];
-    [Sign::words("colour: the change")]
-        .into_iter()
-        .chain(fills)
-        .chain(marks)
-        .chain([Sign::words("width: executions")])
-        .chain(widths(3.0, 3.0))
-        .chain([Sign::words("height: total time")])
-        .collect()
+        Sign::words("frame: changed source"),
+    ]
 }

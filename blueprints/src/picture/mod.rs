@@ -12,6 +12,7 @@ mod coverage;
 mod domain;
 mod evolution;
 mod grammar;
+mod strip;
 mod structural;
 
 use std::fmt;
@@ -19,6 +20,7 @@ use std::fmt;
 pub use domain::draw as draw_domain;
 pub use evolution::draw as draw_evolution;
 pub use grammar::draw as draw_grammar;
+pub use strip::draw as draw_strip;
 
 use crate::emit::time;
 use crate::graph::Graph;

@@ -22,12 +22,13 @@ const RUNS: usize = 3;
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
     let versions = versions(&options.sources, options.filter.as_deref(), options.hooks)?;
     let steps = steps(&versions, options.by)?;
+    let strip = strip(&steps, &versions);
     let drawn: Vec<(&Step, Scene)> = steps
         .iter()
         .map(|(title, step)| Ok((step, draw(step, &drawing(options, title.clone()))?)))
         .collect::<Result<_>>()?;
     if let Some(file) = &options.html {
-        write(file, &page(&drawn))?;
+        write(file, &page(&drawn, strip.as_ref()))?;
     }
     if let Some(file) = &options.svg {
         let [(step, scene)] = &drawn[..] else {
@@ -43,17 +44,35 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
                 [only] => writeln!(out, "{only}"),
                 several => writeln!(out, "{}", Value::from(several)),
             },
-            |out| drawn.iter().try_for_each(|(step, scene)| text(out, step, scene, options.top.rows().limit(ROWS))),
+            |out| {
+                let rows = options.top.rows().limit(ROWS);
+                let all = drawn
+                    .iter()
+                    .map(|(step, scene)| (*step, scene))
+                    .chain(strip.as_ref().map(|(step, scene)| (*step, scene)));
+                all.into_iter().try_for_each(|(step, scene)| text(out, step, scene, rows))
+            },
         )?;
     }
     open_page(options)?;
     Ok(Ended::Fine)
 }
 
-/// A page with a tab for each step.
-pub(super) fn page(steps: &[(&Step, Scene)]) -> String {
+/// All versions in one picture, and the step that its boxes are of; `None` for two versions.
+pub(super) fn strip<'s>(steps: &'s [(String, Step)], versions: &[Version]) -> Option<(&'s Step, Scene)> {
+    // The last step is from the first version to the last.
+    let (_, steps) = steps.split_last().filter(|_| versions.len() > 2)?;
+    let steps: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
+    let names: Vec<String> = versions.iter().map(|version| version.name.clone()).collect();
+    let options = Options { title: format!("{} versions", names.len()), ..Options::default() };
+    Some((steps.last()?, picture::draw_strip(&steps, &names, &options)?))
+}
+
+/// A page with a tab for each step, and one for all versions.
+pub(super) fn page(steps: &[(&Step, Scene)], strip: Option<&(&Step, Scene)>) -> String {
     let pictures: Vec<emit::Pictures<'_>> = steps
         .iter()
+        .chain(strip)
         .map(|(step, scene)| emit::Pictures { graph: &step.graph, scenes: vec![(scene.title.clone(), scene)] })
         .collect();
     emit::html(&pictures)

@@ -15,7 +15,7 @@ use metaspy_report::text::{clean, print_message};
 use metaspy_sampler::instructions::has_instructions;
 
 use super::blueprint::write;
-use super::evolution::{draw, page, steps, versions};
+use super::evolution::{draw, page, steps, strip, versions};
 use super::instructions;
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments::{ChangeOf, HistoryRun};
@@ -63,7 +63,7 @@ pub fn run(options: &HistoryRun, out: &mut impl Write) -> Result<Ended> {
             .iter()
             .map(|(title, step)| Ok((step, draw(step, &Options { title: title.clone(), ..Options::default() })?)))
             .collect::<Result<Vec<_>>>()?;
-        write(file, &page(&drawn))?;
+        write(file, &page(&drawn, strip(&steps, &recorded).as_ref()))?;
     } else if recorded.len() > 1 {
         let names: Vec<String> = recorded.iter().map(|version| format!("{}/{}", dir.display(), version.name)).collect();
         let by = if options.instructions { " --by instructions" } else { "" };
