@@ -34,7 +34,7 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     if options.from.is_some() && matches!(options.kind, Kind::Structural | Kind::Coverage) {
         return Err(say("--from is for pictures of calls: behavioural, calls, grammar or domain"));
     }
-    let names: Vec<String> = options.sources.iter().map(|source| source.display().to_string()).collect();
+    let names: Vec<String> = options.sources.iter().map(|source| title(source)).collect();
     let drawn = drawing(options, names.join(" "));
     let (store, filter) = open_recording(&options.sources, options.filter.as_deref())?;
     let picture_error = |error: PictureError| say(error.to_string());
@@ -54,6 +54,17 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     hook_cost::subtract(&mut graph, &store, options.hooks)?;
     let scene = picture::draw(options.kind, &graph, &drawn).map_err(picture_error)?;
     show(options, &scene, &graph, || page(options.kind, &graph, &drawn).map_err(picture_error), out)
+}
+
+/// A recording in a title: a whole path has its last two parts.
+fn title(source: &Path) -> String {
+    let parts: Vec<_> = source.components().collect();
+    let last = &parts[parts.len().saturating_sub(2)..];
+    if source.is_absolute() {
+        last.iter().collect::<PathBuf>().display().to_string()
+    } else {
+        source.display().to_string()
+    }
 }
 
 /// A page with one picture.
