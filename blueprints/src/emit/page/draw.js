@@ -1,6 +1,6 @@
 // The picture: one string of SVG.
 const view = $('view'), panel = $('panel');
-let svg, all, boxes, lines, zoom = 1, left = 0, top_ = 0, fitted = true;
+let svg, all, boxes, lines, zoom = 1, left = 0, top_ = 0, fitted = true, placed;
 
 function labelled([x, y, w, h, fill], m) {
   const [place, text] = Object.entries(m).find(([key]) => ['beside', 'inside', 'upright', 'along'].includes(key)) ?? [];
@@ -21,7 +21,7 @@ function line([from, to, , kind = 'tree'], at) {
 }
 const symbol = (word, x, y, r) => `<use href="#m-${word}" class="m ${word}" transform="translate(${x} ${y}) scale(${r})"/>`;
 function draw() {
-  const out = [`<svg role="img" aria-label="${esc(P.kind)}" viewBox="0 0 ${P.size[0]} ${P.size[1]}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all" class="${P.kind}">`];
+  const out = [`<div id="sheet"><svg role="img" aria-label="${esc(P.kind)}" viewBox="0 0 ${P.size[0]} ${P.size[1]}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all" class="${P.kind}">`];
   for (const [at, [x, y, w, h, kind, label, name, word]] of P.frames.entries())
     out.push(`<g class="fg l${LEVELS.findIndex(([, kinds]) => kinds.includes(kind))}" data-f="${at}" aria-label="${esc(name)}"><rect class="f ${kind}" x="${x}" y="${y}" width="${w}" height="${h}"/>`,
       `<text class="ft" x="${x + 3}" y="${y + 9}">${esc(label)}</text>${word ? symbol(word, x + w, y, 2.6) : ''}</g>`);
@@ -36,20 +36,31 @@ function draw() {
     if (m.mark) { const r = Math.min(2.6, w / 2, h / 2); out.push(symbol(m.mark, x + w / 2, y + Math.max(r, Math.min(h / 2, 4)), r)); }
     out.push(labelled(n, m), '</g>');
   });
-  out.push('</g></svg>');
+  out.push('</g></svg></div>');
   view.innerHTML = out.join('');
-  svg = view.firstElementChild; all = $('all');
+  svg = view.querySelector('svg'); all = $('all'); placed = null;
   drawCovers();
   boxes = [...all.querySelectorAll('.n')]; lines = [...all.querySelectorAll('.e')];
 }
 
-// The whole picture is one layer, so a pan draws nothing anew: only a zoom does.
+// The picture lies on a sheet that has the view's size more on each side. A pan scrolls the sheet and draws nothing anew.
 function place() {
-  svg.style.transform = `translate(${left}px,${top_}px)`;
   placeLevel();
-  const width = `${P.size[0] * zoom}px`;
-  if (svg.style.width !== width) { svg.style.width = width; svg.style.height = `${P.size[1] * zoom}px`; }
+  const { clientWidth: vw, clientHeight: vh } = view, w = P.size[0] * zoom, h = P.size[1] * zoom;
+  const size = [w, h, vw, vh].join();
+  if (size !== placed) {
+    placed = size;
+    Object.assign(svg.style, { left: `${vw}px`, top: `${vh}px`, width: `${w}px`, height: `${h}px` });
+    Object.assign($('sheet').style, { width: `${w + 2 * vw}px`, height: `${h + 2 * vh}px` });
+  }
+  left = Math.min(vw, Math.max(-w, left)); top_ = Math.min(vh, Math.max(-h, top_));
+  view.scrollTo(vw - left, vh - top_);
 }
+// What the browser itself scrolled to, as it does for a found text.
+view.addEventListener('scroll', () => {
+  const x = view.clientWidth - view.scrollLeft, y = view.clientHeight - view.scrollTop;
+  if (Math.abs(x - left) > 1 || Math.abs(y - top_) > 1) { left = x; top_ = y; fitted = false; }
+});
 function fit() {
   const { width, height } = view.getBoundingClientRect(), [w, h] = P.size;
   zoom = Math.min((width - 24) / w, (height - 24) / h, 2);
