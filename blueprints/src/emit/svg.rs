@@ -68,11 +68,11 @@ pub const DEFS: &str = "<defs><pattern id=\"hatch\" width=\"4\" height=\"4\" pat
      stroke=\"#a8a29a\" stroke-width=\".6\"/></pattern>\
      <marker id=\"arrow\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"3\" markerHeight=\"3\" orient=\"auto\">\
      <path class=\"head\" d=\"M0 0L6 3L0 6Z\"/></marker>\
-     <path id=\"m-absent\" d=\"M-1-.5L-.5-1L0-.5L.5-1L1-.5L.5 0L1 .5L.5 1L0 .5L-.5 1L-1 .5L-.5 0Z\"/>\
-     <path id=\"m-long-untested\" d=\"M0-1L1 .9H-1Z\"/>\
-     <path id=\"m-more-tests\" d=\"M0-1.15L1.15 0L0 1.15L-1.15 0Z\"/>\
+     <polygon id=\"m-absent\" points=\"-1 -.5 -.5 -1 0 -.5 .5 -1 1 -.5 .5 0 1 .5 .5 1 0 .5 -.5 1 -1 .5 -.5 0\"/>\
+     <polygon id=\"m-long-untested\" points=\"0 -1 1 .9 -1 .9\"/>\
+     <polygon id=\"m-more-tests\" points=\"0 -1.15 1.15 0 0 1.15 -1.15 0\"/>\
      <circle id=\"m-well-tested\" r=\"1\"/>\
-     <rect id=\"m-very-well-tested\" x=\"-.9\" y=\"-.9\" width=\"1.8\" height=\"1.8\"/></defs>";
+     <polygon id=\"m-very-well-tested\" points=\"-.9 -.9 .9 -.9 .9 .9 -.9 .9\"/></defs>";
 /// The radius of a mark.
 const MARK: f64 = 2.6;
 

@@ -19,28 +19,53 @@ function line([from, to, , kind = 'tree'], at) {
   const written = P.nodes[to][4] === 'never' ? ' written' : '';
   return `<path class="e ${kind}${written}" data-e="${at}" d="${d}"/>`;
 }
-const symbol = (word, x, y, r) => `<use href="#m-${word}" class="m ${word}" transform="translate(${x} ${y}) scale(${r})"/>`;
+// A mark, without the transform of a <use>: each of these costs as much as many boxes while the picture moves.
+function symbol(word, x, y, r) {
+  const points = $('defs').content.querySelector(`#m-${word}`).getAttribute('points');
+  if (!points) return `<circle class="m ${word}" cx="${x}" cy="${y}" r="${r}"/>`;
+  const at = points.split(' ').map((n, i) => (i % 2 ? y : x) + n * r);
+  return `<polygon class="m ${word}" points="${at.map(n => +n.toFixed(2)).join(' ')}"/>`;
+}
+// Boxes of a large picture are in cells of this size. Cells out of sight are not drawn.
+const CELL = 1000, ROOM = 250;
+let cells = [];
+function placeCells(width, height) {
+  const x = -left / zoom - ROOM, y = -top_ / zoom - ROOM, right = x + width / zoom + 2 * ROOM, bottom = y + height / zoom + 2 * ROOM;
+  for (const cell of cells) {
+    const isIn = cell.x < right && cell.right > x && cell.y < bottom && cell.bottom > y;
+    if (isIn !== cell.isIn) { cell.isIn = isIn; cell.group.style.display = isIn ? '' : 'none'; }
+  }
+}
 function draw() {
   const out = [`<div id="sheet"><svg role="img" aria-label="${esc(P.kind)}" viewBox="0 0 ${P.size[0]} ${P.size[1]}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all" class="${P.kind}">`];
   for (const [at, [x, y, w, h, kind, label, name, word]] of P.frames.entries())
     out.push(`<g class="fg l${LEVELS.findIndex(([, kinds]) => kinds.includes(kind))}" data-f="${at}" aria-label="${esc(name)}"><rect class="f ${kind}" x="${x}" y="${y}" width="${w}" height="${h}"/>`,
       `<text class="ft" x="${x + 3}" y="${y + 9}">${esc(label)}</text>${word ? symbol(word, x + w, y, 2.6) : ''}</g>`);
   P.edges.forEach((edge, at) => out.push(line(edge, at)));
+  const places = new Map();
   P.nodes.forEach((n, at) => {
-    const [x, y, w, h, fill] = n, m = more(at);
-    out.push(`<g class="n" data-n="${at}"><rect class="b ${fill}" x="${x}" y="${y}" width="${w}" height="${h}"/>`);
-    if (m.ghost) out.push(`<rect class="ghost" x="${x}" y="${y}" width="${w}" height="${m.ghost}"/>`);
-    if (m.changed) out.push(`<rect class="frame" x="${x - 2.5}" y="${y - 2.5}" width="${w + 5}" height="${h + 5}"/>`);
-    if (fill === 'new') out.push(`<text x="${x + w / 2 - 3}" y="${y + Math.min(h, 12) / 2 + 3}">✚</text>`);
-    if (m.own) out.push(`<rect class="own" x="${x}" y="${y + h - m.own}" width="2.5" height="${m.own}"/>`);
-    if (m.mark) { const r = Math.min(2.6, w / 2, h / 2); out.push(symbol(m.mark, x + w / 2, y + Math.max(r, Math.min(h / 2, 4)), r)); }
-    out.push(labelled(n, m), '</g>');
+    const [x, y, w, h, fill] = n, m = more(at), own = [], key = P.nodes.length < 3000 ? '' : `${x / CELL | 0} ${y / CELL | 0}`;
+    const cell = places.get(key) ?? { x, y, right: x, bottom: y, isIn: true, texts: [] };
+    places.set(key, cell); cell.texts.push(own);
+    cell.x = Math.min(cell.x, x); cell.y = Math.min(cell.y, y);
+    cell.right = Math.max(cell.right, x + w); cell.bottom = Math.max(cell.bottom, y + Math.max(h, m.ghost ?? 0));
+    own.push(`<g class="n" data-n="${at}"><rect class="b ${fill}" x="${x}" y="${y}" width="${w}" height="${h}"/>`);
+    if (m.ghost) own.push(`<rect class="ghost" x="${x}" y="${y}" width="${w}" height="${m.ghost}"/>`);
+    if (m.changed) own.push(`<rect class="frame" x="${x - 2.5}" y="${y - 2.5}" width="${w + 5}" height="${h + 5}"/>`);
+    if (fill === 'new') own.push(`<text x="${x + w / 2 - 3}" y="${y + Math.min(h, 12) / 2 + 3}">✚</text>`);
+    if (m.own) own.push(`<rect class="own" x="${x}" y="${y + h - m.own}" width="2.5" height="${m.own}"/>`);
+    if (m.mark) { const r = Math.min(2.6, w / 2, h / 2); own.push(symbol(m.mark, x + w / 2, y + Math.max(r, Math.min(h / 2, 4)), r)); }
+    own.push(labelled(n, m), '</g>');
   });
+  for (const { texts } of places.values()) out.push('<g class="cell">', ...texts.flat(), '</g>');
   out.push('</g></svg></div>');
   view.innerHTML = out.join('');
   svg = view.querySelector('svg'); all = $('all'); placed = null;
   drawCovers();
-  boxes = [...all.querySelectorAll('.n')]; lines = [...all.querySelectorAll('.e')];
+  const groups = all.querySelectorAll('.cell');
+  cells = [...places.values()].map((cell, at) => ({ ...cell, group: groups[at], texts: null }));
+  boxes = []; all.querySelectorAll('.n').forEach(box => boxes[+box.dataset.n] = box);
+  lines = [...all.querySelectorAll('.e')];
 }
 
 // The picture lies on a sheet that has the view's size more on each side. A pan scrolls the sheet and draws nothing anew.
@@ -54,6 +79,7 @@ function place() {
     Object.assign($('sheet').style, { width: `${w + 2 * vw}px`, height: `${h + 2 * vh}px` });
   }
   left = Math.min(vw, Math.max(-w, left)); top_ = Math.min(vh, Math.max(-h, top_));
+  placeCells(vw, vh);
   view.scrollTo(vw - left, vh - top_);
 }
 // What the browser itself scrolled to, as it does for a found text.

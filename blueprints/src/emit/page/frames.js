@@ -3,7 +3,9 @@ const TYPES = ['type', 'trait', 'functions', 'foreign', 'absent'];
 const LEVELS = [['methods', []], ['types', TYPES], ['modules', ['module']], ['packages', ['package']]];
 // The least zoom of methods, types and modules.
 const LEAST = [.45, .3, .08];
-let level = 0, chosen = null, inFrame, covers = [];
+// Smaller labels of boxes cannot be read, and are not drawn.
+const READABLE = .4;
+let small = false, level = 0, chosen = null, inFrame, covers = [];
 
 // What is added up for a frame: own time, or the lines that never ran.
 const isCoverage = () => P.kind === 'coverage';
@@ -39,13 +41,15 @@ function coversOf(i) {
   });
 }
 function drawCovers() {
-  loadFrames(); chosen = null; level = 0;
+  loadFrames(); chosen = null; level = 0; small = false;
   const over = LEVELS.map((_, i) => i && has(i) ? `<g class="covers" data-level="${i}">${coversOf(i).join('')}</g>` : '');
   all.insertAdjacentHTML('beforeend', over.join('') + '<g id="relations"></g>');
   covers = [...all.querySelectorAll('.covers')];
 }
 // Shows methods, types, modules or packages: as chosen, or as the zoom permits.
 function placeLevel() {
+  const isSmall = zoom < READABLE;
+  if (isSmall !== small) all.classList.toggle('small', small = isSmall);
   const last = covers.length ? +covers.at(-1).dataset.level : 0;
   let next = chosen ?? LEAST.filter(least => zoom < least).length;
   // A few boxes are drawn at any size.
