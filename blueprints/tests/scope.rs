@@ -32,6 +32,16 @@ fn calls(outer: &'static Site, inner: &'static Site, count: usize) {
     }
 }
 
+/// A call that takes a while, in this many calls of the same method.
+fn nested(site: &'static Site, depth: usize) {
+    let mut frame = Frame::vacant();
+    let _call = Guard::of(site, observed::enter_site(&mut frame, site));
+    match depth.checked_sub(1) {
+        Some(depth) => nested(site, depth),
+        None => std::thread::sleep(std::time::Duration::from_millis(2)),
+    }
+}
+
 #[test]
 fn a_picture_is_of_all_threads_or_of_one() {
     let recording = Recording::memory().budget(8 << 20).start().expect("there is memory");
@@ -44,6 +54,8 @@ fn a_picture_is_of_all_threads_or_of_one() {
         let thread = thread.spawn(move || calls(outer, inner, count)).expect("it starts");
         thread.join().expect("it ends");
     }
+    let deep = std::thread::Builder::new().name("deep".into()).spawn(move || nested(outer, 9)).expect("it starts");
+    deep.join().expect("it ends");
     drop(installed);
     let store = recording.store();
     let draw = |filter: &str| {
@@ -61,6 +73,12 @@ fn a_picture_is_of_all_threads_or_of_one() {
     assert_eq!((executions, from, is_of_events), (3, 3, true));
     assert!(notes.contains("only stored events that pass lane:one"), "{notes}");
     assert_eq!(draw("lane:other").0, 40);
+    // The time of a recursion is that of its outermost call, without a profiler as well.
+    let deep = Graph::read(&store, &"lane:deep".parse().expect("it is a filter"));
+    let outer = deep.find("app::outer").expect("it ran");
+    let entered: u64 = deep.entries.iter().map(|(_, edge)| edge.total_ns).sum();
+    assert_eq!((deep.methods[outer].executions, deep.total(outer)), (10, entered));
+    assert!(entered >= 2_000_000, "{entered}");
     let (executions, _, is_of_events, _) = draw("site:app::*");
     assert_eq!((executions, is_of_events), (43, false));
 }

@@ -239,6 +239,15 @@ impl Graph {
             let total_ns = if is_inner { 0 } else { store.span_ns(ticks) };
             calls.entry((from, to)).or_default().add(Edge { count: chain.count, total_ns });
         }
+        let mut into: HashMap<usize, Edge> = HashMap::new();
+        calls.iter().for_each(|(&(_, to), &edge)| into.entry(to).or_default().add(edge));
+        for (to, edge) in into {
+            let method = &mut self.methods[to];
+            // If some of its calls left the window, all times are added up, those within its own calls as well.
+            if edge.count == method.executions {
+                method.total_ns = method.total_ns.and(Some(edge.total_ns));
+            }
+        }
         for ((from, to), edge) in calls {
             match from {
                 Some(from) => self.calls.push(Call { from, to, count: edge.count, total_ns: edge.total_ns }),
