@@ -145,9 +145,10 @@ pub enum Command {
     #[command(after_help = "Examples:\n  metaspy instructions run.spy -- target/release/app --fast\n  \
         metaspy instructions target/metaspy/runs/3 -- cargo metaspy run --release\n  \
         metaspy blueprint evolution before.spy after.spy --by instructions\n\n\
-        The recording gets a table with the instructions, which do not depend on the load of the machine: `metaspy report\n\
-        --by type` and the pictures show them. It needs valgrind, and debug information in the program. A command that\n\
-        starts with `cargo` is cargo's own `run`, `test` or `bench`: what it builds runs under valgrind, not cargo itself.")]
+        The recording gets a table with them, which `metaspy report --by type` and evolutions show. They\n\
+        do not depend on the load of the machine. It needs valgrind, and debug information in the program.\n\
+        Of a command that starts with `cargo`, the programs that it starts run under valgrind\n\
+        (docs/blueprints.md).")]
     Instructions(Instructions),
     /// Draws who calls whom, where time goes, what ran, or what changed: as text, as one HTML file, as SVG
     #[command(after_help = "Examples:\n  metaspy blueprint structural run.spy\n  \
