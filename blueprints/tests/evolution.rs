@@ -147,7 +147,7 @@ fn several_versions_are_a_row_for_each_method_and_a_column_for_each_version() {
     let versions = [
         version("1", &[&[("run", 1, 10, 1), ("measure", 10, 5, 2), ("stay", 3, 1, 3)]]),
         version("2", &[&[("run", 1, 10, 1), ("measure", 30, 5, 9), ("stay", 3, 1, 3), ("late", 8, 1, 4)]]),
-        // Its tokens are those of `measure`.
+        // It has the tokens of `measure`.
         version("3", &[&[("run", 1, 10, 1), ("size", 15, 5, 9), ("stay", 3, 1, 3), ("late", 8, 1, 4)]]),
     ];
     let steps: Vec<_> = versions.windows(2).map(|two| compare(&two[0], &two[1], By::Calls)).collect();

@@ -73,7 +73,7 @@ fn a_picture_is_of_all_threads_or_of_one() {
     assert_eq!((executions, from, is_of_events), (3, 3, true));
     assert!(notes.contains("only stored events that pass lane:one"), "{notes}");
     assert_eq!(draw("lane:other").0, 40);
-    // The time of a recursion is that of its outermost call, without a profiler as well.
+    // A recursion takes as long as its outermost call, without a profiler as well.
     let deep = Graph::read(&store, &"lane:deep".parse().expect("it is a filter"));
     let outer = deep.find("app::outer").expect("it ran");
     let entered: u64 = deep.entries.iter().map(|(_, edge)| edge.total_ns).sum();

@@ -69,7 +69,7 @@ pub struct Method {
     pub receivers: Receivers,
     /// The objects that it allocated on the heap, without those of its callees; `None` if they were not counted.
     pub objects: Option<u64>,
-    /// The instructions that it executed, without those of its callees; `None` if they were not counted.
+    /// The instructions in its own code; `None` if they were not counted.
     pub instructions: Option<u64>,
     /// What it returned; `None` if this was not recorded.
     pub returns: Option<Returned>,

@@ -30,8 +30,8 @@ struct Row<'s> {
     steps: Vec<Option<&'s Comparison>>,
 }
 
-/// Draws the steps between these versions, each of which begins where the one before ends. The boxes are of methods of the last
-/// step's graph. `None` if no method changed.
+/// Draws the steps between these versions, in order. The boxes are methods of the last step's graph. `None` if no method
+/// changed.
 pub fn draw(steps: &[&Step], versions: &[String], options: &Options) -> Option<Scene> {
     let last = steps.last()?;
     let mut rows = rows(steps);

@@ -20,6 +20,17 @@ fn metaspy(package: &Package, line: &[&str]) -> (bool, String) {
     (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }
 
+fn git(package: &Package, line: &[&str]) {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+    let output = package.clean_command("git".as_ref()).args(identity).args(line).output().expect("git is here");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn commit(package: &Package, message: &str) {
+    git(package, &["add", "Cargo.toml", "src"]);
+    git(package, &["commit", "--quiet", "--message", message]);
+}
+
 #[test]
 fn a_run_is_drawn_in_one_command_and_from_its_recording() {
     let package = package("drawn");
@@ -63,17 +74,11 @@ fn a_history_by_instructions_names_the_method_that_executes_more() {
         return;
     }
     let package = package("executed");
-    let git = |line: &[&str]| {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
-        let output = package.clean_command("git".as_ref()).args(identity).args(line).output().expect("git is here");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    };
-    git(&["init", "--quiet"]);
+    git(&package, &["init", "--quiet"]);
     for steps in [2000, 3000] {
         let sum = format!("({{ let mut at = 0_u32; while at < {steps} {{ at += 1; }} at }})");
         package.write("src/main.rs", &MAIN.replace("(0..2000).sum::<u32>()", &sum));
-        git(&["add", "Cargo.toml", "src"]);
-        git(&["commit", "--quiet", "--message", "Another number of steps"]);
+        commit(&package, "Another number of steps");
     }
     let mut history = package.clean_command(env!("CARGO_BIN_EXE_metaspy").as_ref());
     history.args(["history", "run", "HEAD~1..HEAD", "--instructions", "--"]);
@@ -97,22 +102,13 @@ fn a_history_by_instructions_names_the_method_that_executes_more() {
 #[test]
 fn a_history_records_each_revision_and_names_what_changed() {
     let package = package("aged");
-    let git = |line: &[&str]| {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
-        let output = package.clean_command("git".as_ref()).args(identity).args(line).output().expect("git is here");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    };
-    git(&["init", "--quiet"]);
-    let commit = |message: &str| {
-        git(&["add", "Cargo.toml", "src"]);
-        git(&["commit", "--quiet", "--message", message]);
-    };
-    commit("Nine measures");
+    git(&package, &["init", "--quiet"]);
+    commit(&package, "Nine measures");
     package.write("src/main.rs", &MAIN.replace("fn never", "fun never"));
-    commit("This does not build");
+    commit(&package, "This does not build");
     let longer = MAIN.replace("0..9", "0..18").replace("fn measure", "fn size").replace("self.measure", "self.size");
     package.write("src/main.rs", &longer);
-    commit("Eighteen measures, by another name");
+    commit(&package, "Eighteen measures, by another name");
 
     let mut history = package.clean_command(env!("CARGO_BIN_EXE_metaspy").as_ref());
     history.args(["history", "run", "HEAD~2..HEAD", "--html", "history.html", "--"]);

@@ -45,7 +45,7 @@ pub struct MethodProfile {
 }
 
 impl MethodProfile {
-    /// The instructions that it executed without those of its callees, if callgrind counted them.
+    /// The instructions in its own code, if callgrind counted them.
     pub fn instructions(&self) -> Option<u64> {
         self.columns.get(INSTRUCTIONS)?.get(OWN_INSTRUCTIONS)?.value.number()
     }

@@ -15,7 +15,7 @@ use super::method::{Edge, MethodProfile, Returned};
 
 /// The profile of executed instructions, which callgrind counted.
 pub const INSTRUCTIONS: &str = "instructions";
-/// The column of the instructions of a method, without those of its callees.
+/// The column of the instructions in a method's own code.
 pub const OWN_INSTRUCTIONS: &str = "instructions";
 
 /// The profiles of one or more recordings.

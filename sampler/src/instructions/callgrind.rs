@@ -23,7 +23,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// Those of the file; and for text that is not what callgrind writes with [`ARGUMENTS`].
+    /// If the file cannot be read, or is not what callgrind writes with [`ARGUMENTS`].
     pub fn read(path: &Path) -> io::Result<Output> {
         Output::parse(BufReader::new(File::open(path)?))
     }

@@ -28,7 +28,7 @@ use places::Places;
 pub struct Instructions {
     /// All that were executed.
     pub all: u64,
-    /// Those of methods.
+    /// The part in the code of methods.
     pub of_methods: u64,
     /// The number of these methods.
     pub methods: usize,
@@ -38,7 +38,7 @@ pub struct Instructions {
 ///
 /// # Errors
 ///
-/// Those of the file; for a recording that is still written, has instructions or has no room, and if no
+/// If the file cannot be written; if the recording is still written, has instructions or has no room; and if no
 /// instruction is a method's. Nothing is written then.
 pub fn append(outputs: &[Output], recording: &Path, store: &Store) -> io::Result<Instructions> {
     if store.end_state() == EndState::Live {

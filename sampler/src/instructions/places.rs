@@ -18,7 +18,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Finds the files of functions among those of sites.
+    /// Finds the site of each line in the files of functions.
     pub fn new(sites: &[RecordedSite], functions: &[Function]) -> Places {
         let mut files: HashMap<&str, Vec<Lines>> = HashMap::new();
         let is_method = |site: &&RecordedSite| {
