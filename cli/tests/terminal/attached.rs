@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::fixture;
 use crate::session::quits;
+use crate::shows_that_it_is_killed;
 use crate::tmux::Tmux;
 
 /// The story as another process, killed while the crawler is open.
@@ -18,13 +19,7 @@ fn the_end_of_an_attached_process_is_reported_and_its_recording_stays_open() {
     terminal.wait_for("live ●");
     // There is an event.
     terminal.wait_for("▶");
-    story.kill().expect("it can be killed");
-    story.wait().expect("it was killed");
-    terminal.wait_for("the process is gone");
-    terminal.keys(&["Home", "Down", "2"]);
-    terminal.wait_for("never observed");
-    assert!(terminal.settled().contains("killed"), "{}", terminal.settled());
-    quits(&mut terminal);
+    shows_that_it_is_killed(&mut terminal, &mut story);
 }
 
 /// Two processes as one.

@@ -246,13 +246,18 @@ fn a_stream_is_shown_live_and_its_end_is_reported() {
     terminal.command(&format!("{metaspy} stream {} | {metaspy} open -", path.display()));
     terminal.wait_for("live ●");
     terminal.wait_for("following");
+    shows_that_it_is_killed(&mut terminal, &mut story);
+}
+
+/// Kills the story that a crawler shows: the crawler reports it and stays open.
+fn shows_that_it_is_killed(terminal: &mut Tmux, story: &mut std::process::Child) {
     story.kill().expect("it can be killed");
     story.wait().expect("it was killed");
     terminal.wait_for("the process is gone");
     terminal.keys(&["Home", "Down", "2"]);
     terminal.wait_for("never observed");
     assert!(terminal.settled().contains("killed"), "{}", terminal.settled());
-    quits(&mut terminal);
+    quits(terminal);
 }
 
 /// The whole demo: its process starts, is shown, and has ended afterwards.
