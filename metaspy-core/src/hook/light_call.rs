@@ -33,7 +33,7 @@ pub(super) struct LightCall {
 /// Where method profilers find the call.
 enum Observed {
     /// In a tree alone: the context around it.
-    Around(Context),
+    Around(Option<&'static Context>),
     /// On the stack of its thread.
     AtEnd(Activation),
 }

@@ -7,7 +7,7 @@ use metaspy_probe::{Seen, Value};
 
 use crate::event::Outcome;
 use crate::method_profilers::call_stack::{self, Entry, NO_TEST, Thread};
-use crate::method_profilers::contexts;
+use crate::method_profilers::contexts::{self, Paused};
 use crate::method_profilers::dispatch::{begin, finish_innermost};
 use crate::method_profilers::test_context::TestId;
 use crate::site::Site;
@@ -22,8 +22,8 @@ pub(crate) struct AsyncCall {
 }
 
 enum State {
-    /// It is not being polled.
-    Paused(Entry),
+    /// It is not being polled. Beside its entry is its calling context.
+    Paused(Entry, Option<Paused>),
     /// It is being polled, at this height of the stack of its thread.
     Polled(usize),
     /// It has ended.
@@ -48,8 +48,8 @@ impl AsyncCall {
 
     /// A poll begins.
     pub fn resume(&mut self) {
-        let mut entry = match std::mem::replace(&mut self.state, State::Over) {
-            State::Paused(entry) => Some(entry),
+        let (mut entry, context) = match std::mem::replace(&mut self.state, State::Over) {
+            State::Paused(entry, context) => (Some(entry), context),
             other => return self.state = other,
         };
         let test = self.test;
@@ -65,8 +65,8 @@ impl AsyncCall {
                 entry.test_before = std::mem::replace(&mut thread.test, test);
             }
             entry.context = match entry.present.tree {
-                Some((tree, _)) => tree.resume(entry.context),
-                None => contexts::go_to(entry.context),
+                Some((tree, _)) => tree.resume(context),
+                None => contexts::go_to(None),
             };
             entry.started = entry.now();
             thread.stack.push(entry);
@@ -76,7 +76,7 @@ impl AsyncCall {
         self.state = match (height, entry) {
             (Some(height), _) => State::Polled(height),
             // A profiler polls it: on the stack there is nothing of it.
-            (None, Some(entry)) => State::Paused(entry),
+            (None, Some(entry)) => State::Paused(entry, context),
             (None, None) => State::Over,
         };
     }
@@ -92,7 +92,8 @@ impl AsyncCall {
         }
         let Some(mut entry) = thread.stack.pop() else { return };
         entry.present.count();
-        entry.context = contexts::go_to(entry.context);
+        let context = entry.present.tree.and_then(|(tree, _)| tree.pause());
+        contexts::go_to(entry.context.take());
         let depth = thread.depth_of(entry.site);
         *depth = depth.saturating_sub(1);
         if entry.test_before != NO_TEST {
@@ -103,7 +104,7 @@ impl AsyncCall {
         if let Some(around) = thread.stack.last_mut() {
             around.inner += ticks;
         }
-        self.state = State::Paused(entry);
+        self.state = State::Paused(entry, context);
     }
 
     /// The call is done, or dropped before.
@@ -138,7 +139,7 @@ impl AsyncCall {
 impl Drop for AsyncCall {
     fn drop(&mut self) {
         // Calls of an ending thread are not reported.
-        if let State::Paused(entry) = &self.state
+        if let State::Paused(entry, _) = &self.state
             && entry.test_before != NO_TEST
         {
             TestId(self.test).ends();

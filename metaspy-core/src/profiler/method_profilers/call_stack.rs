@@ -59,8 +59,8 @@ pub(crate) struct Entry {
     pub test_before: u32,
     /// The profilers that were installed when it began.
     pub present: Hold,
-    /// The calling context around it; while it is paused, its own.
-    pub context: Node,
+    /// The calling context around it.
+    pub context: Option<&'static Node>,
     /// The data that they keep around it.
     pub kept: Option<Kept>,
 }

@@ -258,7 +258,7 @@ fn pop(thread: &mut Thread, ticks: u64) {
     if entry.kept.is_some() {
         forget_kept(entry);
     }
-    contexts::go_back(entry.context);
+    contexts::go_to(entry.context);
     if entry.test_before != NO_TEST {
         TestId(thread.test).ends();
         thread.test = entry.test_before;

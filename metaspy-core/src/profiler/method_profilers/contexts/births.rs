@@ -66,7 +66,7 @@ pub(super) fn publish(new: Option<&'static Tree>) {
 }
 
 /// This thread ends: what it counted by itself becomes part of the whole.
-pub(in super::super) fn end_thread() {
+pub(super) fn end_thread() {
     if let Some(tree) = tree() {
         live::publish(tree);
     }

@@ -3,14 +3,21 @@
 mod births;
 mod lifetime;
 mod live;
+mod nodes;
 mod tree;
 
 use crate::method_profilers::{Call, CallEnd, MethodProfiler, MethodSpy, Tables};
 
-pub(super) use births::end_thread;
 pub(crate) use births::{Birth, born, died, uncounted};
-pub(crate) use tree::{Node, Tree, alone_at, go_to};
-pub(super) use tree::{go_back, here, publish};
+pub(crate) use nodes::{Node, go_to, here};
+pub(super) use tree::publish;
+pub(crate) use tree::{Paused, Tree, alone_at};
+
+/// This thread ends.
+pub(super) fn end_thread() {
+    births::end_thread();
+    nodes::end_thread();
+}
 
 /// Counts the calls of each method in each of its calling contexts, in a tree (*Augmenting Static Source Views in IDEs with
 /// Dynamic Metrics*, section 4.2).

@@ -1,6 +1,5 @@
-//! The tree of calling contexts, and the place of this thread in it.
+//! The tree of calling contexts.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr};
@@ -10,6 +9,7 @@ use metaspy_probe::hash::scatter;
 
 use crate::format::profile::Column;
 use crate::method_profilers::Tables;
+use crate::method_profilers::contexts::nodes::{self, CUT, Name, Node, Nodes, go_to, here};
 use crate::method_profilers::contexts::{births, lifetime};
 use crate::method_profilers::table::{ContextRow, Table, Written};
 use crate::platform::lock::lock;
@@ -17,8 +17,8 @@ use crate::site;
 
 /// Calls above each other that have contexts of their own. Deeper ones are cut.
 const DEEPEST: u32 = 1 << 10;
-/// The depth of a context that stands for all calls below a full tree.
-const CUT: u32 = u32::MAX;
+/// Mixed into the id of a context, the id of the one that stands for all calls below it.
+const ID_OF_CUT: u64 = u64::MAX;
 
 /// The columns of the tree, behind that of the ids.
 pub(in super::super) mod column {
@@ -39,26 +39,16 @@ pub(crate) struct Tree {
     pub(super) counts_objects: bool,
 }
 
-/// A context.
+/// The context of a call that has left its thread.
 #[derive(Clone, Copy)]
-pub(crate) struct Node {
-    /// The recording that it is of.
+pub(crate) struct Paused {
+    name: Name,
     written: Written,
-    /// A hash of the sites from the root to it; 0 = the root.
-    id: u64,
-    row: ContextRow,
-    depth: u32,
+    row: u32,
 }
 
-impl Node {
-    /// In no tree. Calls from here are below the root.
-    pub const NOWHERE: Self = Node { written: Written::NOWHERE, id: 0, row: ContextRow::NONE, depth: 0 };
-}
-
-thread_local! {
-    // Constant and without a destructor: the first hook of a thread may be in a signal handler.
-    static HERE: Cell<Node> = const { Cell::new(Node::NOWHERE) };
-}
+// SAFETY: the address of a recording is only compared.
+unsafe impl Send for Paused {}
 
 /// Every tree: it stays, because a hook may refer to it.
 static KEPT: Mutex<Vec<&Tree>> = Mutex::new(Vec::new());
@@ -68,9 +58,6 @@ static KEPT: Mutex<Vec<&Tree>> = Mutex::new(Vec::new());
 static ENDED: Mutex<VecDeque<&Tree>> = Mutex::new(VecDeque::new());
 /// The most of these. Each has an eighth of the pages that threads have of their own.
 const ENDED_MAX: usize = 4;
-
-/// False until the first tree: all threads are nowhere.
-static IS_USED: AtomicBool = AtomicBool::new(false);
 
 /// The tree of an installed profiler, if no profiler needs the time of calls.
 static ALONE: AtomicPtr<Tree> = AtomicPtr::new(std::ptr::null_mut());
@@ -97,26 +84,6 @@ pub(crate) fn alone_at(site: u32) -> Option<&'static Tree> {
     tree.alone.get(site as usize)?.load(Relaxed).then_some(tree)
 }
 
-/// The context of this thread.
-#[inline]
-pub(in super::super) fn here() -> Node {
-    if IS_USED.load(Relaxed) { HERE.get() } else { Node::NOWHERE }
-}
-
-/// Moves this thread back to the context around a call.
-#[inline]
-pub(in super::super) fn go_back(to: Node) {
-    if IS_USED.load(Relaxed) {
-        HERE.set(to);
-    }
-}
-
-/// Moves this thread to another context, and returns the one before.
-#[inline]
-pub(crate) fn go_to(node: Node) -> Node {
-    HERE.replace(node)
-}
-
 impl Tree {
     /// Makes a tree in the recording of these tables.
     pub fn install(tables: &mut Tables<'_>, counts_objects: bool) -> &'static Tree {
@@ -135,7 +102,6 @@ impl Tree {
         let alone = names.iter().map(|_| AtomicBool::new(false)).collect();
         let tree: &Tree = Box::leak(Box::new(Tree { table, names: names.into(), alone, counts_objects }));
         lock(&KEPT).push(tree);
-        IS_USED.store(true, Relaxed);
         tree
     }
 
@@ -153,61 +119,133 @@ impl Tree {
     /// Counts a call of this site, and moves this thread into its context. Returns the context around it, which this thread
     /// goes back to when the call has ended.
     #[inline]
-    pub fn enter(&'static self, site: u32) -> Node {
-        let around = here();
+    pub fn enter(&'static self, site: u32) -> Option<&'static Node> {
         let written = self.table.written();
+        let around = here();
         // What a call around began in another recording has no context in this one.
-        let parent = if around.written == written { around } else { Node { written, ..Node::NOWHERE } };
-        go_to(self.child(parent, site));
+        let parent = around.filter(|node| node.is_of(written));
+        let known = parent.and_then(|parent| parent.last(site)).filter(|child| child.is_of(written));
+        let child = match known {
+            Some(child) => Some(child),
+            None => self.find(parent, site, written),
+        };
+        match child.and_then(Node::counted) {
+            Some(word) => word.store(word.load(Relaxed).wrapping_add(1), Relaxed),
+            None => self.count_shared(child),
+        }
+        go_to(child);
         around
     }
 
-    /// Moves this thread into a context that was entered before, maybe by another thread. Returns the one around.
-    pub fn resume(&'static self, node: Node) -> Node {
-        let is_current = node.written == self.table.written();
-        let row = if is_current { self.table.of_this_thread(node.row) } else { node.row };
-        go_to(Node { row, ..node })
-    }
-
-    #[inline]
-    fn child(&'static self, parent: Node, site: u32) -> Node {
-        if parent.depth >= DEEPEST {
-            return self.cut(parent);
-        }
-        let name = self.names.get(site as usize).copied().unwrap_or_default();
-        let id = mixed(parent.id, name);
-        let row = self.table.context_row(parent.written, id, site, parent.id);
-        if row.is_none() {
-            return self.cut(parent);
-        }
-        self.table.add_to(row, column::CALLS, 1);
-        Node { written: parent.written, id, row, depth: parent.depth + 1 }
-    }
-
-    /// Counts a call without a context of its own: it is one of the calls below the last context that has room.
+    /// The context of a call of this site from `parent`, or from the root.
     #[cold]
     #[inline(never)]
-    fn cut(&'static self, parent: Node) -> Node {
-        let row = if parent.row.is_none() { self.root(parent.written) } else { parent.row };
-        self.table.add_to(row, column::CUT, 1);
-        Node { row, depth: CUT, ..parent }
+    fn find(&'static self, parent: Option<&'static Node>, site: u32, written: Written) -> Option<&'static Node> {
+        let nodes = nodes::of_this_thread()?;
+        let parent = parent.unwrap_or(nodes.root());
+        if parent.depth == CUT {
+            return Some(parent);
+        }
+        if parent.depth >= DEEPEST {
+            return Some(self.cut(nodes, parent, written));
+        }
+        let name = self.names.get(site as usize).copied().unwrap_or_default();
+        let name = Name { id: mixed(parent.id, name), site, depth: parent.depth + 1 };
+        let child = self.child(nodes, parent, name, written).unwrap_or_else(|| self.cut(nodes, parent, written));
+        parent.remember(child);
+        Some(child)
+    }
+
+    fn child(
+        &'static self,
+        nodes: &'static Nodes,
+        parent: &Node,
+        name: Name,
+        written: Written,
+    ) -> Option<&'static Node> {
+        if let Some(known) = nodes.find(name.id).filter(|node| node.is_of(written)) {
+            return Some(known);
+        }
+        let row = self.table.find_context(name.id, name.site, parent.id);
+        let child = if row.is_none() { None } else { nodes.find_or_make(name) }?;
+        child.put(written, row, column::CALLS);
+        Some(child)
+    }
+
+    /// The context of calls without contexts of their own: those below the last context that has room.
+    fn cut(&'static self, nodes: &'static Nodes, parent: &Node, written: Written) -> &'static Node {
+        let name = Name { id: mixed(parent.id, ID_OF_CUT), site: u32::MAX, depth: CUT };
+        let Some(cut) = nodes.find_or_make(name) else { return nodes.lost(written) };
+        let row = if parent.id == 0 { self.root(written) } else { parent.row() };
+        cut.put(written, row, column::CUT);
+        cut
+    }
+
+    /// Counts a call where this thread has no word for itself.
+    #[cold]
+    #[inline(never)]
+    fn count_shared(&'static self, of: Option<&Node>) {
+        match of {
+            None => self.table.add_to(ContextRow::NONE, column::CALLS, 1),
+            Some(node) if node.depth == CUT => self.table.add_to(node.row(), column::CUT, 1),
+            Some(node) => self.table.add_to(node.row(), column::CALLS, 1),
+        };
     }
 
     /// The row of code without hooks.
     fn root(&'static self, written: Written) -> ContextRow {
-        self.table.context_row(written, 0, 0, 0)
+        let root = nodes::of_this_thread().map(Nodes::root);
+        if let Some(known) = root.filter(|root| root.is_of(written)) {
+            return known.row();
+        }
+        let row = self.table.find_context(0, 0, 0);
+        if let Some(root) = root.filter(|_| !row.is_none()) {
+            root.put(written, row, column::CUT);
+        }
+        row
+    }
+
+    /// The context of this thread as other threads can continue in it; `None` at the root.
+    pub fn pause(&'static self) -> Option<Paused> {
+        let here = here().filter(|node| node.is_of(self.table.written()))?;
+        Some(Paused { name: here.name(), written: self.table.written(), row: here.row().number()? })
+    }
+
+    /// Moves this thread into a context in which a call was paused, maybe on another thread. Returns the one around.
+    pub fn resume(&'static self, paused: Option<Paused>) -> Option<&'static Node> {
+        go_to(paused.and_then(|paused| self.continued(paused)))
+    }
+
+    fn continued(&'static self, Paused { name, written, row }: Paused) -> Option<&'static Node> {
+        if written != self.table.written() {
+            return None;
+        }
+        let node = nodes::of_this_thread()?.find_or_make(name)?;
+        if !node.is_of(written) {
+            let column = if name.depth == CUT { column::CUT } else { column::CALLS };
+            node.put(written, self.table.row_of_this_thread(row), column);
+        }
+        Some(node)
     }
 
     /// Counts an object in the context of this thread. Returns the number of the recording, the row, and how many objects this
     /// thread counted there before; `None` if there is no room, which is counted as lost.
     #[inline]
     pub(super) fn count_birth(&'static self, bytes: u64) -> Option<(u32, u32, u64)> {
-        let (here, written) = (here(), self.table.written());
-        let is_known = here.written == written && !here.row.is_none();
-        let row = if is_known { here.row } else { self.root(written) };
+        let row = self.row_here();
         let earlier = self.table.add_to(row, births::column::OBJECTS, 1);
         self.table.add_to(row, births::column::BYTES, bytes);
         Some((self.recording()?, row.number()?, earlier))
+    }
+
+    /// The row of the context of this thread.
+    #[inline]
+    fn row_here(&'static self) -> ContextRow {
+        let written = self.table.written();
+        match here().filter(|node| node.is_of(written)).map(Node::row).filter(|row| !row.is_none()) {
+            Some(row) => row,
+            None => self.root(written),
+        }
     }
 
     /// The number of the recording that it is written into.
@@ -222,9 +260,8 @@ impl Tree {
         if self.recording() != Some(recording) {
             return false;
         }
-        let here = here();
-        let is_here = here.written == self.table.written() && here.row.number() == Some(row);
-        let row = if is_here { here.row } else { self.table.row_of_this_thread(row) };
+        let here = self.row_here();
+        let row = if here.number() == Some(row) { here } else { self.table.row_of_this_thread(row) };
         self.table.add_to(row, births::column::FREED, 1);
         self.table.add_to(row, births::column::FREED_BYTES, bytes);
         if let Some((objects, ticks)) = start.until_now() {
@@ -242,10 +279,9 @@ impl Tree {
     /// Adds the time of the call that this thread is in. The time of a cut call is not known.
     #[inline]
     pub fn add_time(&'static self, total: u64, own: u64) {
-        let here = here();
-        if here.depth != CUT && here.written == self.table.written() {
-            self.table.add_to(here.row, column::TOTAL, total);
-            self.table.add_to(here.row, column::OWN, own);
+        if let Some(here) = here().filter(|node| node.depth != CUT && node.is_of(self.table.written())) {
+            self.table.add_to(here.row(), column::TOTAL, total);
+            self.table.add_to(here.row(), column::OWN, own);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use crate::format::profile::{Key, Merge};
-use crate::method_profilers::table::{Instance, Table, thread_pages};
+use crate::method_profilers::table::{Instance, Table};
 use crate::recorder;
 
 /// A table in one recording, as an identity: rows of one are not rows of another.
@@ -14,15 +14,19 @@ use crate::recorder;
 pub(crate) struct Written(*const Instance);
 
 impl Written {
-    pub const NOWHERE: Self = Written(std::ptr::null());
+    /// Its identity as an address.
+    #[inline]
+    pub fn address(self) -> *const () {
+        self.0.cast()
+    }
 }
 
 /// A row, and the words of this thread in it.
 #[derive(Clone, Copy)]
 pub(crate) struct ContextRow {
-    row: u32,
+    pub row: u32,
     /// Null if this thread shares its words with others.
-    words: *const AtomicU64,
+    pub words: *const AtomicU64,
 }
 
 impl ContextRow {
@@ -48,32 +52,16 @@ impl Table {
     }
 
     /// The row of a context, made if it is new. Without room for it the result is [`ContextRow::NONE`].
-    #[inline]
-    pub fn context_row(&self, written: Written, id: u64, site: u32, around: u64) -> ContextRow {
-        // SAFETY: it is null, or a box that is never freed: context trees keep their tables.
-        let known = unsafe { written.0.as_ref() }
-            .and_then(|instance| thread_pages::pages()?.known_context(instance.log, self.number, id));
-        match known {
-            Some((row, words)) => ContextRow { row, words },
-            None => self.find_context(id, Key { site, second: 0, key: around }),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn find_context(&self, id: u64, key: Key) -> ContextRow {
+    pub fn find_context(&self, id: u64, site: u32, around: u64) -> ContextRow {
         let row = recorder::current()
             .and_then(|log| self.instance(log))
             .and_then(|instance| instance.keys.as_ref())
-            .and_then(|keys| keys.row(key));
+            .and_then(|keys| keys.row(Key { site, second: 0, key: around }));
         let Some(row) = row else { return ContextRow::NONE };
         let first = row as usize * self.def.columns.len();
         let found = self.of_this_thread(ContextRow { row, words: std::ptr::null() });
         // Each thread that counts here writes it: the largest of equal ids is the id.
         self.put(first, id, Merge::Max);
-        if let Some(pages) = thread_pages::pages().filter(|_| !found.words.is_null()) {
-            pages.remember_context(self.number, id, row, found.words);
-        }
         found
     }
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 use metaspy_probe::hash;
 
@@ -37,8 +37,6 @@ pub(crate) struct ThreadPages {
     slots: [AtomicPtr<AtomicU64>; SLOTS],
     /// Rows of that log that the thread used last, by the hash of their key.
     rows: [KnownRow; ROWS],
-    /// The words of calling contexts in that log, by the hash of their id.
-    contexts: [KnownContext; CONTEXTS],
     /// The words of methods and their callers in that log, by the hash of both sites.
     pairs: [KnownPair; PAIRS],
 }
@@ -51,15 +49,6 @@ struct KnownRow {
     table: AtomicU32,
     /// The row, + 1; 0 = free.
     row: AtomicU32,
-}
-
-/// The words of a calling context. Only its thread reads and writes it.
-struct KnownContext {
-    id: AtomicU64,
-    table: AtomicU32,
-    row: AtomicU32,
-    /// Null = free.
-    words: AtomicPtr<AtomicU64>,
 }
 
 /// The words of a method, and those of its calls from one caller. Only its thread reads and writes it.
@@ -76,8 +65,6 @@ pub(super) type Pair = [AtomicU64; 2];
 
 /// Rows of all tables that a thread remembers.
 const ROWS: usize = 256;
-/// Calling contexts that a thread remembers.
-const CONTEXTS: usize = 1 << 12;
 /// Pairs of methods and callers that a thread remembers.
 const PAIRS: usize = 1 << 10;
 
@@ -249,31 +236,6 @@ impl ThreadPages {
         }
     }
 
-    /// The row and the words of a calling context, if the thread remembers it in this log.
-    #[inline]
-    pub(super) fn known_context(&self, log: &Log, table: u32, id: u64) -> Option<(u32, *const AtomicU64)> {
-        let known = &self.contexts[hash::bucket(id, CONTEXTS.ilog2())];
-        let words = known.words.load(Relaxed);
-        let is_known = !words.is_null()
-            && known.id.load(Relaxed) == id
-            && known.table.load(Relaxed) == table
-            && std::ptr::eq(self.log.load(Relaxed), log);
-        is_known.then(|| (known.row.load(Relaxed), words.cast_const()))
-    }
-
-    /// Remembers the words of a calling context in the log of these pages. A signal handler of this thread finds all of it
-    /// or nothing.
-    pub(super) fn remember_context(&self, table: u32, id: u64, row: u32, words: *const AtomicU64) {
-        let known = &self.contexts[hash::bucket(id, CONTEXTS.ilog2())];
-        known.words.store(std::ptr::null_mut(), Relaxed);
-        compiler_fence(Release);
-        known.id.store(id, Relaxed);
-        known.table.store(table, Relaxed);
-        known.row.store(row, Relaxed);
-        compiler_fence(Release);
-        known.words.store(words.cast_mut(), Relaxed);
-    }
-
     /// The words of a method and of its calls from one caller, by the table of these, if the thread remembers both in this
     /// log.
     #[inline]
@@ -312,7 +274,6 @@ impl ThreadPages {
     fn begin(&self, log: &'static Log) {
         self.slots.iter().for_each(|slot| slot.store(std::ptr::null_mut(), Relaxed));
         self.rows.iter().for_each(|known| known.row.store(0, Relaxed));
-        self.contexts.iter().for_each(|known| known.words.store(std::ptr::null_mut(), Relaxed));
         self.pairs.iter().for_each(|known| known.of_caller.store(std::ptr::null_mut(), Relaxed));
         self.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
     }

@@ -1,0 +1,330 @@
+//! The calling contexts that a thread knows, and the one that it is in.
+//!
+//! A hook finds the context of a call by one comparison, if the context around made the same call last.
+
+use std::alloc::Layout;
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::{null, null_mut};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
+
+use metaspy_probe::hash;
+
+use crate::method_profilers::table::{ContextRow, Written};
+use crate::platform::lock::lock;
+use crate::platform::own_pages;
+use crate::platform::page_vec::PageVec;
+use crate::platform::thread_end::watch_this_thread;
+
+/// The depth of a context that stands for all calls below one that has no room.
+pub(super) const CUT: u32 = u32::MAX;
+/// Nodes that are made at once.
+const CHUNK: usize = 256;
+/// The most nodes of a thread: 64 MiB.
+const MOST: usize = 1 << 20;
+
+/// A calling context as its thread knows it: a line of the cache.
+///
+/// Only its thread writes it. Its words are atomics because signal handlers run on the same thread.
+#[repr(align(64))]
+pub(crate) struct Node {
+    /// A hash of the sites from the root to it; 0 = the root.
+    pub id: u64,
+    pub site: u32,
+    pub depth: u32,
+    /// The recording that the row is of.
+    written: AtomicPtr<()>,
+    row: AtomicU32,
+    /// The words of this thread in the row; null if it shares them.
+    words: AtomicPtr<AtomicU64>,
+    /// The one that counts calls.
+    counted: AtomicPtr<AtomicU64>,
+    /// The context that was entered from here last.
+    last: AtomicPtr<Node>,
+}
+
+/// What a context is called in all threads.
+#[derive(Clone, Copy)]
+pub(crate) struct Name {
+    pub id: u64,
+    pub site: u32,
+    pub depth: u32,
+}
+
+impl Name {
+    const ROOT: Self = Name { id: 0, site: 0, depth: 0 };
+}
+
+/// The nodes of a thread. They are never freed, because a frame may refer to one: a later thread has their memory.
+pub(super) struct Nodes {
+    root: Node,
+    /// Stands for contexts without memory: what is counted there is lost.
+    lost: Node,
+    made: UnsafeCell<Made>,
+}
+
+/// The nodes below the root.
+struct Made {
+    chunks: PageVec<*mut Node>,
+    length: usize,
+    /// By the hash of the id; null = free. At most half of them are used.
+    index: PageVec<*const Node>,
+}
+
+/// Those of threads that ended.
+static FREE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+
+struct Kept(*mut Nodes);
+// SAFETY: its thread has ended, and the next one takes it out of the list.
+unsafe impl Send for Kept {}
+
+struct Local {
+    here: Cell<Option<&'static Node>>,
+    nodes: Cell<*mut Nodes>,
+    /// True while nodes are searched: a signal handler of this thread leaves them alone.
+    is_busy: Cell<bool>,
+    has_ended: Cell<bool>,
+}
+
+thread_local! {
+    // Constant and without a destructor: the first hook of a thread may be in a signal handler.
+    static LOCAL: Local = const {
+        Local { here: Cell::new(None), nodes: Cell::new(null_mut()), is_busy: Cell::new(false), has_ended: Cell::new(false) }
+    };
+}
+
+/// The context of this thread; `None` at the root.
+#[inline]
+pub(crate) fn here() -> Option<&'static Node> {
+    LOCAL.with(|local| local.here.get())
+}
+
+/// Moves this thread to another context, and returns the one before.
+#[inline]
+pub(crate) fn go_to(node: Option<&'static Node>) -> Option<&'static Node> {
+    LOCAL.with(|local| local.here.replace(node))
+}
+
+/// The nodes of this thread; `None` if it ends, or has no memory.
+pub(super) fn of_this_thread() -> Option<&'static Nodes> {
+    LOCAL.with(|local| {
+        let nodes = match local.nodes.get() {
+            known if !known.is_null() => known,
+            _ => take(local),
+        };
+        // SAFETY: it is null, or `Nodes::take` made it, and it stays.
+        unsafe { nodes.as_ref() }
+    })
+}
+
+#[cold]
+fn take(local: &Local) -> *mut Nodes {
+    if local.has_ended.get() || !watch_this_thread() {
+        return null_mut();
+    }
+    let nodes = Nodes::take();
+    local.nodes.set(nodes);
+    nodes
+}
+
+/// This thread ends. Gives its nodes to a later one.
+pub(super) fn end_thread() {
+    LOCAL.with(|local| {
+        local.has_ended.set(true);
+        local.here.set(None);
+        let nodes = local.nodes.replace(null_mut());
+        if !nodes.is_null() {
+            // SAFETY: this thread has no other reference to it.
+            unsafe { &mut *nodes }.made.get_mut().clear();
+            lock(&FREE).push(Kept(nodes));
+        }
+    });
+}
+
+impl Node {
+    fn new(name: Name) -> Self {
+        Node {
+            id: name.id,
+            site: name.site,
+            depth: name.depth,
+            written: AtomicPtr::new(null_mut()),
+            row: AtomicU32::new(0),
+            words: AtomicPtr::new(null_mut()),
+            counted: AtomicPtr::new(null_mut()),
+            last: AtomicPtr::new(null_mut()),
+        }
+    }
+
+    /// What it is called in all threads.
+    pub fn name(&self) -> Name {
+        Name { id: self.id, site: self.site, depth: self.depth }
+    }
+
+    /// True if its row is of this recording.
+    #[inline]
+    pub fn is_of(&self, written: Written) -> bool {
+        std::ptr::eq(self.written.load(Relaxed), written.address())
+    }
+
+    /// Its row in the recording that it is of.
+    #[inline]
+    pub fn row(&self) -> ContextRow {
+        ContextRow { row: self.row.load(Relaxed), words: self.words.load(Relaxed) }
+    }
+
+    /// The word that its calls are counted in; `None` if this thread has none for itself.
+    #[inline]
+    pub fn counted(&self) -> Option<&'static AtomicU64> {
+        // SAFETY: it is null, or a word of a page, and pages are never unmapped.
+        unsafe { self.counted.load(Relaxed).as_ref() }
+    }
+
+    /// Gives it a row of a recording, whose calls are counted in this column. A signal handler of this thread finds a whole
+    /// row or none.
+    pub fn put(&self, written: Written, row: ContextRow, column: usize) {
+        self.written.store(null_mut(), Relaxed);
+        compiler_fence(Release);
+        self.row.store(row.row, Relaxed);
+        self.words.store(row.words.cast_mut(), Relaxed);
+        let counted = if row.words.is_null() { null() } else { row.words.wrapping_add(column) };
+        self.counted.store(counted.cast_mut(), Relaxed);
+        compiler_fence(Release);
+        self.written.store(written.address().cast_mut(), Relaxed);
+    }
+
+    /// The context of a call of this site from here, if it was entered last.
+    #[inline]
+    pub fn last(&self, site: u32) -> Option<&'static Node> {
+        // SAFETY: it is null, or a node, and nodes stay.
+        let last = unsafe { self.last.load(Relaxed).as_ref() }?;
+        (last.site == site).then_some(last)
+    }
+
+    /// Remembers the context that was entered from here.
+    pub fn remember(&self, child: &'static Node) {
+        self.last.store(std::ptr::from_ref(child).cast_mut(), Relaxed);
+    }
+}
+
+impl Nodes {
+    /// Without the allocator, and without waiting, because a signal handler may be what calls the first hook of a thread.
+    fn take() -> *mut Nodes {
+        if let Some(Kept(nodes)) = FREE.try_lock().ok().and_then(|mut free| free.pop()) {
+            return nodes;
+        }
+        let made: *mut Nodes = own_pages::take(Layout::new::<Nodes>()).cast();
+        if !made.is_null() {
+            let below = Made { chunks: PageVec::new(), length: 0, index: PageVec::new() };
+            let lost = Node::new(Name { site: u32::MAX, depth: CUT, ..Name::ROOT });
+            // SAFETY: the memory is new, and aligned to a page.
+            unsafe { made.write(Nodes { root: Node::new(Name::ROOT), lost, made: UnsafeCell::new(below) }) };
+        }
+        made
+    }
+
+    /// The context of code without hooks.
+    pub fn root(&'static self) -> &'static Node {
+        &self.root
+    }
+
+    /// Stands for a context that has no memory. What is counted there is lost.
+    pub fn lost(&'static self, written: Written) -> &'static Node {
+        self.lost.put(written, ContextRow::NONE, 0);
+        &self.lost
+    }
+
+    /// The node of a context, if this thread knows it.
+    pub fn find(&'static self, id: u64) -> Option<&'static Node> {
+        self.search(|made| made.find(id))
+    }
+
+    /// The node of a context, made if it is new. `None` if there is no memory.
+    pub fn find_or_make(&'static self, name: Name) -> Option<&'static Node> {
+        self.search(|made| made.find_or_make(name))
+    }
+
+    /// `None` also if this is a signal handler that interrupted another search.
+    fn search(&'static self, search: impl FnOnce(&mut Made) -> Option<&'static Node>) -> Option<&'static Node> {
+        LOCAL.with(|local| {
+            if local.is_busy.replace(true) {
+                return None;
+            }
+            // SAFETY: only the thread of these nodes calls this, and `is_busy` keeps its signal handlers out.
+            let node = search(unsafe { &mut *self.made.get() });
+            local.is_busy.set(false);
+            node
+        })
+    }
+}
+
+impl Made {
+    fn find(&self, id: u64) -> Option<&'static Node> {
+        // SAFETY: it is null, or a node, and nodes stay.
+        if self.index.is_empty() { None } else { unsafe { self.index[self.place(id)].as_ref() } }
+    }
+
+    fn find_or_make(&mut self, name: Name) -> Option<&'static Node> {
+        if self.index.len() <= 2 * self.length && !self.grow_index() {
+            return None;
+        }
+        let place = self.place(name.id);
+        if self.index[place].is_null() {
+            self.index[place] = self.make(name)?;
+        }
+        // SAFETY: it was made, and nodes stay.
+        unsafe { self.index[place].as_ref() }
+    }
+
+    /// The place of an id in the index, or the free one that it would have.
+    fn place(&self, id: u64) -> usize {
+        let mask = self.index.len() - 1;
+        let mut place = hash::scatter(id) as usize & mask;
+        // SAFETY: it is null, or a node, and nodes stay.
+        while unsafe { self.index[place].as_ref() }.is_some_and(|node| node.id != id) {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    fn make(&mut self, name: Name) -> Option<*const Node> {
+        let (chunk, at) = (self.length / CHUNK, self.length % CHUNK);
+        if chunk == self.chunks.len() {
+            if self.length == MOST || !self.chunks.has_room() {
+                return None;
+            }
+            let made: *mut Node = own_pages::take(Layout::array::<Node>(CHUNK).ok()?).cast();
+            if made.is_null() {
+                return None;
+            }
+            self.chunks.push(made);
+        }
+        // SAFETY: a chunk has that many nodes.
+        let place = unsafe { self.chunks[chunk].add(at) };
+        // SAFETY: this one is not used.
+        unsafe { place.write(Node::new(name)) };
+        self.length += 1;
+        Some(place.cast_const())
+    }
+
+    fn grow_index(&mut self) -> bool {
+        let length = (self.index.len() * 2).max(2 * CHUNK);
+        let mut larger = PageVec::new();
+        if !larger.extend_to(length, null()) {
+            return false;
+        }
+        let smaller = std::mem::replace(&mut self.index, larger);
+        for &node in smaller.iter().filter(|node| !node.is_null()) {
+            // SAFETY: as in `place`.
+            let place = self.place(unsafe { (*node).id });
+            self.index[place] = node;
+        }
+        true
+    }
+
+    /// Forgets all nodes, for another thread, which has their memory.
+    fn clear(&mut self) {
+        self.length = 0;
+        self.index.fill(null());
+    }
+}
