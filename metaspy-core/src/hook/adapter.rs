@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
-use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Counters, Entered, Frame, Lean, PollOnce, Receiver, Seen, Value};
+use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, Frame, Lean, PollOnce, Receiver, Seen, Value};
 
 use crate::arm::Config;
 use crate::event::Outcome;
@@ -44,13 +44,6 @@ pub(in crate::hook) extern "C" fn enter(site: &'static Site, frame: *mut Frame, 
     // SAFETY: the frame is the caller's, who holds it until the call ends.
     let frame: &'static mut Frame = unsafe { &mut *frame };
     begin(site, frame, seen).into_raw()
-}
-
-/// Begins a call that shows nothing, if that is all its site needs.
-#[inline]
-pub(super) fn enter_light(site: &'static Site, frame: &'static mut Frame) -> Option<Entered<'static>> {
-    let is_profiled = Config(site.config.load(Relaxed)).is_profiled();
-    if is_profiled { light_call::enter(frame, site, Counters::of_thread()).ok() } else { None }
 }
 
 fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Entered<'static> {

@@ -5,7 +5,7 @@
 //! of their own.
 
 use std::mem::MaybeUninit;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::Relaxed;
 
 use metaspy_probe::{Counters, Entered, Frame};
@@ -13,11 +13,13 @@ use metaspy_probe::{Counters, Entered, Frame};
 use crate::arm;
 use crate::event::Outcome;
 use crate::method_profilers::{self, Activation, Context, Tree, alone_at, go_to_context};
-use crate::recorder::{self, Busy, Counter, Lane};
+use crate::recorder::{self, Busy, Counter, Lane, Noted, Notes};
 use crate::site::Site;
 
 /// The mark in the address of such a call: neither that of a counted call nor that of a lean one.
 const MARK: usize = 1 << 2;
+/// The bits in which it stands.
+const MARKS: usize = 7;
 
 /// The bit by which words of cells differ that hold rows of such calls: no hook finds them by itself.
 const IN_LIGHT_CALLS: u64 = 0x4000_0000_0000_0000;
@@ -27,10 +29,13 @@ pub(super) struct LightCall {
     observed: Observed,
     /// The row of the tally, marked; null = none.
     row: *mut u8,
+    /// The place of the cell of its site.
+    cell: u32,
     announced: Outcome,
 }
 
 /// Where method profilers find the call.
+#[derive(Clone, Copy)]
 enum Observed {
     /// In a tree alone: the context around it.
     Around(Option<&'static Context>),
@@ -40,6 +45,60 @@ enum Observed {
 
 const _: () = assert!(size_of::<LightCall>() <= size_of::<Frame>() && align_of::<LightCall>() <= align_of::<Frame>());
 const _: () = assert!(align_of::<Frame>() > MARK);
+
+/// What is noted of the calls with this cell.
+#[inline(always)]
+fn noted(lane: &Lane, cell: u32) -> Option<Noted<'_>> {
+    lane.cells.noted(cell, arm::settled() | IN_LIGHT_CALLS)
+}
+
+/// What is noted of the calls at a site, and the lane of this thread.
+#[inline(always)]
+pub(super) fn notes_at(site: &Site) -> Option<(&'static Lane, Notes)> {
+    let lane = recorder::near()?;
+    Some((lane, noted(lane, site.cell.load(Relaxed))?.notes()))
+}
+
+/// Begins a call in a tree alone, if the call around made it last. The thread does not unwind, and no other function is called.
+#[inline(always)]
+pub(super) fn enter_known_context(lane: &Lane, site: &Site, frame: &mut Frame, notes: Notes) -> Option<*mut u8> {
+    // SAFETY: it is a tree, as `find` noted it, and trees are never freed.
+    let tree: &'static Tree = unsafe { notes.tree.cast::<Tree>().as_ref() }?;
+    let around = tree.enter_known(&lane.observed, site.id.load(Relaxed))?;
+    Some(put(frame, site, Observed::Around(Some(around)), notes.row).into_raw())
+}
+
+/// Begins a call on the stack of its thread. The thread does not unwind, and no other function is called.
+#[inline(always)]
+pub(super) fn enter_known_stack(lane: &Lane, site: &Site, frame: &mut Frame, notes: Notes) -> Option<*mut u8> {
+    let activation = method_profilers::begin_known(&lane.observed, notes, site.id.load(Relaxed))?;
+    Some(put(frame, site, Observed::AtEnd(activation), notes.row).into_raw())
+}
+
+/// Ends such a call, if it returned. False: nothing has changed, and it must end in another way.
+///
+/// # Safety
+/// `begun` was entered and has not ended.
+#[inline(always)]
+pub(super) unsafe fn leave_known(begun: *mut u8) -> bool {
+    if begun.addr() & MARKS != MARK {
+        return false;
+    }
+    // SAFETY: as the caller states, and only `put` marks an address so.
+    let Some(call) = (unsafe { LightCall::of(begun) }) else { return false };
+    if !matches!(call.announced, Outcome::Returned | Outcome::Succeeded) || std::thread::panicking() {
+        return false;
+    }
+    let Some(lane) = recorder::near() else { return false };
+    match call.observed {
+        Observed::Around(context) => {
+            go_to_context(&lane.observed, context);
+            true
+        }
+        Observed::AtEnd(activation) => noted(lane, call.cell)
+            .is_some_and(|noted| method_profilers::end_known(&lane.observed, activation, noted).is_some()),
+    }
+}
 
 /// Begins a call, if nothing of it is recorded but its number and what its profilers find at its end. Otherwise returns the
 /// frame.
@@ -52,33 +111,30 @@ pub(super) fn enter<'f>(
     // That a thread unwinds is remembered in the frame of another kind of call.
     let lane = recorder::near().filter(|lane| lane.level() == 0 && !std::thread::panicking());
     let Some(lane) = lane else { return Err(frame) };
-    let who = arm::settled() | IN_LIGHT_CALLS;
-    let row = lane.cells.noted(site, who).or_else(|| find(site, lane, counters, who));
-    let Some(row) = row else { return Err(frame) };
     let number = site.id.load(Relaxed);
-    match alone_at(number) {
-        Some(tree) => Ok(enter_in_tree(frame, tree, number, row)),
+    let row = match noted(lane, site.cell.load(Relaxed)) {
+        Some(noted) => Some(noted.notes().row),
+        None => find(site, lane, counters, arm::settled() | IN_LIGHT_CALLS),
+    };
+    let Some(row) = row else { return Err(frame) };
+    let observed = match alone_at(number) {
+        Some(tree) => Observed::Around(tree.enter(number)),
         None => match method_profilers::enter_for_end(number) {
-            Some(activation) => Ok(put(frame, Observed::AtEnd(activation), row)),
-            None => Err(frame),
+            Some(activation) => Observed::AtEnd(activation),
+            None => return Err(frame),
         },
-    }
-}
-
-#[inline(never)]
-fn enter_in_tree<'f>(frame: &'f mut Frame, tree: &'static Tree, number: u32, row: *mut u8) -> Entered<'f> {
-    let around = tree.enter(number);
-    put(frame, Observed::Around(around), row)
+    };
+    Ok(put(frame, site, observed, row))
 }
 
 /// Counts the call, and makes it in its frame.
 #[inline(always)]
-fn put(frame: &mut Frame, observed: Observed, row: *mut u8) -> Entered<'_> {
+fn put<'f>(frame: &'f mut Frame, site: &Site, observed: Observed, row: *mut u8) -> Entered<'f> {
     if !row.is_null() {
         // SAFETY: it is a row, and rows stay.
         unsafe { Counter::at(unmarked(row)) }.begun();
     }
-    let call = LightCall { observed, row, announced: Outcome::Returned };
+    let call = LightCall { observed, row, cell: site.cell.load(Relaxed), announced: Outcome::Returned };
     // SAFETY: the frame has room for it, and is borrowed as long as what was entered.
     let call = unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<LightCall>>() }.write(call);
     let marked = std::ptr::from_mut(call).cast::<u8>().map_addr(|address| address | MARK);
@@ -92,12 +148,13 @@ fn put(frame: &mut Frame, observed: Observed, row: *mut u8) -> Entered<'_> {
 #[inline(never)]
 fn find(site: &'static Site, lane: &'static Lane, counters: *const Counters, who: u64) -> Option<*mut u8> {
     let number = site.id.load(Relaxed);
-    if alone_at(number).is_none() && !method_profilers::see_only_ends(number) {
-        return None;
-    }
+    let (profilers, tree) = match alone_at(number) {
+        Some(tree) => (null(), std::ptr::from_ref(tree).cast()),
+        None => method_profilers::ends_to_note(number)?,
+    };
     let row = arm::recorded_row(site, lane).ok()?.map_or(null_mut(), Counter::marked);
     let _busy = Busy::unless_busy(lane)?;
-    lane.cells.note_marked(counters, site, who, row);
+    lane.cells.note_ends(counters, site, who, Notes { row, profilers, tree });
     Some(row)
 }
 
@@ -126,8 +183,11 @@ impl LightCall {
     #[inline]
     pub fn finish(&mut self, outcome: Outcome) {
         match self.observed {
-            Observed::Around(context) => _ = go_to_context(context),
-            Observed::AtEnd(activation) => method_profilers::finish(activation, outcome),
+            Observed::Around(context) => go_to_context(&recorder::here().observed, context),
+            Observed::AtEnd(activation) => {
+                let noted = recorder::near().and_then(|lane| noted(lane, self.cell));
+                method_profilers::finish_and_note(activation, outcome, noted);
+            }
         }
         if !self.row.is_null() && !matches!(outcome, Outcome::Returned | Outcome::Succeeded) {
             // SAFETY: as in `put`.

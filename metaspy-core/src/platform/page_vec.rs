@@ -33,6 +33,12 @@ impl<T> PageVec<T> {
         self.length < self.capacity || self.grow(self.length + 1)
     }
 
+    /// True if there is room for one more value in the pages that it has.
+    #[inline(always)]
+    pub fn has_known_room(&self) -> bool {
+        self.length < self.capacity
+    }
+
     /// Adds a value; drops it if there is no memory.
     pub fn push(&mut self, value: T) {
         self.push_with(|| value);
@@ -41,7 +47,13 @@ impl<T> PageVec<T> {
     /// Adds a value, made in its place. `None` if there is no memory.
     #[inline]
     pub fn push_with(&mut self, make: impl FnOnce() -> T) -> Option<&mut T> {
-        if !self.has_room() {
+        if self.has_room() { self.push_known(make) } else { None }
+    }
+
+    /// As [`PageVec::push_with`], without taking pages.
+    #[inline(always)]
+    pub fn push_known(&mut self, make: impl FnOnce() -> T) -> Option<&mut T> {
+        if !self.has_known_room() {
             return None;
         }
         // SAFETY: there is room for it behind the others.

@@ -11,6 +11,7 @@ use metaspy_probe::{ANY, COUNTED, Cell, Counters, Site};
 use crate::format::row::Who;
 use crate::recorder::arrays::{Array, Arrays, Buckets, Place};
 use crate::recorder::counter::Counter;
+use crate::recorder::noted::{Noted, Notes};
 use crate::recorder::spare_cells as spare;
 
 /// Copies of the probe in a program whose counters a thread can use: the graph's own, and the two flavours that woven
@@ -126,22 +127,21 @@ impl Cells {
         }
     }
 
-    /// The row of a site that [`Cells::note_marked`] noted under this word; null if its calls are not counted.
-    #[inline]
-    pub fn noted(&self, site: &Site, who: u64) -> Option<*mut u8> {
-        let (at, cells) = (site.cell.load(Relaxed) as usize, self.cells.load(Relaxed));
-        if at == 0 || cells.is_null() {
+    /// What is noted of the site with this cell under this word; nothing while the thread is not at level 0.
+    #[inline(always)]
+    pub fn noted(&self, cell: u32, who: u64) -> Option<Noted<'_>> {
+        let cells = self.shown.load(Relaxed);
+        if cell == 0 || cells.is_null() {
             return None;
         }
         // SAFETY: there is a cell for each place that a site has.
-        let cell = unsafe { &*cells.byte_add(at) };
-        (cell.who.load(Relaxed) == who).then(|| cell.rows.load(Relaxed))
+        Noted::under(who, unsafe { &*cells.byte_add(cell as usize) })
     }
 
-    /// Remembers the marked row of a site, or null, under a word that no hook compares with. As [`Cells::note`].
-    pub fn note_marked(&self, counters: *const Counters, site: &Site, who: u64, rows: *mut u8) {
+    /// Notes this of a site, under a word that no hook compares with. As [`Cells::note`].
+    pub fn note_ends(&self, counters: *const Counters, site: &Site, who: u64, notes: Notes) {
         if let Some(cell) = self.cell_for(counters, site) {
-            fill(cell, who, Content { rows, ..Content::NOTHING });
+            Noted::fill(cell, who, notes);
         }
     }
 

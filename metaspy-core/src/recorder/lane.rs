@@ -17,6 +17,7 @@ use crate::recorder::busy::{Busy, Gate};
 use crate::recorder::counter_cache::Cells;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::log::{Log, current, numbered};
+use crate::recorder::observed::Observed;
 use crate::recorder::running_on::RunningOn;
 use crate::recorder::tally_page::{Owner, Page, Rows as PageRows};
 
@@ -68,6 +69,8 @@ pub(crate) struct Lane {
     pub near: PageRows,
     /// The rows of linked sites, found without a search, at level 0 as well.
     pub cells: Cells,
+    /// What method profilers keep of this thread.
+    pub observed: Observed,
 }
 
 /// There is no row for this thread: the table is full, or the thread ends.
@@ -99,6 +102,7 @@ impl Lane {
             page: Page::none(),
             near: PageRows::nothing(),
             cells: Cells::none(),
+            observed: Observed::nothing(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::mem::offset_of;
 
 use metaspy_probe::{ANY, COUNTED, Cell, Frame, Object, Seen, Site};
 
-use crate::hook::adapter;
+use crate::hook::{adapter, light_call};
 use crate::recorder::{Cells, Lane};
 
 /// Begins a call, by the steps of [`Cell::count`](metaspy_probe::Cell).
@@ -16,7 +16,7 @@ pub unsafe extern "C" fn begin() {
         ".cfi_startproc",
         // That its thread unwinds is remembered in the frame of a call.
         "test ecx, ecx",
-        "jne 80f",
+        "jne 90f",
         "mov r11, [rip + metaspy_thread_word@GOTTPOFF]",
         "mov r11, fs:[r11]",
         "test r11, r11",
@@ -58,6 +58,8 @@ pub unsafe extern "C" fn begin() {
         "ret",
         "80:",
         call_saving!("mov rdi, rax", "mov rsi, r10", "mov rcx, r9"; "call [rip + {enter}@GOTPCREL]"),
+        "90:",
+        call_saving!("mov rdi, rax", "mov rsi, r10", "mov rcx, r9"; "call [rip + {enter_slowly}@GOTPCREL]"),
         ".cfi_endproc",
         cells = const offset_of!(Lane, cells) + Cells::SHOWN,
         cell = const offset_of!(Site, cell),
@@ -70,6 +72,7 @@ pub unsafe extern "C" fn begin() {
         mark = const COUNTED,
         any = const ANY as i64,
         enter = sym enter,
+        enter_slowly = sym enter_slowly,
     )
 }
 
@@ -91,13 +94,57 @@ extern "C" fn enter(
     place: *const u8,
     type_name: fn() -> &'static str,
 ) -> *mut u8 {
+    let Some((lane, notes)) = light_call::notes_at(site) else {
+        // The last thing that a function does: it jumps there, and saves no registers.
+        return enter_slowly(site, frame, place, type_name);
+    };
+    if !notes.profilers.is_null() {
+        return enter_on_stack(site, frame, place, type_name);
+    }
     // SAFETY: the frame is the caller's, who holds it until the call ends.
-    match adapter::enter_light(site, unsafe { &mut *frame }) {
-        Some(entered) => entered.into_raw(),
-        None => adapter::enter(site, frame, &Seen::of_object(Object::from_parts(place, type_name))),
+    match light_call::enter_known_context(lane, site, unsafe { &mut *frame }, notes) {
+        Some(begun) => begun,
+        None => enter_slowly(site, frame, place, type_name),
     }
 }
 
+#[inline(never)]
+#[expect(improper_ctypes_definitions, reason = "as above")]
+extern "C" fn enter_on_stack(
+    site: &'static Site,
+    frame: *mut Frame,
+    place: *const u8,
+    type_name: fn() -> &'static str,
+) -> *mut u8 {
+    let known = light_call::notes_at(site);
+    // SAFETY: as above.
+    match known.and_then(|(lane, notes)| light_call::enter_known_stack(lane, site, unsafe { &mut *frame }, notes)) {
+        Some(begun) => begun,
+        None => enter_slowly(site, frame, place, type_name),
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[expect(improper_ctypes_definitions, reason = "as above")]
+extern "C" fn enter_slowly(
+    site: &'static Site,
+    frame: *mut Frame,
+    place: *const u8,
+    type_name: fn() -> &'static str,
+) -> *mut u8 {
+    adapter::enter(site, frame, &Seen::of_object(Object::from_parts(place, type_name)))
+}
+
 extern "C" fn end(begun: *mut u8) {
+    // SAFETY: the hook ends what it began, once.
+    if !unsafe { light_call::leave_known(begun) } {
+        end_slowly(begun);
+    }
+}
+
+#[cold]
+#[inline(never)]
+extern "C" fn end_slowly(begun: *mut u8) {
     adapter::leave(begun);
 }

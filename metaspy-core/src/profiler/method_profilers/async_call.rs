@@ -61,8 +61,8 @@ impl AsyncCall {
             let depth = thread.depth_of(entry.site);
             entry.depth = *depth;
             *depth += 1;
-            if entry.test_before != NO_TEST {
-                entry.test_before = std::mem::replace(&mut thread.test, test);
+            if let Some(shown) = entry.shown.as_mut().filter(|shown| shown.test_before != NO_TEST) {
+                shown.test_before = std::mem::replace(&mut thread.test, test);
             }
             entry.context = match entry.present.tree {
                 Some((tree, _)) => tree.resume(context),
@@ -96,8 +96,8 @@ impl AsyncCall {
         contexts::go_to(entry.context.take());
         let depth = thread.depth_of(entry.site);
         *depth = depth.saturating_sub(1);
-        if entry.test_before != NO_TEST {
-            thread.test = entry.test_before;
+        if entry.test_before() != NO_TEST {
+            thread.test = entry.test_before();
         }
         let ticks = entry.now().saturating_sub(entry.started);
         self.busy += ticks;
@@ -140,7 +140,7 @@ impl Drop for AsyncCall {
     fn drop(&mut self) {
         // Calls of an ending thread are not reported.
         if let State::Paused(entry, _) = &self.state
-            && entry.test_before != NO_TEST
+            && entry.test_before() != NO_TEST
         {
             TestId(self.test).ends();
         }

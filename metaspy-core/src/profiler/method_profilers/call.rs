@@ -39,7 +39,7 @@ impl Call<'_> {
     /// were moved or have no size.
     #[inline]
     pub fn identity(&self) -> Option<u64> {
-        let receiver = &self.entry.receiver;
+        let receiver = self.entry.receiver();
         if receiver.identity == Identity::None {
             return None;
         }
@@ -53,17 +53,17 @@ impl Call<'_> {
     /// True if an address is all that identifies the receiver: another object may have it at another time.
     #[inline]
     pub fn is_by_address(&self) -> bool {
-        self.entry.receiver.identity == Identity::Place
+        self.entry.receiver().identity == Identity::Place
     }
 
     /// The type of the receiver; empty without a receiver.
     pub fn receiver_type(&self) -> &'static str {
-        self.entry.receiver.type_name.get()
+        self.entry.receiver().type_name.get()
     }
 
     /// The address or the key of the receiver.
     pub fn receiver(&self) -> Option<u64> {
-        (self.entry.receiver.identity != Identity::None).then_some(self.entry.receiver.word)
+        (self.entry.receiver().identity != Identity::None).then_some(self.entry.receiver().word)
     }
 
     /// The receiver of a woven call as a subject, for rows of a [`SubjectTable`](crate::method_profilers::SubjectTable).
@@ -71,7 +71,7 @@ impl Call<'_> {
     pub fn subject(&self) -> Subject {
         match self.receiver_type() {
             "" => Subject::NONE,
-            _ => hook::subject_of(&self.entry.receiver),
+            _ => hook::subject_of(self.entry.receiver()),
         }
     }
 

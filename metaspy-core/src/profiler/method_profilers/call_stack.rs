@@ -2,8 +2,10 @@
 
 use std::alloc::Layout;
 use std::any::Any;
-use std::cell::Cell;
 use std::num::NonZeroU32;
+use std::ptr::null_mut;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use metaspy_probe::Receiver;
 
@@ -15,6 +17,7 @@ use crate::platform::own_pages;
 use crate::platform::page_vec::PageVec;
 use crate::platform::signal_mask::may_be_in_handler;
 use crate::platform::thread_end::watch_this_thread;
+use crate::recorder::{self, Observed};
 
 /// A running call: its place on the stack of its thread, + 1.
 #[derive(Clone, Copy, Debug)]
@@ -42,28 +45,37 @@ pub(crate) struct Thread {
     tries: u8,
 }
 
-/// A running call.
+/// A running call: two lines of the cache, and of a call that profilers see the end of only the first one.
+#[repr(C, align(64))]
 pub(crate) struct Entry {
     /// The number of the site.
     pub site: u32,
     /// Calls of the same method around it.
     pub depth: u32,
-    pub receiver: Receiver,
     /// The tick of its begin, if calls are timed.
     pub started: u64,
     /// Ticks of the calls that it made.
     pub inner: u64,
     /// The number of calls that it made.
     pub calls: u64,
-    /// The test that this thread ran before, if the call is a test; otherwise [`NO_TEST`].
-    pub test_before: u32,
     /// The profilers that were installed when it began.
     pub present: Hold,
     /// The calling context around it.
     pub context: Option<&'static Node>,
-    /// The data that they keep around it.
+    /// What its hook showed of it; `None` if they see its end only.
+    pub shown: Option<Shown>,
+}
+
+/// What profilers see of a call before its end, and keep.
+pub(crate) struct Shown {
+    pub receiver: Receiver,
+    /// The test that this thread ran before, if the call is a test; otherwise [`NO_TEST`].
+    pub test_before: u32,
+    /// The data that they keep around the call.
     pub kept: Option<Kept>,
 }
+
+const _: () = assert!(size_of::<Option<Shown>>() == size_of::<Shown>());
 
 impl Thread {
     const fn new() -> Self {
@@ -79,14 +91,26 @@ impl Thread {
     /// Holds the profilers that hooks call now, for a call that begins. Without a change of profilers, threads do not meet.
     #[inline]
     pub fn hold(&mut self) -> Option<Hold> {
+        match self.known_hold() {
+            Some(hold) => Some(hold),
+            None => self.hold_others(),
+        }
+    }
+
+    /// As [`Thread::hold`], if the call around holds these profilers, or the call before at the bottom of the stack.
+    #[inline(always)]
+    pub fn known_hold(&self) -> Option<Hold> {
         let known = match self.stack.last() {
             Some(entry) => &entry.present,
-            None => match &self.bottom {
-                Some(bottom) => bottom,
-                None => return self.hold_others(),
-            },
+            None => self.bottom.as_ref()?,
         };
-        if known.is_present() { Some(known.above()) } else { self.hold_others() }
+        known.is_present().then(|| known.above())
+    }
+
+    /// True if it is known that there is room for a call of this site.
+    #[inline(always)]
+    pub fn has_known_room(&self, site: u32) -> bool {
+        self.tries == 0 && (site as usize) < self.depths.len() && self.stack.has_known_room()
     }
 
     #[cold]
@@ -127,10 +151,29 @@ impl Thread {
 pub(crate) struct Kept(pub Vec<Box<dyn Any + Send>>);
 
 impl Entry {
+    /// A call of which profilers see the end only.
+    #[inline(always)]
+    pub fn of_end(site: u32, depth: u32, present: Hold, context: Option<&'static Node>) -> Self {
+        Entry { site, depth, started: 0, inner: 0, calls: 0, present, context, shown: None }
+    }
+
     /// True if dropping it does something.
     #[inline]
     pub fn needs_drop(&self) -> bool {
-        self.kept.is_some() || self.present.is_counted()
+        self.shown.as_ref().is_some_and(|shown| shown.kept.is_some()) || self.present.is_counted()
+    }
+
+    /// The receiver, if the hook showed it.
+    #[inline]
+    pub fn receiver(&self) -> &Receiver {
+        static NONE: Receiver = Receiver::NONE;
+        self.shown.as_ref().map_or(&NONE, |shown| &shown.receiver)
+    }
+
+    /// The test that this thread ran before; [`NO_TEST`] if the call is no test.
+    #[inline]
+    pub fn test_before(&self) -> u32 {
+        self.shown.as_ref().map_or(NO_TEST, |shown| shown.test_before)
     }
 
     /// The current tick if a profiler needs it, otherwise 0.
@@ -140,82 +183,77 @@ impl Entry {
     }
 }
 
-struct Local {
-    /// True while a profiler runs: its own calls are not observed.
-    busy: Cell<bool>,
-    thread: Cell<*mut Thread>,
-}
-
-thread_local! {
-    // Constant and without a destructor: the first hook of a thread may be in a signal handler.
-    static LOCAL: Local =
-        const { Local { busy: Cell::new(false), thread: Cell::new(std::ptr::null_mut()) } };
-}
-
 const LAYOUT: Layout = Layout::new::<Thread>();
 
 /// This thread ends.
 pub(super) fn end_thread() {
-    LOCAL.with(|local| {
-        // Later calls are not observed.
-        local.busy.set(true);
-        let thread = local.thread.replace(std::ptr::null_mut());
-        if !thread.is_null() {
-            // SAFETY: `make` made it, and while `busy` is set there is no other reference.
-            unsafe {
-                thread.drop_in_place();
-                own_pages::give_back(thread.cast(), LAYOUT);
-            }
+    let observed = &recorder::here().observed;
+    // Later calls are not observed.
+    observed.is_busy.store(true, Relaxed);
+    let thread: *mut Thread = observed.calls.swap(null_mut(), Relaxed).cast();
+    if !thread.is_null() {
+        // SAFETY: `make` made it, and while the thread is busy there is no other reference.
+        unsafe {
+            thread.drop_in_place();
+            own_pages::give_back(thread.cast(), LAYOUT);
         }
-    });
+    }
 }
 
 /// True while a profiler runs on this thread.
 #[inline]
 pub(crate) fn is_busy() -> bool {
-    LOCAL.with(|local| local.busy.get())
+    recorder::here().observed.is_busy.load(Relaxed)
 }
 
 /// Calls `f` with the state of this thread, unless a profiler runs on it.
 #[inline(always)]
 pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
-    let local = LOCAL.with(std::ptr::from_ref);
-    // SAFETY: the thread-local is constant and has no destructor, so it is there as long as its thread.
-    let local = unsafe { &*local };
-    if local.busy.replace(true) {
+    let observed = &recorder::here().observed;
+    if observed.is_busy.load(Relaxed) || (observed.calls.load(Relaxed).is_null() && !make(observed)) {
         return None;
     }
-    let _idle = Idle(local);
-    let mut thread = local.thread.get();
-    if thread.is_null() {
-        thread = make(local)?;
-    }
-    // SAFETY: `make` made it, it stays until the thread ends, and `busy` excludes every other user.
-    Some(f(unsafe { &mut *thread }))
+    with_known(observed, |thread| Some(f(thread)))
 }
 
-struct Idle<'l>(&'l Local);
+/// As [`with`], if the thread has a state.
+#[inline(always)]
+pub(super) fn with_known<R>(observed: &Observed, f: impl FnOnce(&mut Thread) -> Option<R>) -> Option<R> {
+    let thread: *mut Thread = observed.calls.load(Relaxed).cast();
+    if observed.is_busy.load(Relaxed) || thread.is_null() {
+        return None;
+    }
+    observed.is_busy.store(true, Relaxed);
+    let _idle = Idle(&observed.is_busy);
+    // SAFETY: `make` made it, it stays until the thread ends, and `is_busy` excludes every other user.
+    f(unsafe { &mut *thread })
+}
+
+struct Idle<'o>(&'o AtomicBool);
 
 impl Drop for Idle<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        self.0.busy.set(false);
+        self.0.store(false, Relaxed);
     }
 }
 
-/// The state of a thread at its first call, without the allocator and without a lock. `None`: its end would not be seen.
+/// The state of a thread at its first call, without the allocator and without a lock. False: its end would not be seen.
 #[cold]
 #[inline(never)]
-fn make(local: &Local) -> Option<*mut Thread> {
+fn make(observed: &Observed) -> bool {
+    // A signal handler may call a hook meanwhile.
+    observed.is_busy.store(true, Relaxed);
+    let _idle = Idle(&observed.is_busy);
     if !watch_this_thread() {
-        return None;
+        return false;
     }
     let thread: *mut Thread = own_pages::take(LAYOUT).cast();
     if thread.is_null() {
-        return None;
+        return false;
     }
     // SAFETY: the memory is new, and aligned to a page.
     unsafe { thread.write(Thread::new()) };
-    local.thread.set(thread);
-    Some(thread)
+    observed.calls.store(thread.cast(), Relaxed);
+    true
 }

@@ -41,6 +41,10 @@ impl MethodProfiler for Calls {
         self.callers = tables.by_caller("callers", [Column::new("calls"), Column::ticks("total")]);
     }
 
+    fn times(&self) -> Option<&CallerTable> {
+        Some(&self.callers)
+    }
+
     #[inline]
     fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, end: &CallEnd<'_>) {
         // Time within another call of the method is a part of the outer call's time.

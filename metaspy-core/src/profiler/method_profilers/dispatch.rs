@@ -1,6 +1,7 @@
 //! From a hook to the method profilers.
 
 use std::num::NonZeroU32;
+use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,14 +11,15 @@ use metaspy_probe::{ANY, Receiver, Seen, Value};
 use crate::arm::{self, unsettle};
 use crate::event::Outcome;
 use crate::method_profilers::call::CallEnd;
-use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, NO_TEST, Thread};
+use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, NO_TEST, Shown, Thread};
 use crate::method_profilers::contexts;
+use crate::method_profilers::known_call;
 use crate::method_profilers::observer::{Observer, Sight};
 use crate::method_profilers::present::{self, Hold, Present};
 use crate::method_profilers::site_facts::facts_of;
 use crate::method_profilers::test_context::TestId;
 use crate::platform::readers::Replaced;
-use crate::recorder::{self, Busy, Settled};
+use crate::recorder::{self, Busy, Noted, Settled};
 use crate::site::{self, Site, SiteEntry};
 
 /// The bit of a site that is a test.
@@ -47,7 +49,9 @@ pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
     let before = before.fold(TEST, |bits, (at, _)| bits | 1 << at);
     let mut trees = observers.iter().enumerate().filter_map(|(at, observer)| Some((observer.context_tree()?, 1 << at)));
     let tree = trees.next();
-    Present { observers: observers.to_vec(), interests, before, timed, tree, holds: AtomicUsize::new(0) }
+    let direct = observers.iter().enumerate().filter(|(_, observer)| observer.is_direct());
+    let direct = direct.fold(0, |bits, (at, _)| bits | 1 << at);
+    Present { observers: observers.to_vec(), interests, before, direct, timed, tree, holds: AtomicUsize::new(0) }
 }
 
 /// Makes hooks call other profilers than before, and returns those.
@@ -109,19 +113,21 @@ pub(crate) fn enter_for_end(number: u32) -> Option<Activation> {
         if !present.see_only_ends(interest) || !thread.has_room(number) {
             return None;
         }
-        let entry = push(thread, number, Receiver::NONE, interest, present)?;
+        let entry = push(thread, number, interest, present)?;
         entry.started = entry.now();
         NonZeroU32::new(thread.stack.len() as u32).map(Activation)
     })?
 }
 
-/// True if profilers observe the calls of a site, and each of them at the end only.
-pub(crate) fn see_only_ends(number: u32) -> bool {
-    let see = |thread: &mut Thread| {
+/// What profilers that observe each call of a site at its end only want to be noted of it: the address of the profilers, and
+/// of the tree. `None` if there are no such profilers.
+pub(crate) fn ends_to_note(number: u32) -> Option<(*const (), *const ())> {
+    call_stack::with(|thread| {
         let present = thread.hold()?;
-        Some(present.see_only_ends(*present.interests.get(number as usize)?))
-    };
-    call_stack::with(see).flatten() == Some(true)
+        let interest = *present.interests.get(number as usize)?;
+        let tree = present.tree_for(interest).map_or(null(), std::ptr::from_ref);
+        present.see_only_ends(interest).then_some((present.address(), tree.cast()))
+    })?
 }
 
 /// Puts a call on the stack of its thread, if a profiler observes its site. Returns the bits of those that do.
@@ -139,8 +145,8 @@ pub(super) fn begin(
     }
     let before = interest & present.before;
     let test_before = if interest & TEST == 0 { NO_TEST } else { begin_test(thread, site) };
-    let entry = push(thread, number, receiver, interest, present)?;
-    entry.test_before = test_before;
+    let entry = push(thread, number, interest, present)?;
+    entry.shown = Some(Shown { receiver, test_before, kept: None });
     let mut kept = None;
     if before != 0
         && let Some((entry, around)) = thread.stack.split_last()
@@ -153,8 +159,8 @@ pub(super) fn begin(
         }
     }
     if let Some(entry) = thread.stack.last_mut() {
-        if kept.is_some() {
-            entry.kept = kept;
+        if let Some(shown) = entry.shown.as_mut().filter(|_| kept.is_some()) {
+            shown.kept = kept;
         }
         entry.started = entry.now();
     }
@@ -163,26 +169,15 @@ pub(super) fn begin(
 
 /// Puts a call on the stack of its thread, which has room for it.
 #[inline]
-fn push(thread: &mut Thread, site: u32, receiver: Receiver, interest: u32, present: Hold) -> Option<&mut Entry> {
+fn push(thread: &mut Thread, site: u32, interest: u32, present: Hold) -> Option<&mut Entry> {
     let depths = thread.depth_of(site);
     let depth = *depths;
     *depths += 1;
-    let context = match present.tree {
-        Some((tree, bit)) if interest & bit != 0 => tree.enter(site),
-        _ => contexts::here(),
+    let context = match present.tree_for(interest) {
+        Some(tree) => tree.enter(site),
+        None => contexts::here(),
     };
-    thread.stack.push_with(|| Entry {
-        site,
-        depth,
-        receiver,
-        started: 0,
-        inner: 0,
-        calls: 0,
-        test_before: NO_TEST,
-        present,
-        context,
-        kept: None,
-    })
+    thread.stack.push_with(|| Entry::of_end(site, depth, present, context))
 }
 
 /// Begins a test, and returns the test that its thread ran before.
@@ -198,6 +193,16 @@ fn begin_test(thread: &mut Thread, site: &'static Site) -> u32 {
 #[inline(never)]
 pub(crate) fn finish(activation: Activation, outcome: Outcome) {
     end(activation, outcome, None);
+}
+
+/// Ends a call that began with [`enter_for_end`], and notes where the times of further ones are added.
+#[inline(never)]
+pub(crate) fn finish_and_note(activation: Activation, outcome: Outcome, noted: Option<Noted<'_>>) {
+    let pair = known_call::pair_of(activation);
+    end(activation, outcome, None);
+    if let (Some(noted), Some((caller, pair))) = (noted, pair) {
+        noted.put_pair(caller, pair);
+    }
 }
 
 /// Ends a call whose returned value is visible.
@@ -255,14 +260,10 @@ fn forget_all(thread: &mut Thread) {
 #[inline]
 fn pop(thread: &mut Thread, ticks: u64) {
     let Some(entry) = thread.stack.last_mut() else { return };
-    if entry.kept.is_some() {
-        forget_kept(entry);
+    if entry.shown.is_some() {
+        forget_shown(entry, &mut thread.test);
     }
     contexts::go_to(entry.context);
-    if entry.test_before != NO_TEST {
-        TestId(thread.test).ends();
-        thread.test = entry.test_before;
-    }
     if let Some(depth) = thread.depths.get_mut(entry.site as usize) {
         *depth = depth.saturating_sub(1);
     }
@@ -283,12 +284,17 @@ fn drop_last(thread: &mut Thread) {
     drop(thread.stack.pop());
 }
 
-/// Last in, first out.
+/// Drops the data that profilers kept, last in, first out, and goes back to the test around.
 #[cold]
 #[inline(never)]
-fn forget_kept(entry: &mut Entry) {
-    while let Some(kept) = entry.kept.as_mut().and_then(|Kept(kept)| kept.pop()) {
+fn forget_shown(entry: &mut Entry, test: &mut u32) {
+    let Some(shown) = &mut entry.shown else { return };
+    while let Some(kept) = shown.kept.as_mut().and_then(|Kept(kept)| kept.pop()) {
         guarded(|| drop(kept));
+    }
+    if shown.test_before != NO_TEST {
+        TestId(*test).ends();
+        *test = shown.test_before;
     }
 }
 

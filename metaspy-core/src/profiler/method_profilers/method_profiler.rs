@@ -4,7 +4,7 @@ use crate::format::facts::Facts;
 use crate::method_profilers::call::{Call, CallEnd};
 use crate::method_profilers::contexts::ContextTree;
 use crate::method_profilers::mirror::MethodSpy;
-use crate::method_profilers::table::{Count, Data, Tables};
+use crate::method_profilers::table::{CallerTable, Count, Data, Tables};
 
 /// The interest of a profiler in further calls of a method.
 pub enum Interest<'s> {
@@ -37,6 +37,12 @@ pub trait MethodProfiler: Send + Sync + Sized + 'static {
     /// True if only the ends of calls matter, and each of them: then no hook runs before a call.
     #[doc(hidden)]
     const ONLY_ENDS: bool = false;
+
+    /// The table of callers, if the times of a call, there and at its method, are all that a call changes.
+    #[doc(hidden)]
+    fn times(&self) -> Option<&CallerTable> {
+        None
+    }
 
     /// The tree that calls are counted in by their contexts.
     #[doc(hidden)]

@@ -21,6 +21,8 @@ pub(crate) struct Present {
     pub interests: Vec<u32>,
     /// A bit for each observer that is called before a call, and that may lose its interest in calls; and that of tests.
     pub before: u32,
+    /// A bit for each observer that does no more at the end of a call than [`known_call`](super::known_call) does.
+    pub direct: u32,
     pub timed: bool,
     /// The number of counted [`Hold`]s.
     pub holds: AtomicUsize,
@@ -39,6 +41,12 @@ impl Present {
     #[inline]
     pub fn see_only_ends(&self, interest: u32) -> bool {
         interest != 0 && interest & self.before == 0
+    }
+
+    /// The tree of calling contexts, if its profiler is among those with this interest.
+    #[inline(always)]
+    pub fn tree_for(&self, interest: u32) -> Option<&'static Tree> {
+        self.tree.filter(|(_, bit)| interest & bit != 0).map(|(tree, _)| tree)
     }
 
     /// Makes hooks call these profilers. Returns those before.
@@ -105,6 +113,12 @@ impl Hold {
     #[inline]
     pub fn above(&self) -> Hold {
         Hold { present: self.present, count: Count::Uncounted }
+    }
+
+    /// The address of the profilers, which no others have while this exists.
+    #[inline(always)]
+    pub fn address(&self) -> *const () {
+        self.present.as_ptr().cast_const().cast()
     }
 
     #[inline]

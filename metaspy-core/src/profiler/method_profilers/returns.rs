@@ -151,7 +151,7 @@ impl Cell {
 /// True if a value refers to the receiver of the call.
 fn is_receiver(call: &Call<'_>, value: &Value<'_>) -> bool {
     let Some(pointee) = value.pointee() else { return false };
-    let receiver = &call.entry.receiver;
+    let receiver = call.entry.receiver();
     receiver.identity == Identity::Place
         && pointee.identity == Identity::Place
         && pointee.word == receiver.word

@@ -9,7 +9,7 @@ mod tree;
 use crate::method_profilers::{Call, CallEnd, MethodProfiler, MethodSpy, Tables};
 
 pub(crate) use births::{Birth, born, died, uncounted};
-pub(crate) use nodes::{Node, go_to, here};
+pub(crate) use nodes::{Node, context_in, go_in, go_to, here};
 pub(super) use tree::publish;
 pub(crate) use tree::{Paused, Tree, alone_at};
 

@@ -16,6 +16,7 @@ use crate::platform::lock::lock;
 use crate::platform::own_pages;
 use crate::platform::page_vec::PageVec;
 use crate::platform::thread_end::watch_this_thread;
+use crate::recorder::{self, Observed};
 
 /// The depth of a context that stands for all calls below one that has no room.
 pub(super) const CUT: u32 = u32::MAX;
@@ -80,7 +81,6 @@ struct Kept(*mut Nodes);
 unsafe impl Send for Kept {}
 
 struct Local {
-    here: Cell<Option<&'static Node>>,
     nodes: Cell<*mut Nodes>,
     /// True while nodes are searched: a signal handler of this thread leaves them alone.
     is_busy: Cell<bool>,
@@ -90,20 +90,37 @@ struct Local {
 thread_local! {
     // Constant and without a destructor: the first hook of a thread may be in a signal handler.
     static LOCAL: Local = const {
-        Local { here: Cell::new(None), nodes: Cell::new(null_mut()), is_busy: Cell::new(false), has_ended: Cell::new(false) }
+        Local { nodes: Cell::new(null_mut()), is_busy: Cell::new(false), has_ended: Cell::new(false) }
     };
 }
 
 /// The context of this thread; `None` at the root.
 #[inline]
 pub(crate) fn here() -> Option<&'static Node> {
-    LOCAL.with(|local| local.here.get())
+    context_in(&recorder::here().observed)
+}
+
+/// The context of a thread; `None` at the root.
+#[inline(always)]
+pub(crate) fn context_in(observed: &Observed) -> Option<&'static Node> {
+    // SAFETY: it is null, or a node, and nodes stay.
+    unsafe { observed.context.load(Relaxed).cast::<Node>().as_ref() }
 }
 
 /// Moves this thread to another context, and returns the one before.
 #[inline]
 pub(crate) fn go_to(node: Option<&'static Node>) -> Option<&'static Node> {
-    LOCAL.with(|local| local.here.replace(node))
+    let observed = &recorder::here().observed;
+    let before = context_in(observed);
+    go_in(observed, node);
+    before
+}
+
+/// Moves a thread to another context.
+#[inline(always)]
+pub(crate) fn go_in(observed: &Observed, node: Option<&'static Node>) {
+    let node = node.map_or(null(), std::ptr::from_ref);
+    observed.context.store(node.cast_mut().cast(), Relaxed);
 }
 
 /// The nodes of this thread; `None` if it ends, or has no memory.
@@ -132,7 +149,7 @@ fn take(local: &Local) -> *mut Nodes {
 pub(super) fn end_thread() {
     LOCAL.with(|local| {
         local.has_ended.set(true);
-        local.here.set(None);
+        go_to(None);
         let nodes = local.nodes.replace(null_mut());
         if !nodes.is_null() {
             // SAFETY: this thread has no other reference to it.
@@ -178,6 +195,14 @@ impl Node {
     pub fn counted(&self) -> Option<&'static AtomicU64> {
         // SAFETY: it is null, or a word of a page, and pages are never unmapped.
         unsafe { self.counted.load(Relaxed).as_ref() }
+    }
+
+    /// Words of its row; `None` if this thread has none for itself.
+    #[inline(always)]
+    pub fn words<const N: usize>(&self, columns: [usize; N]) -> Option<[&'static AtomicU64; N]> {
+        let words = self.words.load(Relaxed).cast_const();
+        // SAFETY: a row has a word for each column, and pages are never unmapped.
+        (!words.is_null()).then(|| columns.map(|column| unsafe { &*words.add(column) }))
     }
 
     /// Gives it a row of a recording, whose calls are counted in this column. A signal handler of this thread finds a whole

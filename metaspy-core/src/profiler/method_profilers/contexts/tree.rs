@@ -9,10 +9,11 @@ use metaspy_probe::hash::scatter;
 
 use crate::format::profile::Column;
 use crate::method_profilers::Tables;
-use crate::method_profilers::contexts::nodes::{self, CUT, Name, Node, Nodes, go_to, here};
+use crate::method_profilers::contexts::nodes::{self, CUT, Name, Node, Nodes, context_in, go_in, go_to, here};
 use crate::method_profilers::contexts::{births, lifetime};
-use crate::method_profilers::table::{ContextRow, Table, Written};
+use crate::method_profilers::table::{ContextRow, Table, Written, count};
 use crate::platform::lock::lock;
+use crate::recorder::Observed;
 use crate::site;
 
 /// Calls above each other that have contexts of their own. Deeper ones are cut.
@@ -130,11 +131,23 @@ impl Tree {
             None => self.find(parent, site, written),
         };
         match child.and_then(Node::counted) {
-            Some(word) => word.store(word.load(Relaxed).wrapping_add(1), Relaxed),
+            Some(word) => count(word, 1),
             None => self.count_shared(child),
         }
         go_to(child);
-        around
+        // From now on the root is a node like the others.
+        around.or_else(|| nodes::of_this_thread().map(Nodes::root))
+    }
+
+    /// As [`Tree::enter`], of a call that the context around made last. `None`: nothing is counted.
+    #[inline(always)]
+    pub fn enter_known(&'static self, observed: &Observed, site: u32) -> Option<&'static Node> {
+        let around = context_in(observed)?;
+        // Its row is one below the context around, so that one need not be compared.
+        let child = around.last(site).filter(|child| child.is_of(self.table.written()))?;
+        count(child.counted()?, 1);
+        go_in(observed, Some(child));
+        Some(around)
     }
 
     /// The context of a call of this site from `parent`, or from the root.
@@ -274,6 +287,19 @@ impl Tree {
     /// Stores the most bytes that were alive at once.
     pub(super) fn raise_peak(&'static self, live: u64) {
         self.table.merge_into(self.root(self.table.written()), births::column::PEAK, live);
+    }
+
+    /// As [`Tree::add_time`], in words that only this thread writes. `None`: nothing is added.
+    #[inline(always)]
+    pub fn add_known_time(&'static self, observed: &Observed, total: u64, own: u64) -> Option<()> {
+        let here = context_in(observed)?;
+        if here.depth == CUT || !here.is_of(self.table.written()) {
+            return None;
+        }
+        let [of_total, of_own] = here.words([column::TOTAL, column::OWN])?;
+        count(of_total, total);
+        count(of_own, own);
+        Some(())
     }
 
     /// Adds the time of the call that this thread is in. The time of a cut call is not known.

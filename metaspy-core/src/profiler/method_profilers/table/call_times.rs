@@ -1,11 +1,8 @@
 //! The times of calls: added to the row of the method, and to that of the method and its caller.
 
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
-
 use crate::format::profile::{Key, Merge};
-use crate::method_profilers::table::thread_pages::Pair;
-use crate::method_profilers::table::{CallerTable, Count, Table, thread_pages};
+use crate::method_profilers::table::{CallerTable, Count, Table, count, thread_pages};
+use crate::recorder::Pair;
 use crate::site::SiteId;
 
 /// The ticks of a call that has ended.
@@ -15,21 +12,43 @@ pub(crate) struct CallTimes {
     pub own: u64,
 }
 
+impl CallTimes {
+    /// Adds them to the words of a method and of its calls from one caller.
+    #[inline(always)]
+    pub(crate) fn add_to(&self, [[total, own], [calls, total_of_caller]]: [&Pair; 2]) {
+        count(total, self.total);
+        count(own, self.own);
+        count(calls, 1);
+        count(total_of_caller, self.total);
+    }
+}
+
 impl CallerTable {
     /// Counts a call, and adds its times. The first columns of the table are calls and total; those of the method are total
     /// and self. No other hook of this thread is at work in the tables.
     #[inline]
     pub(crate) fn add(&self, of_method: [&Count; 2], callee: SiteId, caller: Option<SiteId>, times: &CallTimes) {
         let Some(table) = self.table() else { return };
-        let key = Key { site: callee.0, second: caller.map_or(0, |site| site.0), key: 0 };
-        match thread_pages::pages().and_then(|pages| pages.known_pair(table.number, key.who())) {
-            Some([of_method, of_caller]) => {
-                add(of_method, [times.total, times.own]);
-                add(of_caller, [1, times.total]);
-            }
+        let key = key(callee, caller);
+        match known(table, key) {
+            Some(pair) => times.add_to(pair),
             None => add_and_remember(table, of_method, key, times),
         }
     }
+
+    /// The words that this thread last added the times of such calls to.
+    pub(crate) fn known_pair(&self, callee: SiteId, caller: Option<SiteId>) -> Option<[&'static Pair; 2]> {
+        known(self.table()?, key(callee, caller))
+    }
+}
+
+fn key(callee: SiteId, caller: Option<SiteId>) -> Key {
+    Key { site: callee.0, second: caller.map_or(0, |site| site.0), key: 0 }
+}
+
+#[inline]
+fn known(table: &Table, key: Key) -> Option<[&'static Pair; 2]> {
+    thread_pages::pages()?.known_pair(table.number, key.who())
 }
 
 #[cold]
@@ -46,10 +65,4 @@ fn add_and_remember(table: &Table, [total, own]: [&Count; 2], key: Key, times: &
     {
         pages.remember_pair(table.number, key.who(), [of_method, of_caller]);
     }
-}
-
-#[inline]
-fn add(words: &Pair, by: [u64; 2]) {
-    let add = |word: &AtomicU64, by| word.store(word.load(Relaxed).wrapping_add(by), Relaxed);
-    words.iter().zip(by).for_each(|(word, by)| add(word, by));
 }

@@ -247,6 +247,12 @@ impl Table {
     }
 }
 
+/// Adds to a word that only this thread writes.
+#[inline(always)]
+pub(super) fn count(word: &AtomicU64, by: u64) {
+    word.store(word.load(Relaxed).wrapping_add(by), Relaxed);
+}
+
 impl Drop for Table {
     fn drop(&mut self) {
         let mut instance = *self.current.get_mut();

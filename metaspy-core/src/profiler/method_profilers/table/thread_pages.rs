@@ -13,7 +13,7 @@ use crate::format::profile::Key;
 use crate::platform::lock::lock;
 use crate::platform::own_pages;
 use crate::platform::thread_end::watch_this_thread;
-use crate::recorder::{self, Log};
+use crate::recorder::{self, Log, Pair};
 
 /// Words of a segment.
 pub(super) const SEGMENT: usize = 1024;
@@ -59,9 +59,6 @@ struct KnownPair {
     /// Null = free.
     of_caller: AtomicPtr<Pair>,
 }
-
-/// The first two words of a row.
-pub(super) type Pair = [AtomicU64; 2];
 
 /// Rows of all tables that a thread remembers.
 const ROWS: usize = 256;
