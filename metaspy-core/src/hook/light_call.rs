@@ -5,7 +5,7 @@
 //! of their own.
 
 use std::mem::MaybeUninit;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 use std::sync::atomic::Ordering::Relaxed;
 
 use metaspy_probe::{Counters, Entered, Frame};
@@ -96,7 +96,7 @@ pub(super) unsafe fn leave_known(begun: *mut u8) -> bool {
             true
         }
         Observed::AtEnd(activation) => noted(lane, call.cell)
-            .is_some_and(|noted| method_profilers::end_known(&lane.observed, activation, noted).is_some()),
+            .is_some_and(|noted| method_profilers::end_known(&lane.observed, activation, noted.notes()).is_some()),
     }
 }
 
@@ -148,13 +148,13 @@ fn put<'f>(frame: &'f mut Frame, site: &Site, observed: Observed, row: *mut u8) 
 #[inline(never)]
 fn find(site: &'static Site, lane: &'static Lane, counters: *const Counters, who: u64) -> Option<*mut u8> {
     let number = site.id.load(Relaxed);
-    let (profilers, tree) = match alone_at(number) {
-        Some(tree) => (null(), std::ptr::from_ref(tree).cast()),
-        None => method_profilers::ends_to_note(number)?,
+    let notes = match alone_at(number) {
+        Some(tree) => Notes { tree: std::ptr::from_ref(tree).cast(), ..Notes::NONE },
+        None => method_profilers::notes_of(number)?,
     };
     let row = arm::recorded_row(site, lane).ok()?.map_or(null_mut(), Counter::marked);
     let _busy = Busy::unless_busy(lane)?;
-    lane.cells.note_ends(counters, site, who, Notes { row, profilers, tree });
+    lane.cells.note_ends(counters, site, who, Notes { row, ..notes });
     Some(row)
 }
 
@@ -184,10 +184,7 @@ impl LightCall {
     pub fn finish(&mut self, outcome: Outcome) {
         match self.observed {
             Observed::Around(context) => go_to_context(&recorder::here().observed, context),
-            Observed::AtEnd(activation) => {
-                let noted = recorder::near().and_then(|lane| noted(lane, self.cell));
-                method_profilers::finish_and_note(activation, outcome, noted);
-            }
+            Observed::AtEnd(activation) => method_profilers::finish(activation, outcome),
         }
         if !self.row.is_null() && !matches!(outcome, Outcome::Returned | Outcome::Succeeded) {
             // SAFETY: as in `put`.

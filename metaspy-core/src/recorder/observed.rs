@@ -11,6 +11,8 @@ pub(crate) struct Observed {
     pub calls: AtomicPtr<()>,
     /// The calling context that it is in; null at the root.
     pub context: AtomicPtr<()>,
+    /// The pages of tables that it writes; null before the first one.
+    pub pages: AtomicPtr<()>,
 }
 
 impl Observed {
@@ -19,6 +21,7 @@ impl Observed {
             is_busy: AtomicBool::new(false),
             calls: AtomicPtr::new(null_mut()),
             context: AtomicPtr::new(null_mut()),
+            pages: AtomicPtr::new(null_mut()),
         }
     }
 }

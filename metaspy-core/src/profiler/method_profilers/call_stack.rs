@@ -52,10 +52,11 @@ pub(crate) struct Entry {
     pub site: u32,
     /// Calls of the same method around it.
     pub depth: u32,
+    /// Ticks of the calls that it made. Not beside their number: both would be loaded at once, and the processor waits for a
+    /// load of two stores.
+    pub inner: u64,
     /// The tick of its begin, if calls are timed.
     pub started: u64,
-    /// Ticks of the calls that it made.
-    pub inner: u64,
     /// The number of calls that it made.
     pub calls: u64,
     /// The profilers that were installed when it began.

@@ -13,13 +13,12 @@ use crate::event::Outcome;
 use crate::method_profilers::call::CallEnd;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, NO_TEST, Shown, Thread};
 use crate::method_profilers::contexts;
-use crate::method_profilers::known_call;
 use crate::method_profilers::observer::{Observer, Sight};
 use crate::method_profilers::present::{self, Hold, Present};
 use crate::method_profilers::site_facts::facts_of;
 use crate::method_profilers::test_context::TestId;
 use crate::platform::readers::Replaced;
-use crate::recorder::{self, Busy, Noted, Settled};
+use crate::recorder::{self, Busy, Notes, Settled};
 use crate::site::{self, Site, SiteEntry};
 
 /// The bit of a site that is a test.
@@ -49,9 +48,7 @@ pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
     let before = before.fold(TEST, |bits, (at, _)| bits | 1 << at);
     let mut trees = observers.iter().enumerate().filter_map(|(at, observer)| Some((observer.context_tree()?, 1 << at)));
     let tree = trees.next();
-    let direct = observers.iter().enumerate().filter(|(_, observer)| observer.is_direct());
-    let direct = direct.fold(0, |bits, (at, _)| bits | 1 << at);
-    Present { observers: observers.to_vec(), interests, before, direct, timed, tree, holds: AtomicUsize::new(0) }
+    Present { observers: observers.to_vec(), interests, before, timed, tree, holds: AtomicUsize::new(0) }
 }
 
 /// Makes hooks call other profilers than before, and returns those.
@@ -119,14 +116,15 @@ pub(crate) fn enter_for_end(number: u32) -> Option<Activation> {
     })?
 }
 
-/// What profilers that observe each call of a site at its end only want to be noted of it: the address of the profilers, and
-/// of the tree. `None` if there are no such profilers.
-pub(crate) fn ends_to_note(number: u32) -> Option<(*const (), *const ())> {
+/// What is to be noted of a site whose calls profilers observe at their ends only. `None` if there are no such profilers, or
+/// others.
+pub(crate) fn notes_of(number: u32) -> Option<Notes> {
     call_stack::with(|thread| {
         let present = thread.hold()?;
         let interest = *present.interests.get(number as usize)?;
-        let tree = present.tree_for(interest).map_or(null(), std::ptr::from_ref);
-        present.see_only_ends(interest).then_some((present.address(), tree.cast()))
+        let tree = present.tree_for(interest).map_or(null(), std::ptr::from_ref).cast();
+        let callers = present.callers_for(interest).map_or(Notes::OTHERS, u64::from);
+        present.see_only_ends(interest).then_some(Notes { profilers: present.address(), tree, callers, ..Notes::NONE })
     })?
 }
 
@@ -193,16 +191,6 @@ fn begin_test(thread: &mut Thread, site: &'static Site) -> u32 {
 #[inline(never)]
 pub(crate) fn finish(activation: Activation, outcome: Outcome) {
     end(activation, outcome, None);
-}
-
-/// Ends a call that began with [`enter_for_end`], and notes where the times of further ones are added.
-#[inline(never)]
-pub(crate) fn finish_and_note(activation: Activation, outcome: Outcome, noted: Option<Noted<'_>>) {
-    let pair = known_call::pair_of(activation);
-    end(activation, outcome, None);
-    if let (Some(noted), Some((caller, pair))) = (noted, pair) {
-        noted.put_pair(caller, pair);
-    }
 }
 
 /// Ends a call whose returned value is visible.

@@ -7,8 +7,8 @@ use crate::clock;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Thread};
 use crate::method_profilers::contexts::{self, Tree};
 use crate::method_profilers::present;
-use crate::method_profilers::table::CallTimes;
-use crate::recorder::{self, Noted, Notes, Observed, Pair};
+use crate::method_profilers::table::{CallTimes, known_pair};
+use crate::recorder::{Notes, Observed};
 
 /// Begins a call on the stack of its thread, at a site of which this is noted. `None`: nothing has changed, and it must begin in another way.
 #[inline(always)]
@@ -37,18 +37,18 @@ pub(crate) fn begin(observed: &Observed, notes: Notes, site: u32) -> Option<Acti
 
 /// Ends such a call, which did not fail. `None`: nothing has changed, and it must end in another way.
 #[inline(always)]
-pub(crate) fn end(observed: &Observed, Activation(place): Activation, noted: Noted<'_>) -> Option<()> {
+pub(crate) fn end(observed: &Observed, Activation(place): Activation, notes: Notes) -> Option<()> {
     call_stack::with_known(observed, |thread| {
         let (entry, around) = thread.stack.split_last()?;
         if around.len() + 1 != place.get() as usize || !present::is_there() {
             return None;
         }
         let now = if entry.present.is_timed() { clock::counter()? } else { 0 };
-        let notes = noted.notes();
         if entry.present.address() != notes.profilers || entry.shown.is_some() || entry.present.is_counted() {
             return None;
         }
-        let pair = noted.pair(around.last().map_or(0, |around| around.site))?;
+        let table = u32::try_from(notes.callers).ok()?;
+        let pair = known_pair(observed, table, entry.site, around.last().map_or(0, |around| around.site))?;
         let ticks = now.saturating_sub(entry.started);
         let own = ticks.saturating_sub(entry.inner);
         if let Some(tree) = tree(notes.tree) {
@@ -75,22 +75,6 @@ fn leave(thread: &mut Thread, ticks: u64) {
         around.inner += ticks;
         around.calls += 1;
     }
-}
-
-/// The site of the call around a running one, and the words that the times of such calls are added to, if [`end`] does all
-/// that the profilers of the call do.
-pub(super) fn pair_of(Activation(place): Activation) -> Option<(u32, [&'static Pair; 2])> {
-    call_stack::with_known(&recorder::here().observed, |thread| {
-        let (entry, around) = thread.stack.get(..place.get() as usize)?.split_last()?;
-        let present = &entry.present;
-        let interest = *present.interests.get(entry.site as usize)?;
-        let beside_tree = interest & !present.tree.map_or(0, |(_, bit)| bit);
-        if interest & !present.direct != 0 || !beside_tree.is_power_of_two() {
-            return None;
-        }
-        let pair = present.observers.get(beside_tree.trailing_zeros() as usize)?.known_pair(entry, around)?;
-        Some((around.last().map_or(0, |around| around.site), pair))
-    })
 }
 
 #[inline(always)]

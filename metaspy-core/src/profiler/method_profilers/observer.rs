@@ -10,7 +10,6 @@ use crate::method_profilers::call::CallEnd;
 use crate::method_profilers::call_stack::Entry;
 use crate::method_profilers::contexts::Tree;
 use crate::method_profilers::table::Table;
-use crate::recorder::Pair;
 
 /// A profiler of any type, with its mirror.
 pub(crate) trait Observer: Any + Send + Sync {
@@ -21,10 +20,8 @@ pub(crate) trait Observer: Any + Send + Sync {
     fn is_timed(&self) -> bool;
     /// True if it is called at the ends of calls only, and at each.
     fn sees_only_ends(&self) -> bool;
-    /// True if all that it does at the end of a call is to add its time to a tree, or to the rows of a method and its caller.
-    fn is_direct(&self) -> bool;
-    /// The words that this thread last added the times of such a call to, if the call around is its caller.
-    fn known_pair(&self, entry: &Entry, around: &[Entry]) -> Option<[&'static Pair; 2]>;
+    /// The number of the table of callers, if all that it does at the end of a call is to add its times there and at its method.
+    fn callers(&self) -> Option<u32>;
     /// The tree that calls are counted in by their contexts.
     fn context_tree(&self) -> Option<&'static Tree>;
     /// A panic in the profiler is caught.

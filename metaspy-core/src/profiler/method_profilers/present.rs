@@ -21,8 +21,6 @@ pub(crate) struct Present {
     pub interests: Vec<u32>,
     /// A bit for each observer that is called before a call, and that may lose its interest in calls; and that of tests.
     pub before: u32,
-    /// A bit for each observer that does no more at the end of a call than [`known_call`](super::known_call) does.
-    pub direct: u32,
     pub timed: bool,
     /// The number of counted [`Hold`]s.
     pub holds: AtomicUsize,
@@ -41,6 +39,14 @@ impl Present {
     #[inline]
     pub fn see_only_ends(&self, interest: u32) -> bool {
         interest != 0 && interest & self.before == 0
+    }
+
+    /// The number of the table of callers that the times of calls are added to, if the profilers with this interest do nothing
+    /// else at the end of a call but to add its time to a tree.
+    pub fn callers_for(&self, interest: u32) -> Option<u32> {
+        let beside_tree = interest & !self.tree.map_or(0, |(_, bit)| bit);
+        let only = beside_tree.is_power_of_two().then_some(beside_tree.trailing_zeros() as usize)?;
+        self.observers.get(only)?.callers()
     }
 
     /// The tree of calling contexts, if its profiler is among those with this interest.

@@ -20,9 +20,9 @@ use crate::method_profilers::too_many::{MOST, TooManyProfilers};
 use crate::platform::lock::{Locked, lock};
 use crate::platform::readers::Replaced;
 use crate::profiler::InstallError;
-use crate::recorder::{self, Listener, Log, Module, Pair};
+use crate::recorder::{self, Listener, Log, Module};
 use crate::recording::Recording;
-use crate::site::{self, SiteId};
+use crate::site;
 
 /// Installs a method profiler as a part of a [`Profiler`](crate::Profiler).
 pub(crate) struct Instrument<P>(pub Option<P>);
@@ -163,15 +163,8 @@ impl<P: MethodProfiler> Observer for Observing<P> {
         P::ONLY_ENDS
     }
 
-    fn is_direct(&self) -> bool {
-        self.profiler.times().is_some() || self.context_tree().is_some()
-    }
-
-    fn known_pair(&self, entry: &Entry, around: &[Entry]) -> Option<[&'static Pair; 2]> {
-        let call = Call { entry, around, test: 0, arguments: &[], places: self.mirror.places() };
-        let caller = call.caller_site();
-        let is_around = caller == around.last().map(|around| SiteId(around.site));
-        if is_around { self.profiler.times()?.known_pair(SiteId(entry.site), caller) } else { None }
+    fn callers(&self) -> Option<u32> {
+        self.profiler.times()?.number()
     }
 
     fn context_tree(&self) -> Option<&'static Tree> {

@@ -1,6 +1,6 @@
 //! The calling contexts that a thread knows, and the one that it is in.
 //!
-//! A hook finds the context of a call by one comparison, if the context around made the same call last.
+//! A hook finds the context of a call by one comparison, if the context around remembers it.
 
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
@@ -23,9 +23,11 @@ pub(super) const CUT: u32 = u32::MAX;
 /// Nodes that are made at once.
 const CHUNK: usize = 256;
 /// The most nodes of a thread: 64 MiB.
-const MOST: usize = 1 << 20;
+const MOST: usize = 1 << 19;
+/// Contexts below it that a node remembers. A power of two.
+const CHILDREN: usize = 8;
 
-/// A calling context as its thread knows it: a line of the cache.
+/// A calling context as its thread knows it: two lines of the cache.
 ///
 /// Only its thread writes it. Its words are atomics because signal handlers run on the same thread.
 #[repr(align(64))]
@@ -41,8 +43,8 @@ pub(crate) struct Node {
     words: AtomicPtr<AtomicU64>,
     /// The one that counts calls.
     counted: AtomicPtr<AtomicU64>,
-    /// The context that was entered from here last.
-    last: AtomicPtr<Node>,
+    /// The contexts that were entered from here last, by the lowest bits of their sites.
+    children: [AtomicPtr<Node>; CHILDREN],
 }
 
 /// What a context is called in all threads.
@@ -169,7 +171,7 @@ impl Node {
             row: AtomicU32::new(0),
             words: AtomicPtr::new(null_mut()),
             counted: AtomicPtr::new(null_mut()),
-            last: AtomicPtr::new(null_mut()),
+            children: [const { AtomicPtr::new(null_mut()) }; CHILDREN],
         }
     }
 
@@ -218,17 +220,18 @@ impl Node {
         self.written.store(written.address().cast_mut(), Relaxed);
     }
 
-    /// The context of a call of this site from here, if it was entered last.
-    #[inline]
-    pub fn last(&self, site: u32) -> Option<&'static Node> {
+    /// The context of a call of this site from here, if the node remembers it.
+    #[inline(always)]
+    pub fn child(&self, site: u32) -> Option<&'static Node> {
         // SAFETY: it is null, or a node, and nodes stay.
-        let last = unsafe { self.last.load(Relaxed).as_ref() }?;
-        (last.site == site).then_some(last)
+        let child = unsafe { self.children[site as usize % CHILDREN].load(Relaxed).as_ref() }?;
+        (child.site == site).then_some(child)
     }
 
-    /// Remembers the context that was entered from here.
+    /// Remembers a context that was entered from here.
     pub fn remember(&self, child: &'static Node) {
-        self.last.store(std::ptr::from_ref(child).cast_mut(), Relaxed);
+        let place = &self.children[child.site as usize % CHILDREN];
+        place.store(std::ptr::from_ref(child).cast_mut(), Relaxed);
     }
 }
 

@@ -125,7 +125,7 @@ impl Tree {
         let around = here();
         // What a call around began in another recording has no context in this one.
         let parent = around.filter(|node| node.is_of(written));
-        let known = parent.and_then(|parent| parent.last(site)).filter(|child| child.is_of(written));
+        let known = parent.and_then(|parent| parent.child(site)).filter(|child| child.is_of(written));
         let child = match known {
             Some(child) => Some(child),
             None => self.find(parent, site, written),
@@ -139,12 +139,12 @@ impl Tree {
         around.or_else(|| nodes::of_this_thread().map(Nodes::root))
     }
 
-    /// As [`Tree::enter`], of a call that the context around made last. `None`: nothing is counted.
+    /// As [`Tree::enter`], of a call that the context around remembers. `None`: nothing is counted.
     #[inline(always)]
     pub fn enter_known(&'static self, observed: &Observed, site: u32) -> Option<&'static Node> {
         let around = context_in(observed)?;
         // Its row is one below the context around, so that one need not be compared.
-        let child = around.last(site).filter(|child| child.is_of(self.table.written()))?;
+        let child = around.child(site).filter(|child| child.is_of(self.table.written()))?;
         count(child.counted()?, 1);
         go_in(observed, Some(child));
         Some(around)

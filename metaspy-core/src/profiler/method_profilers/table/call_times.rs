@@ -1,8 +1,9 @@
 //! The times of calls: added to the row of the method, and to that of the method and its caller.
 
 use crate::format::profile::{Key, Merge};
+use crate::method_profilers::table::thread_pages::Pair;
 use crate::method_profilers::table::{CallerTable, Count, Table, count, thread_pages};
-use crate::recorder::Pair;
+use crate::recorder::Observed;
 use crate::site::SiteId;
 
 /// The ticks of a call that has ended.
@@ -23,6 +24,14 @@ impl CallTimes {
     }
 }
 
+/// The words that a thread last added the times of such calls to, in the table with this number. The caller must have been
+/// selected by the table's profiler: that of no other call is found.
+#[inline(always)]
+pub(crate) fn known_pair(observed: &Observed, table: u32, callee: u32, caller: u32) -> Option<[&'static Pair; 2]> {
+    let key = Key { site: callee, second: caller, key: 0 };
+    thread_pages::known_pages(observed)?.known_pair(table, key.who())
+}
+
 impl CallerTable {
     /// Counts a call, and adds its times. The first columns of the table are calls and total; those of the method are total
     /// and self. No other hook of this thread is at work in the tables.
@@ -30,25 +39,20 @@ impl CallerTable {
     pub(crate) fn add(&self, of_method: [&Count; 2], callee: SiteId, caller: Option<SiteId>, times: &CallTimes) {
         let Some(table) = self.table() else { return };
         let key = key(callee, caller);
-        match known(table, key) {
+        match thread_pages::pages().and_then(|pages| pages.known_pair(table.number, key.who())) {
             Some(pair) => times.add_to(pair),
             None => add_and_remember(table, of_method, key, times),
         }
     }
 
-    /// The words that this thread last added the times of such calls to.
-    pub(crate) fn known_pair(&self, callee: SiteId, caller: Option<SiteId>) -> Option<[&'static Pair; 2]> {
-        known(self.table()?, key(callee, caller))
+    /// What identifies the table while a thread finds [`known_pair`]s.
+    pub(crate) fn number(&self) -> Option<u32> {
+        self.table().map(|table| table.number)
     }
 }
 
 fn key(callee: SiteId, caller: Option<SiteId>) -> Key {
     Key { site: callee.0, second: caller.map_or(0, |site| site.0), key: 0 }
-}
-
-#[inline]
-fn known(table: &Table, key: Key) -> Option<[&'static Pair; 2]> {
-    thread_pages::pages()?.known_pair(table.number, key.who())
 }
 
 #[cold]

@@ -23,7 +23,7 @@ use crate::format::superblock as sb;
 use crate::platform::lock::lock;
 use crate::recorder::{self, Draft, Log};
 
-pub(super) use call_times::CallTimes;
+pub(super) use call_times::{CallTimes, known_pair};
 pub use columns::{Choice, Columns, Count, Data, Flags, Max, Min};
 pub(super) use context_rows::{ContextRow, Written};
 pub(super) use keyed::TypeTable;

@@ -13,7 +13,7 @@ use crate::format::profile::Key;
 use crate::platform::lock::lock;
 use crate::platform::own_pages;
 use crate::platform::thread_end::watch_this_thread;
-use crate::recorder::{self, Log, Pair};
+use crate::recorder::{self, Log, Observed};
 
 /// Words of a segment.
 pub(super) const SEGMENT: usize = 1024;
@@ -59,6 +59,9 @@ struct KnownPair {
     /// Null = free.
     of_caller: AtomicPtr<Pair>,
 }
+
+/// The first two words of a row.
+pub(crate) type Pair = [AtomicU64; 2];
 
 /// Rows of all tables that a thread remembers.
 const ROWS: usize = 256;
@@ -120,40 +123,43 @@ impl Drop for Slots {
     }
 }
 
-struct Local {
-    pages: Cell<Option<&'static ThreadPages>>,
-    /// It uses shared pages from now on.
-    has_ended: Cell<bool>,
-}
-
 thread_local! {
+    /// True if this thread ends: it uses shared pages from now on.
     // Constant and without a destructor, so that it is there in the last destructor of the thread.
-    static LOCAL: Local = const { Local { pages: Cell::new(None), has_ended: Cell::new(false) } };
+    static HAS_ENDED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// This thread ends. Gives its pages to a later one.
 pub(in super::super) fn end_thread() {
-    LOCAL.with(|local| {
-        local.has_ended.set(true);
-        if let Some(pages) = local.pages.take() {
-            pages.hand_on();
-        }
-    });
+    HAS_ENDED.set(true);
+    let observed = &recorder::here().observed;
+    if let Some(pages) = known_pages(observed) {
+        observed.pages.store(std::ptr::null_mut(), Relaxed);
+        pages.hand_on();
+    }
+}
+
+/// The pages that a thread writes, if it has some.
+#[inline(always)]
+pub(crate) fn known_pages(observed: &Observed) -> Option<&'static ThreadPages> {
+    // SAFETY: it is null, or `take` has stored it, and pages are never freed.
+    unsafe { observed.pages.load(Relaxed).cast::<ThreadPages>().as_ref() }
 }
 
 /// The pages that this thread writes; `None` if it is ending.
 #[inline]
 pub(super) fn pages() -> Option<&'static ThreadPages> {
-    LOCAL.with(|local| local.pages.get().or_else(|| take(local)))
+    let observed = &recorder::here().observed;
+    known_pages(observed).or_else(|| take(observed))
 }
 
 #[cold]
-fn take(local: &Local) -> Option<&'static ThreadPages> {
-    if local.has_ended.get() || !watch_this_thread() {
+fn take(observed: &Observed) -> Option<&'static ThreadPages> {
+    if HAS_ENDED.get() || !watch_this_thread() {
         return None;
     }
     let pages = ThreadPages::take()?;
-    local.pages.set(Some(pages));
+    observed.pages.store(std::ptr::from_ref(pages).cast_mut().cast(), Relaxed);
     Some(pages)
 }
 
@@ -235,7 +241,7 @@ impl ThreadPages {
 
     /// The words of a method and of its calls from one caller, by the table of these, if the thread remembers both in this
     /// log.
-    #[inline]
+    #[inline(always)]
     pub(super) fn known_pair(&self, table: u32, who: u64) -> Option<[&'static Pair; 2]> {
         let known = &self.pairs[hash::bucket(who, PAIRS.ilog2())];
         let is_known = known.who.load(Relaxed) == who
