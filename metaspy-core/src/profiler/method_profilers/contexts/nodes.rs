@@ -356,3 +356,28 @@ impl Made {
         self.index.fill(null());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_finds_each_context_that_it_made() {
+        let names = (1..5_000_u32).map(|number| Name { id: hash::scatter(number.into()), site: number, depth: 1 });
+        let made_and_found = std::thread::spawn(move || {
+            // SAFETY: it is null, or nodes that stay.
+            let nodes = unsafe { Nodes::take().as_ref() }.expect("there is memory");
+            let made: Vec<&Node> =
+                names.clone().map(|name| nodes.find_or_make(name).expect("there is memory")).collect();
+            assert!(nodes.find(0).is_none() && made.iter().all(|node| node.child(7).is_none()));
+            nodes.root().remember(made[6]);
+            assert_eq!(nodes.root().child(7).map(|node| node.id), Some(made[6].id));
+            assert!(nodes.root().child(7 + CHILDREN as u32).is_none(), "another site in the same place");
+            names
+                .zip(made)
+                .filter(|(name, node)| nodes.find(name.id).is_some_and(|found| std::ptr::eq(found, *node)))
+                .count()
+        });
+        assert_eq!(made_and_found.join().expect("it returns"), 4_999);
+    }
+}
