@@ -139,7 +139,7 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let percent = |samples: u64| if total == 0 { 0.0 } else { hundredths(100.0 * samples as f64 / total as f64) };
     let inlined = |row: &InlinedRow| NamedOut { name: &function(row.function).name, samples: row.samples };
     let edge = |edge: &Edge| NamedOut { name: &function(edge.function).name, samples: edge.samples };
-    let (sections, methods) = (profile.sections(), profile.methods());
+    let (sections, methods) = (profile.sections(), profile.methods_and_calls());
     let mut by_thread = vec![0; run.samples.threads.len()];
     run.samples.samples.iter().for_each(|sample| by_thread[sample.thread as usize] += 1);
     let object = Out {

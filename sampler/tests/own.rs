@@ -211,7 +211,7 @@ fn samples_of_an_interpreter_are_at_its_bytecodes_also_after_these_are_gone() {
     let all = samples_with(&profile, "own::interpret");
     assert!(first > 60 && second > 60 && first + second < all, "{first} and {second} of {all}");
     // The frame of the loop is its caller, so the bytecode is what the loop called.
-    let methods = profile.methods();
+    let methods = profile.methods_and_calls();
     let name = |function: u32| &*profile.symbols.functions[function as usize].name;
     let method = methods.iter().find(|method| name(method.function) == "first (bytecode)").expect("it has samples");
     assert!(name(method.callers[0].function).ends_with("interpret"), "{}", name(method.callers[0].function));

@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use foldhash::fast::RandomState;
+
 use crate::profile::Profile;
 use crate::symbols::{Category, Frame, FunctionId};
 
@@ -72,13 +74,13 @@ const NEAR: u32 = 1;
 #[derive(Default)]
 struct Parts {
     samples: u64,
-    at: BTreeMap<Span, HashMap<Option<FunctionId>, u64>>,
+    at: BTreeMap<Span, HashMap<Option<FunctionId>, u64, RandomState>>,
 }
 
 impl Profile {
     /// The sections with samples, the most frequent first.
     pub fn sections(&self) -> Vec<Section> {
-        let mut functions: HashMap<FunctionId, Parts> = HashMap::new();
+        let mut functions: HashMap<FunctionId, Parts, RandomState> = HashMap::default();
         for (stack, &count) in self.run.samples.stacks.iter().zip(&self.counts) {
             let Some(&address) = stack.frames.first() else { continue };
             let resolved = &self.symbols.addresses[address as usize];
@@ -123,7 +125,7 @@ impl Profile {
 }
 
 /// Ranges of the lines that have samples: neighbours are one range.
-fn ranges(at: BTreeMap<Span, HashMap<Option<FunctionId>, u64>>) -> Vec<RangeRow> {
+fn ranges(at: BTreeMap<Span, HashMap<Option<FunctionId>, u64, RandomState>>) -> Vec<RangeRow> {
     let mut rows: Vec<(RangeRow, HashMap<FunctionId, u64>)> = Vec::new();
     for (span, counts) in at {
         let samples = counts.values().sum();

@@ -45,49 +45,73 @@ struct Call {
 }
 
 impl Profile {
-    /// The methods with samples, the largest total time first.
+    /// The methods with samples, the largest total time first; without the calls between them.
     pub fn methods(&self) -> Vec<Method> {
-        let new = |function| Method { function: function as FunctionId, ..Method::default() };
-        let mut methods: Vec<Method> = (0..self.symbols.functions.len()).map(new).collect();
-        // The stack that was counted last, plus one: a recursive method is on a stack once, however often it is there.
-        let mut counted_in = vec![0; methods.len()];
-        let mut calls: HashMap<(FunctionId, FunctionId), Call, RandomState> = HashMap::default();
-        for (stack, (&count, &cpu_ns)) in (1_u32..).zip(self.counts.iter().zip(&self.cpu_ns)) {
-            let mut callee = None;
-            for function in self.methods_of(stack - 1) {
-                let method = &mut methods[function as usize];
-                if callee.is_none() {
-                    method.self_samples += count;
-                    method.self_cpu_ns += cpu_ns;
-                }
-                if std::mem::replace(&mut counted_in[function as usize], stack) != stack {
-                    method.total_samples += count;
-                    method.total_cpu_ns += cpu_ns;
-                }
-                if let Some(callee) = callee.filter(|&callee| callee != function) {
-                    let call = calls.entry((function, callee)).or_default();
-                    if std::mem::replace(&mut call.counted_in, stack) != stack {
-                        call.samples += count;
-                    }
-                }
-                callee = Some(function);
-            }
-        }
-        for ((caller, callee), Call { samples, .. }) in calls {
+        in_order(self.counted_methods())
+    }
+
+    /// The methods with samples, the largest total time first, with their callers and callees.
+    pub fn methods_and_calls(&self) -> Vec<Method> {
+        let mut methods = self.counted_methods();
+        for ((caller, callee), Call { samples, .. }) in self.calls() {
             methods[callee as usize].callers.push(Edge { function: caller, samples });
             methods[caller as usize].callees.push(Edge { function: callee, samples });
         }
-        methods.retain(|method| method.total_samples > 0);
         for method in &mut methods {
             for edges in [&mut method.callers, &mut method.callees] {
                 edges.sort_by_key(|edge| (std::cmp::Reverse(edge.samples), edge.function));
             }
         }
-        methods.sort_by_key(|method| {
-            (std::cmp::Reverse(method.total_samples), std::cmp::Reverse(method.self_samples), method.function)
-        });
+        in_order(methods)
+    }
+
+    /// One method for each function, with its samples.
+    fn counted_methods(&self) -> Vec<Method> {
+        let new = |function| Method { function: function as FunctionId, ..Method::default() };
+        let mut methods: Vec<Method> = (0..self.symbols.functions.len()).map(new).collect();
+        // The stack that was counted last, plus one: a recursive method is on a stack once, however often it is there.
+        let mut counted_in = vec![0; methods.len()];
+        for (stack, (&count, &cpu_ns)) in (1_u32..).zip(self.counts.iter().zip(&self.cpu_ns)) {
+            for (depth, function) in self.methods_of(stack - 1).enumerate() {
+                let is_first = std::mem::replace(&mut counted_in[function as usize], stack) != stack;
+                let method = &mut methods[function as usize];
+                if depth == 0 {
+                    method.self_samples += count;
+                    method.self_cpu_ns += cpu_ns;
+                }
+                if is_first {
+                    method.total_samples += count;
+                    method.total_cpu_ns += cpu_ns;
+                }
+            }
+        }
         methods
     }
+
+    /// The samples of each pair of caller and callee.
+    fn calls(&self) -> HashMap<(FunctionId, FunctionId), Call, RandomState> {
+        let mut calls: HashMap<_, Call, RandomState> = HashMap::default();
+        for (stack, &count) in (1_u32..).zip(&self.counts) {
+            let callers = self.methods_of(stack - 1).skip(1);
+            for (callee, caller) in self.methods_of(stack - 1).zip(callers).filter(|(callee, caller)| callee != caller)
+            {
+                let call = calls.entry((caller, callee)).or_default();
+                if std::mem::replace(&mut call.counted_in, stack) != stack {
+                    call.samples += count;
+                }
+            }
+        }
+        calls
+    }
+}
+
+/// Those with samples, the largest total time first.
+fn in_order(mut methods: Vec<Method>) -> Vec<Method> {
+    methods.retain(|method| method.total_samples > 0);
+    methods.sort_by_key(|method| {
+        (std::cmp::Reverse(method.total_samples), std::cmp::Reverse(method.self_samples), method.function)
+    });
+    methods
 }
 
 #[cfg(test)]
@@ -101,7 +125,7 @@ mod tests {
             Sampled { count: 4, stack: "main:1 > fib:5 > fib:5 > fib:6" },
             Sampled { count: 1, stack: "main:2 > print:9" },
         ]);
-        let methods = profile.methods();
+        let methods = profile.methods_and_calls();
         let of = |name: &str| {
             let is = |method: &&Method| profile.symbols.functions[method.function as usize].name == name;
             methods.iter().find(is).expect("the method has samples")
@@ -111,5 +135,9 @@ mod tests {
         assert_eq!(of("fib").callers, [Edge { function: of("main").function, samples: 4 }]);
         assert_eq!(of("main").callees.iter().map(|edge| edge.samples).collect::<Vec<_>>(), [4, 1]);
         assert!(methods.iter().all(|method| method.self_samples <= method.total_samples));
+        let without_calls = profile.methods();
+        assert!(without_calls.iter().all(|method| method.callers.is_empty() && method.callees.is_empty()));
+        let totals = |methods: &[Method]| methods.iter().map(|it| (it.function, it.total_samples)).collect::<Vec<_>>();
+        assert_eq!(totals(&without_calls), totals(&methods));
     }
 }

@@ -74,8 +74,15 @@ impl Symbols {
         let mut names: Vec<Names> = run.samples.modules.iter().map(|_| Names::default()).collect();
         let mut kernel = None;
         let mut jits: HashMap<u32, Jit> = HashMap::new();
-        for place in &run.samples.addresses {
-            let resolved = match *place {
+        // In the order of the code: neighbours are in the same part of the debug information.
+        let places = &run.samples.addresses;
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by_key(|&at| {
+            if let Place::Module { module, address } = places[at] { (module, address) } else { (u32::MAX, 0) }
+        });
+        symbols.addresses.resize(places.len(), Resolved { frames: Vec::new(), range: None });
+        for at in order {
+            symbols.addresses[at] = match places[at] {
                 Place::Module { module, address } => {
                     let of = &run.samples.modules[module as usize];
                     let elf = files[module as usize].get_or_init(|| Elf::read(of));
@@ -93,7 +100,6 @@ impl Symbols {
                 }
                 Place::Nowhere => symbols.simple("[no code is mapped here]".into(), Category::Unknown, "[unmapped]"),
             };
-            symbols.addresses.push(resolved);
         }
         symbols.note(run, &files, kernel.as_ref());
         symbols

@@ -25,7 +25,7 @@ struct Line {
 
 /// Writes the methods with the most self time.
 pub fn write(out: &mut dyn Write, profile: &Profile, top: usize, callers: bool) -> io::Result<()> {
-    let mut methods = profile.methods();
+    let mut methods = if callers { profile.methods_and_calls() } else { profile.methods() };
     if !callers {
         methods.retain(|method| method.self_samples > 0);
     }
