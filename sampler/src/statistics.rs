@@ -1,6 +1,14 @@
 //! What the system counts about a process: the trailer of a report, as in VMProfiler (*A detailed VM profiler for the Cog
 //! VM*, figure 7: memory and events).
 
+#[cfg(target_os = "linux")]
+use std::{
+    io,
+    mem::MaybeUninit,
+    os::unix::process::ExitStatusExt,
+    process::{Child, ExitStatus},
+};
+
 use serde::Serialize;
 
 /// Statistics of the system about the processes of a run. 0 where the system has no number.
@@ -23,20 +31,34 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Those of the children of this process that have ended, and of their children.
+    /// Waits for the end of a child. Those of it, and of its own children that it waited for.
     #[cfg(target_os = "linux")]
-    pub fn of_children() -> Statistics {
-        Statistics::of_usage(libc::RUSAGE_CHILDREN)
+    pub fn of_ended(child: &Child) -> io::Result<(ExitStatus, Statistics)> {
+        let (mut usage, mut status) = (MaybeUninit::<libc::rusage>::zeroed(), 0);
+        // SAFETY: the call fills both structures, and nobody else waits for the child.
+        while unsafe { libc::wait4(child.id() as libc::pid_t, &mut status, 0, usage.as_mut_ptr()) } < 0 {
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+        // SAFETY: plain data, valid when it is all zero.
+        let usage = unsafe { usage.assume_init() };
+        Ok((ExitStatus::from_raw(status), Statistics::of_usage(&usage)))
     }
 
     #[cfg(target_os = "linux")]
-    fn of_usage(of: libc::c_int) -> Statistics {
-        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    fn of_this_process() -> Statistics {
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: the call fills the structure that it gets, which is plain data and valid when it is all zero.
-        let usage = unsafe {
-            libc::getrusage(of, usage.as_mut_ptr());
+        Statistics::of_usage(&unsafe {
+            libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
             usage.assume_init()
-        };
+        })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn of_usage(usage: &libc::rusage) -> Statistics {
         let us = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
         Statistics {
             user_us: us(usage.ru_utime),
@@ -53,7 +75,7 @@ impl Statistics {
     #[cfg(target_os = "linux")]
     pub fn of_process(pid: u32) -> Statistics {
         if pid == std::process::id() {
-            return Statistics::of_usage(libc::RUSAGE_SELF);
+            return Statistics::of_this_process();
         }
         let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let (stat, status) = (read("stat"), read("status"));

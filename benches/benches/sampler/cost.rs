@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicBool;
 use metaspy_benches::report::target;
 use metaspy_benches::stats::{median, quantile};
 use metaspy_sampler::options::{Choice, Output};
-use metaspy_sampler::statistics::Statistics;
 use metaspy_sampler::{Options, Stacks, Target, sample};
 use serde_json::Value;
 
@@ -166,7 +165,14 @@ fn start(command: &mut Command) -> Result<String, String> {
 
 /// Processor time of this process and its ended children, in ns.
 fn used_ns() -> f64 {
-    processor_ns() as f64 + Statistics::of_children().processor_ns() as f64
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills the structure, which is plain data and valid when it is all zero.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
+    processor_ns() as f64 + ns(usage.ru_utime) + ns(usage.ru_stime)
 }
 
 /// The samples in a profile of the Firefox Profiler.

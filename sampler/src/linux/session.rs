@@ -195,12 +195,10 @@ fn start(
     if options.output == Output::StandardError {
         command.stdout(io::stderr());
     }
-    let mut child =
-        command.spawn().map_err(|error| SampleError::Start(program.to_string_lossy().into_owned(), error))?;
+    let child = command.spawn().map_err(|error| SampleError::Start(program.to_string_lossy().into_owned(), error))?;
     // The other end is open until this thread ends.
     let _ = opened.send((chosen, child.id()));
-    let status = child.wait().map_err(SampleError::System)?;
-    Ok((status, Statistics::of_children()))
+    Statistics::of_ended(&child).map_err(SampleError::System)
 }
 
 /// Samples a process that runs. `opened` is called when its threads are sampled.

@@ -227,3 +227,13 @@ fn profile_and_output(line: &str) -> Option<(Profile, String)> {
 fn is_success(profile: &Profile) -> bool {
     matches!(profile.run.ended, metaspy_sampler::run::Ended::Exited(status) if status.success())
 }
+
+#[test]
+fn statistics_are_those_of_one_program_and_not_of_earlier_ones() {
+    let program = build("shares", &[]);
+    let Some(long) = profile_of(&command(&program, &["60"]), &Options::default()) else { return };
+    let Some(short) = profile_of(&command(&program, &["5"]), &Options::default()) else { return };
+    let (long, short) = (long.run.statistics, short.run.statistics);
+    assert!(short.processor_ns() * 2 < long.processor_ns(), "{short:?} after {long:?}");
+    assert!(short.minor_faults < long.minor_faults * 2, "{short:?} after {long:?}");
+}

@@ -4,14 +4,20 @@
 //! harms nobody, and restores `errno`.
 
 use std::io;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
-use crate::linux::timer::ring::{Head, Ring, SAMPLE};
+use crate::linux::timer::ring::{Head, Ring, SAMPLE, Word};
 
 /// Threads that are sampled at most.
 pub const THREADS_MAX: usize = 4096;
 /// What the value of our signals has beside the place of the thread.
 pub const MARK: usize = 0x6D73_7079 << 16;
+/// In that value: the signal is of the timer that waits for work.
+pub const OF_WORK: usize = 1 << 15;
+
+const _: () = assert!(THREADS_MAX <= OF_WORK);
+/// Ticks without work, one after the other, after which a thread waits.
+const WAITS_AFTER: u64 = 2;
 
 /// A sampled thread, as the handler needs it.
 pub struct Timed {
@@ -19,21 +25,104 @@ pub struct Timed {
     pub tid: AtomicI32,
     cpu_ns: AtomicU64,
     wall_ns: AtomicU64,
+    /// True if it is sampled while it works only, by two timers.
+    is_paired: AtomicBool,
+    ticks: AtomicPtr<libc::c_void>,
+    work: AtomicPtr<libc::c_void>,
+    /// Its processor time at the last tick, and the ticks without work before that.
+    seen_ns: AtomicU64,
+    idle: AtomicU64,
+    /// How often it had waited for something.
+    switches: AtomicU64,
 }
 
 /// All sampled threads. The memory is static, because a signal may arrive after the end of its timer.
-pub static THREADS: [Timed; THREADS_MAX] =
-    [const { Timed { tid: AtomicI32::new(0), cpu_ns: AtomicU64::new(0), wall_ns: AtomicU64::new(0) } }; THREADS_MAX];
+pub static THREADS: [Timed; THREADS_MAX] = [const { Timed::nothing() }; THREADS_MAX];
 /// The ring, which stays mapped for ever; null = nothing is sampled.
 static RING: AtomicPtr<Ring> = AtomicPtr::new(std::ptr::null_mut());
 
+/// The two timers of a thread that is sampled while it works only.
+#[derive(Clone, Copy)]
+pub struct Pair {
+    /// Ticks of the wall clock, while it works.
+    pub ticks: libc::timer_t,
+    /// Of its processor clock: it fires when a thread that waited works again.
+    pub work: libc::timer_t,
+}
+
 impl Timed {
+    const fn nothing() -> Self {
+        Timed {
+            tid: AtomicI32::new(0),
+            cpu_ns: AtomicU64::new(0),
+            wall_ns: AtomicU64::new(0),
+            is_paired: AtomicBool::new(false),
+            ticks: AtomicPtr::new(std::ptr::null_mut()),
+            work: AtomicPtr::new(std::ptr::null_mut()),
+            seen_ns: AtomicU64::new(0),
+            idle: AtomicU64::new(0),
+            switches: AtomicU64::new(0),
+        }
+    }
+
     /// Begins a thread. Its first sample counts from here.
-    pub fn begin(&self, tid: i32, cpu_ns: u64) {
+    pub fn begin(&self, tid: i32, cpu_ns: u64, timers: Option<Pair>) {
         self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
+        self.seen_ns.store(cpu_ns, Ordering::Relaxed);
+        self.idle.store(0, Ordering::Relaxed);
         self.wall_ns.store(now_ns(libc::CLOCK_MONOTONIC), Ordering::Relaxed);
+        self.is_paired.store(timers.is_some(), Ordering::Relaxed);
+        if let Some(Pair { ticks, work }) = timers {
+            self.ticks.store(ticks, Ordering::Relaxed);
+            self.work.store(work, Ordering::Relaxed);
+        }
         self.tid.store(tid, Ordering::Release);
     }
+
+    /// True if a sample is due. Moves the thread from one timer to the other when it begins to wait or to work.
+    fn is_due(&self, period_ns: u64, cpu_ns: u64, works_again: bool) -> bool {
+        if !self.is_paired.load(Ordering::Relaxed) {
+            return true;
+        }
+        // The kernel's first timer has the number 0, as a pointer.
+        let (ticks, work) = (self.ticks.load(Ordering::Relaxed), self.work.load(Ordering::Relaxed));
+        if works_again {
+            set(work, 0);
+            set(ticks, period_ns);
+        }
+        let worked = cpu_ns.saturating_sub(self.seen_ns.swap(cpu_ns, Ordering::Relaxed));
+        let has_waited = worked <= period_ns / 16 && self.has_waited();
+        let idle = if has_waited { self.idle.load(Ordering::Relaxed) + 1 } else { 0 };
+        self.idle.store(idle, Ordering::Relaxed);
+        if idle == WAITS_AFTER {
+            self.idle.store(0, Ordering::Relaxed);
+            set(ticks, 0);
+            set(work, period_ns);
+        }
+        cpu_ns.saturating_sub(self.cpu_ns.load(Ordering::Relaxed)) >= period_ns / 8 * 7
+    }
+}
+
+impl Timed {
+    /// True if the thread has waited for something since this was last called. One that was only preempted has not.
+    fn has_waited(&self) -> bool {
+        // SAFETY: the structure is plain data, valid when it is zero, and the call fills it.
+        let switches = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+            usage.ru_nvcsw as u64
+        };
+        self.switches.swap(switches, Ordering::Relaxed) != switches
+    }
+}
+
+/// Lets a timer fire in each period; 0 = never. Safe in a signal handler.
+pub fn set(timer: libc::timer_t, period_ns: u64) -> bool {
+    let period_ns = period_ns as libc::c_long;
+    let period = libc::timespec { tv_sec: period_ns / 1_000_000_000, tv_nsec: period_ns % 1_000_000_000 };
+    let time = libc::itimerspec { it_interval: period, it_value: period };
+    // SAFETY: the structure lives during the call, and the kernel refuses a timer that was deleted.
+    unsafe { libc::timer_settime(timer, 0, &time, std::ptr::null_mut()) == 0 }
 }
 
 /// Sends the samples to a ring from now on.
@@ -88,24 +177,27 @@ extern "C" fn handle(_: i32, info: *mut libc::siginfo_t, context: *mut libc::c_v
     unsafe {
         let errno = *libc::__errno_location();
         // A signal of another sender has another value, or is of another kind.
-        let place = ((*info).si_value().sival_ptr as usize).wrapping_sub(MARK);
+        let value = ((*info).si_value().sival_ptr as usize).wrapping_sub(MARK);
         if (*info).si_code == libc::SI_TIMER
-            && let Some(thread) = THREADS.get(place)
+            && let Some(thread) = THREADS.get(value & !OF_WORK)
             && let Some(ring) = RING.load(Ordering::Acquire).as_ref()
         {
-            sample(thread, ring, &*context.cast());
+            sample(thread, ring, value & OF_WORK != 0, &*context.cast());
         }
         *libc::__errno_location() = errno;
     }
 }
 
-fn sample(thread: &Timed, ring: &Ring, context: &libc::ucontext_t) {
+fn sample(thread: &Timed, ring: &Ring, works_again: bool, context: &libc::ucontext_t) {
     // SAFETY: the call has no arguments, and cannot fail.
     let tid = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
     if thread.tid.load(Ordering::Acquire) != tid {
         return;
     }
     let (time_ns, cpu_ns) = (now_ns(libc::CLOCK_MONOTONIC), now_ns(libc::CLOCK_THREAD_CPUTIME_ID));
+    if !thread.is_due(ring.get(Word::PeriodNs), cpu_ns, works_again) {
+        return;
+    }
     let since = |last: &AtomicU64, now: u64| {
         let span = now.saturating_sub(last.load(Ordering::Relaxed));
         last.store(now, Ordering::Relaxed);

@@ -1,7 +1,9 @@
 //! The sampled program's own part: a thread that gives each other thread a timer.
 //!
-//! A timer of the processor clock never interrupts a thread that waits. The kernel looks at it in its tick, so it fires 100
-//! to 1,000 times a second at most (`CONFIG_HZ`). A timer of the wall clock has every rate, and interrupts waits.
+//! A timer of the wall clock has every rate, and interrupts waits. One of the processor clock never interrupts a thread that
+//! waits, but the kernel looks at it in its tick, so it fires 100 to 1,000 times a second at most (`CONFIG_HZ`), and on some
+//! systems a few times a second. So a thread that works has the first one; when two ticks find no work, it has the other one,
+//! until that fires.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -13,7 +15,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::linux::timer::handler::{self, MARK, THREADS, now_ns};
+use crate::linux::timer::handler::{self, MARK, OF_WORK, Pair, THREADS, now_ns};
 use crate::linux::timer::ring::{Head, MAPPINGS, NAME, Ring, Word};
 
 /// The name of threads of ours, which are not sampled.
@@ -146,9 +148,11 @@ fn is_blocked(signal: i32, tid: i32) -> bool {
     blocked.unwrap_or(0) & 1 << (signal - 1) != 0
 }
 
-/// A timer of a thread. Dropping it deletes it.
+/// The timers of a thread. Dropping them deletes them.
 struct Timer {
-    timer: libc::timer_t,
+    ticks: libc::timer_t,
+    /// If it is sampled while it works only.
+    work: Option<libc::timer_t>,
     place: usize,
 }
 
@@ -157,35 +161,39 @@ impl Timer {
         let place = THREADS.iter().position(|thread| thread.tid.load(Ordering::Relaxed) == 0)?;
         // The number of the processor clock of a thread, as the kernel makes it (`include/linux/posix-timers_types.h`).
         let of_thread = !tid << 3 | 6;
-        let clock = if ring.get(Word::IsWall) != 0 { libc::CLOCK_MONOTONIC } else { of_thread };
-        let period_ns = ring.get(Word::PeriodNs) as libc::c_long;
-        let period = libc::timespec { tv_sec: period_ns / 1_000_000_000, tv_nsec: period_ns % 1_000_000_000 };
-        THREADS[place].begin(tid, now_ns(of_thread));
-        // SAFETY: the structures are plain data, valid when they are zero, and live during the calls.
-        let timer = unsafe {
-            let mut event: libc::sigevent = std::mem::zeroed();
-            event.sigev_notify = libc::SIGEV_THREAD_ID;
-            event.sigev_notify_thread_id = tid;
-            event.sigev_signo = signal;
-            event.sigev_value.sival_ptr = (MARK + place) as *mut libc::c_void;
-            let mut timer = std::mem::zeroed();
-            let done = libc::timer_create(clock, &mut event, &mut timer);
-            let timer = (done == 0).then_some(Timer { timer, place });
-            let time = libc::itimerspec { it_interval: period, it_value: period };
-            timer.filter(|timer| libc::timer_settime(timer.timer, 0, &time, std::ptr::null_mut()) == 0)
-        };
-        if timer.is_none() {
-            THREADS[place].tid.store(0, Ordering::Relaxed);
+        let ticks = create(libc::CLOCK_MONOTONIC, signal, tid, MARK + place)?;
+        let mut timer = Timer { ticks, work: None, place };
+        if ring.get(Word::IsWall) == 0 {
+            timer.work = Some(create(of_thread, signal, tid, MARK + (place | OF_WORK))?);
         }
-        timer
+        let pair = timer.work.map(|work| Pair { ticks, work });
+        THREADS[place].begin(tid, now_ns(of_thread), pair);
+        handler::set(ticks, ring.get(Word::PeriodNs)).then_some(timer)
+    }
+}
+
+/// Makes a timer whose signals a thread gets, with this value.
+fn create(clock: libc::clockid_t, signal: i32, tid: i32, value: usize) -> Option<libc::timer_t> {
+    // SAFETY: the structures are plain data, valid when they are zero, and live during the call.
+    unsafe {
+        let mut event: libc::sigevent = std::mem::zeroed();
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_notify_thread_id = tid;
+        event.sigev_signo = signal;
+        event.sigev_value.sival_ptr = value as *mut libc::c_void;
+        let mut timer = std::mem::zeroed();
+        (libc::timer_create(clock, &mut event, &mut timer) == 0).then_some(timer)
     }
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: the timer is ours, and is deleted once.
-        unsafe { libc::timer_delete(self.timer) };
-        THREADS[self.place].tid.store(0, Ordering::Relaxed);
+        // A signal that is on its way finds no thread.
+        THREADS[self.place].tid.store(0, Ordering::Release);
+        for timer in self.work.into_iter().chain([self.ticks]) {
+            // SAFETY: the timer is ours, and is deleted once.
+            unsafe { libc::timer_delete(timer) };
+        }
     }
 }
 
