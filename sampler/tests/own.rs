@@ -68,6 +68,30 @@ fn a_program_samples_a_part_of_itself_with_signals() {
 }
 
 #[test]
+fn a_thread_that_works_has_samples_and_its_waits_are_interrupted_at_their_beginning_only() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let sampler = Sampler::with_options(timer(Clock::Processor)).expect("timers need no permission");
+    let waits = std::thread::spawn(|| {
+        work(Duration::from_millis(200));
+        let until = Instant::now() + Duration::from_millis(300);
+        let mut interrupted = 0;
+        while let Some(left) = until.checked_duration_since(Instant::now()) {
+            // SAFETY: there are no descriptors to look at.
+            let done = unsafe { libc::poll(std::ptr::null_mut(), 0, left.as_millis() as libc::c_int + 1) };
+            interrupted += u32::from(done < 0);
+        }
+        interrupted
+    });
+    let interrupted = waits.join().expect("it returns");
+    let profile = sampler.stop().expect("it was sampled");
+    // A tick of the wall clock in each millisecond would interrupt 300.
+    assert!(interrupted <= 5, "{interrupted}");
+    // Timers of the processor clock alone take a few of the 200 on some systems.
+    let own = samples_with(&profile, "::work");
+    assert!(own >= 60, "{own}");
+}
+
+#[test]
 fn a_thread_that_ran_before_has_its_own_name() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (begin, begun) = std::sync::mpsc::channel();

@@ -10,7 +10,8 @@ use crate::method_profilers::present;
 use crate::method_profilers::table::{CallTimes, known_pair};
 use crate::recorder::{Notes, Observed};
 
-/// Begins a call on the stack of its thread, at a site of which this is noted. `None`: nothing has changed, and it must begin in another way.
+/// Begins a call on the stack of its thread, at a site of which this is noted. `None`: nothing has changed, and it must begin
+/// in another way.
 #[inline(always)]
 pub(crate) fn begin(observed: &Observed, notes: Notes, site: u32) -> Option<Activation> {
     call_stack::with_known(observed, |thread| {

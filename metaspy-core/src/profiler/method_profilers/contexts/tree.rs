@@ -132,7 +132,7 @@ impl Tree {
         };
         match child.and_then(Node::counted) {
             Some(word) => count(word, 1),
-            None => self.count_shared(child),
+            None => self.count_shared(child, site),
         }
         go_to(child);
         // From now on the root is a node like the others.
@@ -143,7 +143,7 @@ impl Tree {
     #[inline(always)]
     pub fn enter_known(&'static self, observed: &Observed, site: u32) -> Option<&'static Node> {
         let around = context_in(observed)?;
-        // Its row is one below the context around, so that one need not be compared.
+        // It was remembered while the context around was of the same recording, which is not compared again.
         let child = around.child(site).filter(|child| child.is_of(self.table.written()))?;
         count(child.counted()?, 1);
         go_in(observed, Some(child));
@@ -162,9 +162,10 @@ impl Tree {
         if parent.depth >= DEEPEST {
             return Some(self.cut(nodes, parent, written));
         }
-        let name = self.names.get(site as usize).copied().unwrap_or_default();
-        let name = Name { id: mixed(parent.id, name), site, depth: parent.depth + 1 };
-        let child = self.child(nodes, parent, name, written).unwrap_or_else(|| self.cut(nodes, parent, written));
+        let name = Name { id: mixed(parent.id, self.name_of(site)), site, depth: parent.depth + 1 };
+        let Some(child) = self.child(nodes, parent, name, written) else {
+            return Some(self.cut(nodes, parent, written));
+        };
         parent.remember(child);
         Some(child)
     }
@@ -194,15 +195,20 @@ impl Tree {
         cut
     }
 
-    /// Counts a call where this thread has no word for itself.
+    /// Counts a call where this thread has no word for itself. A thread that ends has no nodes: its calls are below the root.
     #[cold]
     #[inline(never)]
-    fn count_shared(&'static self, of: Option<&Node>) {
-        match of {
-            None => self.table.add_to(ContextRow::NONE, column::CALLS, 1),
-            Some(node) if node.depth == CUT => self.table.add_to(node.row(), column::CUT, 1),
-            Some(node) => self.table.add_to(node.row(), column::CALLS, 1),
+    fn count_shared(&'static self, of: Option<&Node>, site: u32) {
+        let (row, column) = match of {
+            None => (self.table.find_context(mixed(0, self.name_of(site)), site, 0), column::CALLS),
+            Some(node) if node.depth == CUT => (node.row(), column::CUT),
+            Some(node) => (node.row(), column::CALLS),
         };
+        self.table.add_to(row, column, 1);
+    }
+
+    fn name_of(&self, site: u32) -> u64 {
+        self.names.get(site as usize).copied().unwrap_or_default()
     }
 
     /// The row of code without hooks.
