@@ -104,6 +104,31 @@ fn beside_other_profilers_the_tree_is_the_same_and_has_times() {
 }
 
 #[test]
+fn many_calls_by_two_callers_in_turns_are_counted_exactly_and_again_after_an_installation() {
+    let _alone = alone();
+    let scene = Scene::new(&[1]);
+    for round in 1..=2 {
+        let profiler = Profiler::new("both").method_profiler(Contexts::default()).method_profiler(Calls::default());
+        let spying = profiler.install().expect("both are installed");
+        for _ in 0..500 * round {
+            scene.twice();
+            scene.measure();
+        }
+        drop(spying);
+        let (once, text) = (500 * round, tree());
+        assert_eq!(
+            text,
+            format!("Layout::twice {once}\n  Scene::Layout::measure {once}\nScene::Layout::measure {once}\n")
+        );
+        let (store, callers) = table("calls", "callers");
+        let calls = |row: &metaspy_core::store::ProfileRow| number(&callers.value(row.key, "calls"));
+        let is_measured = |path: &str| path.ends_with("Layout::measure");
+        let rows = callers.rows.iter().filter(|row| is_measured(store.site_path(row.key.site())));
+        assert_eq!(rows.map(calls).collect::<Vec<_>>(), [once, once], "by `twice`, and by nobody");
+    }
+}
+
+#[test]
 fn calls_that_are_nested_too_deep_are_cut_and_counted() {
     let _alone = alone();
     let spying = crate::install(Contexts::default());

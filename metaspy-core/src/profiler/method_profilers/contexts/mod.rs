@@ -3,13 +3,15 @@
 mod births;
 mod lifetime;
 mod live;
+mod node;
 mod nodes;
 mod tree;
 
 use crate::method_profilers::{Call, CallEnd, MethodProfiler, MethodSpy, Tables};
 
 pub(crate) use births::{Birth, born, died, uncounted};
-pub(crate) use nodes::{Node, context_in, go_in, go_to, here};
+pub(crate) use node::Node;
+pub(crate) use nodes::{context_in, go_in, go_to, here};
 pub(super) use tree::publish;
 pub(crate) use tree::{Paused, Tree, alone_at};
 

@@ -9,7 +9,8 @@ use metaspy_probe::hash::scatter;
 
 use crate::format::profile::Column;
 use crate::method_profilers::Tables;
-use crate::method_profilers::contexts::nodes::{self, CUT, Name, Node, Nodes, context_in, go_in, go_to, here};
+use crate::method_profilers::contexts::node::{CUT, Name, Node};
+use crate::method_profilers::contexts::nodes::{self, Nodes, context_in, go_in, go_to, here};
 use crate::method_profilers::contexts::{births, lifetime};
 use crate::method_profilers::table::{ContextRow, Table, Written, count};
 use crate::platform::lock::lock;
