@@ -137,8 +137,8 @@ impl Symbols {
                     .push(format!("{path} is stripped, so its functions have no names: build it without `strip`"));
             } else if module.is_program && !elf.has_lines() {
                 self.notes.push(format!(
-                    "{path} has no debug information, so there are no lines and no inlined functions: build it with \
-                     `CARGO_PROFILE_RELEASE_DEBUG=limited`"
+                    "{path} has no debug information, so there are no lines and no inlined functions: build it with some \
+                     (in Rust: `CARGO_PROFILE_RELEASE_DEBUG=limited`)"
                 ));
             }
         }
