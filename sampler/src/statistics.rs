@@ -31,11 +31,11 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Waits for the end of a child. Those of it, and of its own children that it waited for.
+    /// Waits for the end of a child. Its statistics include the children that it waited for.
     #[cfg(target_os = "linux")]
     pub fn of_ended(child: &Child) -> io::Result<(ExitStatus, Statistics)> {
         let (mut usage, mut status) = (MaybeUninit::<libc::rusage>::zeroed(), 0);
-        // SAFETY: the call fills both structures, and nobody else waits for the child.
+        // SAFETY: the call fills both structures, and only this function waits for the child.
         while unsafe { libc::wait4(child.id() as libc::pid_t, &mut status, 0, usage.as_mut_ptr()) } < 0 {
             let error = io::Error::last_os_error();
             if error.kind() != io::ErrorKind::Interrupted {

@@ -2,8 +2,8 @@
 //! The time with the shadow stack, with the tree of calling contexts and with counts of objects, over the plain time, for
 //! twelve published crates. And what the language server takes on a workspace of 100,000 lines.
 //!
-//! `--only server` (or `contexts`), `--rounds N` (9), `--crates heck,taffy` (all), `--cpu` (by processor time), `--smoke`; `--weaver PATH` is a `cargo-metaspy`
-//! in place of the one of this repository.
+//! `--only server` (or `contexts`), `--rounds N` (9), `--crates heck,taffy` (all), `--cpu` (by processor time), `--smoke`;
+//! `--weaver PATH` is a `cargo-metaspy` in place of the one of this repository.
 
 mod contexts;
 mod server;

@@ -104,7 +104,7 @@ fn workspace(modules: usize) -> Package {
     Package { target: package.dir.join("target"), ..package }
 }
 
-/// A module: functions of the same length, each of which calls the one above.
+/// A module: functions of the same length, and each calls the one above.
 fn source() -> String {
     let one = |number: usize| {
         let steps = "    sum = sum.wrapping_mul(31).wrapping_add(7);\n".repeat(LINES - 5);

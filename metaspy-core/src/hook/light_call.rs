@@ -59,7 +59,8 @@ pub(super) fn notes_at(site: &Site) -> Option<(&'static Lane, Notes)> {
     Some((lane, noted(lane, site.cell.load(Relaxed))?.notes()))
 }
 
-/// Begins a call in a tree alone, if the context around remembers it. The thread does not unwind, and no other function is called.
+/// Begins a call in a tree alone, if the context around remembers it. The thread does not unwind, and no other function is
+/// called.
 #[inline(always)]
 pub(super) fn enter_known_context(lane: &Lane, site: &Site, frame: &mut Frame, notes: Notes) -> Option<*mut u8> {
     // SAFETY: it is a tree, as `find` noted it, and trees are never freed.

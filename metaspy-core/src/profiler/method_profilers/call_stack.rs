@@ -152,7 +152,7 @@ impl Thread {
 pub(crate) struct Kept(pub Vec<Box<dyn Any + Send>>);
 
 impl Entry {
-    /// A call of which profilers see the end only.
+    /// A call whose end alone profilers see.
     #[inline(always)]
     pub fn of_end(site: u32, depth: u32, present: Hold, context: Option<&'static Node>) -> Self {
         Entry { site, depth, started: 0, inner: 0, calls: 0, present, context, shown: None }

@@ -1,5 +1,5 @@
-//! Calls of which this thread knows all words: they begin and end without a search and without a call of another function, so
-//! their hooks save no registers.
+//! Calls whose words this thread knows: they begin and end without a search and without a call of another function, so their
+//! hooks save no registers.
 
 use std::num::NonZeroU32;
 
@@ -10,8 +10,8 @@ use crate::method_profilers::present;
 use crate::method_profilers::table::{CallTimes, known_pair};
 use crate::recorder::{Notes, Observed};
 
-/// Begins a call on the stack of its thread, at a site of which this is noted. `None`: nothing has changed, and it must begin
-/// in another way.
+/// Begins a call on the stack of its thread, at a site with these notes. `None`: nothing has changed, and it must begin in
+/// another way.
 #[inline(always)]
 pub(crate) fn begin(observed: &Observed, notes: Notes, site: u32) -> Option<Activation> {
     call_stack::with_known(observed, |thread| {

@@ -102,6 +102,12 @@ impl Node {
         self.written.store(written.address().cast_mut(), Relaxed);
     }
 
+    /// Forgets its row and what it remembers: another thread has it from now on, with words of its own.
+    pub fn forget(&self) {
+        self.written.store(null_mut(), Relaxed);
+        self.children.iter().for_each(|child| child.store(null_mut(), Relaxed));
+    }
+
     /// The context of a call of this site from here, if the node remembers it.
     #[inline(always)]
     pub fn child(&self, site: u32) -> Option<&'static Node> {

@@ -39,7 +39,7 @@ struct Made {
     index: PageVec<*const Node>,
 }
 
-/// Those of threads that ended.
+/// The nodes of threads that have ended.
 static FREE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 
 struct Kept(*mut Nodes);
@@ -118,8 +118,8 @@ pub(super) fn end_thread() {
         go_to(None);
         let nodes = local.nodes.replace(null_mut());
         if !nodes.is_null() {
-            // SAFETY: this thread has no other reference to it.
-            unsafe { &mut *nodes }.made.get_mut().clear();
+            // SAFETY: `Nodes::take` made it, and it stays.
+            unsafe { &*nodes }.forget();
             lock(&FREE).push(Kept(nodes));
         }
     });
@@ -139,6 +139,16 @@ impl Nodes {
             unsafe { made.write(Nodes { root: Node::new(Name::ROOT), lost, made: UnsafeCell::new(below) }) };
         }
         made
+    }
+
+    /// Forgets all nodes, for another thread, which has their memory.
+    fn forget(&'static self) {
+        self.root.forget();
+        self.search(|made| {
+            made.length = 0;
+            made.index.fill(null());
+            None
+        });
     }
 
     /// The context of code without hooks.
@@ -239,12 +249,6 @@ impl Made {
         }
         true
     }
-
-    /// Forgets all nodes, for another thread, which has their memory.
-    fn clear(&mut self) {
-        self.length = 0;
-        self.index.fill(null());
-    }
 }
 
 #[cfg(test)]
@@ -264,10 +268,15 @@ mod tests {
             nodes.root().remember(made[6]);
             assert_eq!(nodes.root().child(7).map(|node| node.id), Some(made[6].id));
             assert!(nodes.root().child(7 + CHILDREN as u32).is_none(), "another site in the same place");
-            names
+            let found = names
+                .clone()
                 .zip(made)
                 .filter(|(name, node)| nodes.find(name.id).is_some_and(|found| std::ptr::eq(found, *node)))
-                .count()
+                .count();
+            // What a later thread found there would count in words of this one.
+            nodes.forget();
+            assert!(nodes.root().child(7).is_none() && names.clone().all(|name| nodes.find(name.id).is_none()));
+            found
         });
         assert_eq!(made_and_found.join().expect("it returns"), 4_999);
     }

@@ -25,7 +25,7 @@ impl CallTimes {
 }
 
 /// The words that a thread last added the times of such calls to, in the table with this number. The caller must have been
-/// selected by the table's profiler: that of no other call is found.
+/// selected by the table's profiler: otherwise nothing is found.
 #[inline(always)]
 pub(crate) fn known_pair(observed: &Observed, table: u32, callee: u32, caller: u32) -> Option<[&'static Pair; 2]> {
     let key = Key { site: callee, second: caller, key: 0 };
