@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that must hold before a commit: format, clippy, tests, docs, examples, Loom, a quick fuzz, benchmark smoke
+# Everything that must hold before a commit: format, clippy, tests, sampled machines, docs, examples, Loom, a quick fuzz, benchmark smoke
 # runs, instructions of hooks, sanitizers, and `scale/` if its sources or the recording's format changed.
 #
 #   ./check.sh          all of it
@@ -38,6 +38,8 @@ step "tests" cargo test --workspace --no-fail-fast -- --nocapture
 step "tests of allocations" cargo test -p metaspy --features allocations --test allocations
 discard
 if [ "${1:-}" != "--fast" ]; then
+    step "machines" cargo test --manifest-path sampler/machines/Cargo.toml --target-dir target/machines -- --nocapture
+    if [ -n "${METASPY_CHECK_ONCE:-}" ]; then rm -rf target/machines; fi
     step "packages" cargo package --workspace --no-verify --allow-dirty --quiet
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
     # One package with one set of features, so that nothing is built twice.

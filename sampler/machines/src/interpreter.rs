@@ -160,20 +160,13 @@ impl Machine {
     }
 }
 
-fn run(name: &str, text: &str, argument: i64) -> i64 {
-    let mut machine = Machine { code: assemble(name, text), memory: Vec::new() };
-    let value = machine.run(argument);
-    let range = machine.code.as_ptr_range();
-    CodeMap::unregister(range.start as u64..range.end as u64);
-    value
-}
-
-/// Calls of `benchFib`, as Smalltalk counts them.
-pub fn bench_fib(n: i64) -> i64 {
-    run("Integer>>benchFib", FIB, n)
-}
-
-/// The sieve of Eratosthenes below 8,190; returns the primes of the last round.
-pub fn benchmark(rounds: i64) -> i64 {
-    run("Integer>>benchmark", SIEVE, rounds)
+/// Passes both benchmarks, which are registered meanwhile.
+pub fn run(then: impl FnOnce(&mut dyn FnMut(i64) -> i64, &mut dyn FnMut(i64) -> i64)) {
+    let machine = |name, text| Machine { code: assemble(name, text), memory: Vec::new() };
+    let (mut fib, mut sieve) = (machine("Integer>>benchFib", FIB), machine("Integer>>benchmark", SIEVE));
+    then(&mut |n| fib.run(n), &mut |rounds| sieve.run(rounds));
+    for machine in [fib, sieve] {
+        let range = machine.code.as_ptr_range();
+        CodeMap::unregister(range.start as u64..range.end as u64);
+    }
 }

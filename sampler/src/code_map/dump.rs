@@ -1,12 +1,13 @@
 //! The dump of a JIT: what code it made, moved, and freed, with times. The format is that of `perf` (*jitdump specification*,
 //! version 2, in the kernel's `tools/perf/Documentation`), and times are of the monotonic clock.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::code_map::{CodeFunction, CodeMap};
+use crate::code_map::{CodeFunction, CodeMap, Position};
 
 /// The first word of a dump.
 pub const MAGIC: u32 = 0x4A69_5444;
@@ -19,6 +20,8 @@ pub const LOAD: u32 = 0;
 const MOVE: u32 = 1;
 /// Positions of the next load.
 pub const POSITIONS: u32 = 2;
+/// Stands for the file of the position before.
+pub const SAME_FILE: &[u8] = &[0xFF];
 /// The name of memory that code has left.
 pub const FREED: &str = "[freed]";
 /// Bytes of a record at most. Others are no records.
@@ -33,8 +36,9 @@ pub struct Dump {
     is_broken: bool,
     /// Records that were read and are not yet in force.
     later: std::collections::VecDeque<Change>,
-    positions: Vec<(u64, u64)>,
-    file: Option<String>,
+    /// Positions of the next function, and their files.
+    positions: Vec<Position>,
+    files: Vec<String>,
     map: CodeMap,
 }
 
@@ -68,23 +72,29 @@ impl Dump {
             is_broken: false,
             later: Default::default(),
             positions: Vec::new(),
-            file: None,
+            files: Vec::new(),
             map: CodeMap::default(),
         }
     }
 
     /// Reads what was added since the last call. A record that is not whole is read later; a false one ends the reading.
     pub fn read(&mut self) {
-        let mut bytes = Vec::new();
-        let read = |bytes: &mut Vec<u8>| -> std::io::Result<()> {
-            let mut file = File::open(&self.path)?;
-            file.seek(SeekFrom::Start(self.at))?;
-            file.take(RECORD_MAX as u64).read_to_end(bytes).map(drop)
-        };
-        if self.is_broken || read(&mut bytes).is_err() {
-            return;
+        loop {
+            let (from, mut bytes) = (self.at, Vec::new());
+            let read = |bytes: &mut Vec<u8>| -> std::io::Result<()> {
+                let mut file = File::open(&self.path)?;
+                file.seek(SeekFrom::Start(from))?;
+                file.take(RECORD_MAX as u64).read_to_end(bytes).map(drop)
+            };
+            if self.is_broken || read(&mut bytes).is_err() {
+                return;
+            }
+            self.take(&bytes);
+            // A dump may be larger than what is read at once.
+            if self.at == from {
+                return;
+            }
         }
-        self.take(&bytes);
     }
 
     fn take(&mut self, bytes: &[u8]) {
@@ -119,9 +129,8 @@ impl Dump {
                 let (_pid, _tid, _vma) = (fields.u32()?, fields.u32()?, fields.u64()?);
                 let (start, bytes, _index) = (fields.u64()?, fields.u64()?, fields.u64()?);
                 let name = fields.text()?;
-                let positions = std::mem::take(&mut self.positions);
-                let file = self.file.take();
-                let function = CodeFunction::new(&name, start..start.checked_add(bytes)?, &positions, file, time_ns)?;
+                let (positions, files) = (std::mem::take(&mut self.positions), std::mem::take(&mut self.files));
+                let function = CodeFunction::new(&name, start..start.checked_add(bytes)?, positions, files, time_ns)?;
                 self.later.push_back(Change::Load(time_ns, function));
             }
             MOVE => {
@@ -131,15 +140,22 @@ impl Dump {
             }
             POSITIONS => {
                 let (_address, count) = (fields.u64()?, fields.u64()?);
-                (self.positions, self.file) = (Vec::new(), None);
+                (self.positions, self.files) = (Vec::new(), Vec::new());
+                let mut numbers = HashMap::new();
+                let mut file = None;
                 for _ in 0..count {
                     let (address, line, _) = (fields.u64()?, fields.u32()?, fields.u32()?);
-                    let file = fields.text()?;
-                    self.positions.push((address, line.into()));
-                    // 0xFF stands for the file of the entry before.
-                    if self.file.is_none() && !file.is_empty() && file != "\u{FFFD}" {
-                        self.file = Some(file);
+                    match fields.bytes_of_text()? {
+                        SAME_FILE => {}
+                        [] => file = None,
+                        name => {
+                            file = Some(*numbers.entry(name).or_insert_with(|| {
+                                self.files.push(String::from_utf8_lossy(name).into_owned());
+                                self.files.len() as u32 - 1
+                            }));
+                        }
                     }
+                    self.positions.push(Position { address, position: line.into(), file });
                 }
             }
             _ => {}
@@ -163,7 +179,7 @@ impl Dump {
 /// The fields of a record that were not read yet.
 struct Fields<'a>(&'a [u8]);
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
     fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (bytes, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -178,12 +194,17 @@ impl Fields<'_> {
         self.bytes().map(u64::from_ne_bytes)
     }
 
-    /// The text up to its zero, which is taken, too.
-    fn text(&mut self) -> Option<String> {
+    /// The bytes up to a zero, which is taken, too.
+    fn bytes_of_text(&mut self) -> Option<&'a [u8]> {
         let end = self.0.iter().position(|&byte| byte == 0)?;
-        let text = String::from_utf8_lossy(&self.0[..end]).into_owned();
+        let text = &self.0[..end];
         self.0 = &self.0[end + 1..];
         Some(text)
+    }
+
+    /// The text up to a zero.
+    fn text(&mut self) -> Option<String> {
+        self.bytes_of_text().map(|text| String::from_utf8_lossy(text).into_owned())
     }
 }
 
@@ -225,9 +246,23 @@ mod tests {
     }
 
     #[test]
+    fn a_position_has_the_file_whose_line_it_is() {
+        let of = |at, line, file| (at, line, Some(file));
+        let lines = [of(100, 2, "f.lang"), of(104, 90, "other.lang"), of(108, 91, "other.lang"), of(112, 3, "f.lang")];
+        let mut of_dump = Dump::new("none".as_ref());
+        of_dump.take(&dump(&[positions(5, 100, lines), load(5, "f", 96..120, &[]), load(6, "g", 200..220, &[])]));
+        let found = of_dump.find(100, 6).expect("it is registered").clone();
+        let lines = [96, 100, 107, 108, 119].map(|at| found.line(at));
+        let [f, other] = ["f.lang", "other.lang"];
+        assert_eq!(lines, [None, Some((f, 2)), Some((other, 90)), Some((other, 91)), Some((f, 3))]);
+        assert_eq!(found.file(), Some(f));
+        assert_eq!(of_dump.find(200, 6).and_then(|it| it.file()), None, "lines are those of the next function alone");
+    }
+
+    #[test]
     fn a_dump_that_is_cut_anywhere_or_lies_has_what_is_whole() {
         let whole = dump(&[
-            positions(5, 100, &[(104, 2), (108, 9)]),
+            positions(5, 100, [(104, 2, None), (108, 9, None)]),
             load(5, "f", 100..120, &[1; 20]),
             load(6, "g", 200..u64::MAX, &[]),
         ]);

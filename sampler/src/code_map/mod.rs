@@ -6,6 +6,7 @@
 mod bytecode;
 mod dump;
 mod register;
+mod wasm;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,6 +15,7 @@ pub use bytecode::Bytecode;
 pub(crate) use bytecode::find as find_bytecode;
 pub(crate) use dump::{Dump, is_dump};
 pub use register::Kind;
+pub use wasm::register_wasm;
 
 /// Functions by address. A later one replaces what it overlaps.
 #[derive(Clone, Debug, Default)]
@@ -28,19 +30,30 @@ pub struct CodeFunction {
     pub name: String,
     /// Its addresses.
     pub code: Range<u64>,
-    /// Where the code of a position ends, and that position, in the order of addresses.
-    positions: Vec<(u64, u64)>,
-    /// The file whose lines the positions are.
-    pub file: Option<String>,
+    /// In the order of addresses.
+    positions: Vec<Position>,
+    /// The files whose lines the positions are, each once.
+    files: Vec<String>,
     /// When it was made, in ns of the monotonic clock.
     pub since_ns: u64,
+}
+
+/// A position of the source, which the code from an address on was made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    pub address: u64,
+    pub position: u64,
+    /// The number of the file whose line it is; `None` if it is no line.
+    pub file: Option<u32>,
 }
 
 impl CodeMap {
     /// Adds a function. `positions` has pairs of an address and the position that the code before this address leads to, as
     /// a debugger needs it at calls. Pairs outside the function are left out. An empty function is none.
     pub fn add(&mut self, name: &str, code: Range<u64>, positions: &[(u64, u64)]) {
-        if let Some(function) = CodeFunction::new(name, code, positions, None, 0) {
+        let position = |&(address, position)| Position { address, position, file: None };
+        let positions = positions.iter().map(position).collect();
+        if let Some(function) = CodeFunction::new(name, code, positions, Vec::new(), 0) {
             self.insert(function);
         }
     }
@@ -63,7 +76,7 @@ impl CodeMap {
         if to.is_empty() {
             return;
         }
-        for (address, _) in &mut function.positions {
+        for Position { address, .. } in &mut function.positions {
             *address = address.wrapping_sub(from).wrapping_add(to.start);
         }
         function.code = to;
@@ -83,18 +96,18 @@ impl CodeMap {
 }
 
 impl CodeFunction {
-    /// A function; `None` if it is empty.
+    /// A function; `None` if it is empty. Positions outside it are left out.
     pub(crate) fn new(
         name: &str,
         code: Range<u64>,
-        positions: &[(u64, u64)],
-        file: Option<String>,
+        mut positions: Vec<Position>,
+        files: Vec<String>,
         since_ns: u64,
     ) -> Option<CodeFunction> {
-        let mut positions: Vec<(u64, u64)> = positions.iter().copied().filter(|(at, _)| code.contains(at)).collect();
+        positions.retain(|at| code.contains(&at.address));
         positions.sort_unstable();
         let is_some = !code.is_empty();
-        is_some.then(|| CodeFunction { name: name.to_owned(), code, positions, file, since_ns })
+        is_some.then(|| CodeFunction { name: name.to_owned(), code, positions, files, since_ns })
     }
 
     /// The range of positions that the code at an address was made from: from one mapped position to the next. `u64::MAX`
@@ -103,9 +116,26 @@ impl CodeFunction {
         if self.positions.is_empty() {
             return None;
         }
-        let after = self.positions.partition_point(|&(at, _)| at <= address);
-        let from = after.checked_sub(1).map_or(1, |at| self.positions[at].1);
-        Some((from, self.positions.get(after).map_or(u64::MAX, |&(_, position)| position)))
+        let after = self.after(address);
+        let from = after.checked_sub(1).map_or(1, |at| self.positions[at].position);
+        Some((from, self.positions.get(after).map_or(u64::MAX, |next| next.position)))
+    }
+
+    /// The file and the line that the code at an address was made from. Line 0 is no line.
+    pub fn line(&self, address: u64) -> Option<(&str, u32)> {
+        let at = self.positions[..self.after(address)].last()?;
+        Some((self.files.get(at.file? as usize)?, at.position.try_into().unwrap_or(0)))
+    }
+
+    /// The file of its first line.
+    pub fn file(&self) -> Option<&str> {
+        let first = self.positions.iter().find_map(|at| at.file)?;
+        self.files.get(first as usize).map(String::as_str)
+    }
+
+    /// How many positions are not behind an address.
+    fn after(&self, address: u64) -> usize {
+        self.positions.partition_point(|at| at.address <= address)
     }
 }
 

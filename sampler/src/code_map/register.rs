@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::code_map::CodeMap;
-use crate::code_map::dump::{FREED, HEADER, LOAD, MAGIC, POSITIONS, RECORD};
+use crate::code_map::dump::{FREED, HEADER, LOAD, MAGIC, POSITIONS, RECORD, SAME_FILE};
 
 /// What a registered function is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,21 +49,13 @@ impl CodeMap {
     /// CodeMap::unregister(start..start + 4);
     /// ```
     pub fn register(name: &str, kind: Kind, code: Range<u64>, positions: &[(u64, u64)]) {
-        let Some(dump) = dump() else { return };
-        let name = format!("{}{}", name.replace('\0', "?"), kind.suffix());
-        let mut content = Vec::new();
-        #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-        if kind != Kind::Bytecode && code.end.saturating_sub(code.start) <= CODE_MAX {
-            content = crate::linux::copy_memory(code.clone());
-        }
-        let mut dump = dump.lock().unwrap_or_else(PoisonError::into_inner);
-        let time_ns = now_ns();
-        let mut records = Vec::new();
-        if !positions.is_empty() {
-            records = self::positions(time_ns, code.start, positions);
-        }
-        records.extend(load(time_ns, &name, code, &content));
-        let _ = dump.write_all(&records);
+        add(name, kind, code, positions.iter().map(|&(address, position)| (address, position, None)));
+    }
+
+    /// As [`register`](CodeMap::register), with the file and the line of the source from each address on. Reports show
+    /// the lines. Those of another file than the first one count as inlined from there.
+    pub fn register_lines(name: &str, kind: Kind, code: Range<u64>, lines: &[(u64, &str, u32)]) {
+        add(name, kind, code, lines.iter().map(|&(address, file, line)| (address, line.into(), Some(file))));
     }
 
     /// Removes what is registered at these addresses. Its samples keep their names.
@@ -75,8 +67,36 @@ impl CodeMap {
     }
 }
 
+fn add<'a>(
+    name: &str,
+    kind: Kind,
+    code: Range<u64>,
+    positions: impl ExactSizeIterator<Item = (u64, u64, Option<&'a str>)>,
+) {
+    let Some(dump) = dump() else { return };
+    let name = format!("{}{}", name.replace('\0', "?"), kind.suffix());
+    let mut content = Vec::new();
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    if kind != Kind::Bytecode && code.end.saturating_sub(code.start) <= CODE_MAX {
+        content = crate::linux::copy_memory(code.clone());
+    }
+    let mut dump = dump.lock().unwrap_or_else(PoisonError::into_inner);
+    let time_ns = now_ns();
+    let mut records = Vec::new();
+    if positions.len() > 0 {
+        records = self::positions(time_ns, code.start, positions);
+    }
+    records.extend(load(time_ns, &name, code, &content));
+    let _ = dump.write_all(&records);
+}
+
 /// Bytes of code that are copied at most.
 const CODE_MAX: u64 = 16 << 20;
+
+/// True if a sampler reads what is registered.
+pub fn is_wanted() -> bool {
+    dump().is_some()
+}
 
 /// The dump of this process, if a sampler reads it.
 fn dump() -> Option<&'static Mutex<File>> {
@@ -130,14 +150,27 @@ pub fn load(time_ns: u64, name: &str, code: Range<u64>, content: &[u8]) -> Vec<u
     record(LOAD, time_ns, &bytes)
 }
 
-/// The record of the positions of the next function. They have no file.
-pub fn positions(time_ns: u64, start: u64, positions: &[(u64, u64)]) -> Vec<u8> {
-    let mut bytes = Vec::new();
+/// The record of the positions of the next function, each with the file whose line it is.
+pub fn positions<'a>(
+    time_ns: u64,
+    start: u64,
+    positions: impl IntoIterator<Item = (u64, u64, Option<&'a str>), IntoIter: ExactSizeIterator>,
+) -> Vec<u8> {
+    let (mut bytes, positions) = (Vec::new(), positions.into_iter());
     [start, positions.len() as u64].iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
-    for &(address, position) in positions {
+    let mut before = None;
+    for (address, position, file) in positions {
         bytes.extend(address.to_ne_bytes());
         bytes.extend(u32::try_from(position).unwrap_or(u32::MAX).to_ne_bytes());
-        bytes.extend([0; 5]);
+        // The number of a block of the line.
+        bytes.extend([0; 4]);
+        match file {
+            Some(file) if before == Some(file) => bytes.extend(SAME_FILE),
+            Some(file) => bytes.extend(file.bytes().filter(|&byte| byte != 0)),
+            None => {}
+        }
+        bytes.push(0);
+        before = file;
     }
     record(POSITIONS, time_ns, &bytes)
 }

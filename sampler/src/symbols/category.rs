@@ -64,7 +64,8 @@ impl Category {
         }
         match source {
             Some(source) if HOOKS.iter().any(|part| source.contains(part)) => Category::Metaspy,
-            Some(source) if source.starts_with("/rustc/") || source.contains("/rustlib/src/rust/") => Category::Std,
+            Some(source) if STD_SOURCES.iter().any(|start| source.starts_with(start)) => Category::Std,
+            Some(source) if source.contains("/rustlib/src/rust/") => Category::Std,
             Some(source) if DEPENDENCIES.iter().any(|part| source.contains(part)) => Category::Dependency,
             None if owner.is_some_and(|owner| STD.contains(&owner)) => Category::Std,
             _ if is_program => Category::User,
@@ -76,12 +77,15 @@ impl Category {
 }
 
 /// The crates that record.
-const OURS: [&str; 5] = ["metaspy", "metaspy_core", "metaspy_probe", "metaspy_format", "metaspy_instrumenters"];
+const OURS: [&str; 6] =
+    ["metaspy", "metaspy_core", "metaspy_probe", "metaspy_format", "metaspy_instrumenters", "metaspy_sampler"];
 /// Parts of the paths of their sources: where debug information has only the last segment of a name, no crate is known.
 const HOOKS: [&str; 5] =
     ["/metaspy/hooks/", "/metaspy-core/src/", "/metaspy-core/probe/src/", "/metaspy-core-0.", "/metaspy-probe-0."];
-/// The crates of the standard library.
-const STD: [&str; 6] = ["alloc", "core", "std", "panic_unwind", "proc_macro", "test"];
+/// The crates of the standard library, and what the compiler itself makes.
+const STD: [&str; 7] = ["alloc", "core", "std", "panic_unwind", "proc_macro", "test", "__rustc"];
+/// Beginnings of the paths of its sources; the last one has the packages that it is built with, such as hashbrown.
+const STD_SOURCES: [&str; 2] = ["/rustc/", "/rust/deps/"];
 /// Parts of the paths of packages that were downloaded or copied.
 const DEPENDENCIES: [&str; 3] = ["/registry/src/", "/git/checkouts/", "/vendor/"];
 /// Beginnings of the names of the files of the C library.
@@ -122,6 +126,12 @@ mod tests {
             Category::Metaspy
         );
         assert_eq!(of("app::std::f", None), Category::User);
+        assert_eq!(
+            of("hashbrown::map::HashMap::insert", Some("/rust/deps/hashbrown-0.16.1/src/map.rs")),
+            Category::Std
+        );
+        assert_eq!(of("__rustc::__rust_dealloc", None), Category::Std);
+        assert_eq!(of("metaspy_sampler::code_map::bytecode::Bytecode::at", None), Category::Metaspy);
         assert_eq!(of("begin", Some("/home/me/.cache/metaspy/hooks/0e11/src/guard.rs")), Category::Metaspy);
     }
 

@@ -41,17 +41,25 @@ impl Jit {
     }
 }
 
-/// What an address in a registered function means: a line of its file, or a range of its positions.
+/// What an address in a registered function means: a line of its file, or a range of its positions. A line of another file
+/// was inlined: it is of a function that has the name of that file.
 pub fn made(symbols: &mut Symbols, found: &CodeFunction, address: u64) -> Resolved {
-    let range = found.range(address);
-    let Some(file) = &found.file else {
+    let Some(own) = found.file() else {
+        let range = found.range(address);
         return Resolved { range, ..symbols.simple(found.name.clone(), Category::Registered, MODULE) };
     };
-    let (name, module) = (found.name.clone(), MODULE.to_owned());
-    let function =
-        symbols.function(Function { name, file: Some(file.clone()), category: Category::Registered, module });
-    let line = range.and_then(|(line, _)| u32::try_from(line).ok()).unwrap_or(0);
-    Resolved { frames: vec![Frame { function, line }], range: None }
+    let mut function = |name: &str, file: &str| {
+        let (name, module) = (name.to_owned(), MODULE.to_owned());
+        symbols.function(Function { name, file: Some(file.to_owned()), category: Category::Registered, module })
+    };
+    let (file, line) = found.line(address).unwrap_or((own, 0));
+    let mut frames = Vec::new();
+    if file != own {
+        frames.push(Frame { function: function(&format!("code of {file}"), file), line });
+    }
+    let line = if file == own { line } else { 0 };
+    frames.push(Frame { function: function(&found.name, own), line });
+    Resolved { frames, range: None }
 }
 
 /// Lines of address, size and name, both numbers in hexadecimal. Lines that are none are left out.
@@ -70,6 +78,23 @@ fn parse(text: &str) -> CodeMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code_map::Position;
+
+    #[test]
+    fn a_line_of_another_file_is_inlined_code_of_that_file() {
+        let position = |address, position, file| Position { address, position, file: Some(file) };
+        let positions = vec![position(10, 2, 0), position(14, 90, 1)];
+        let files = vec!["f.lang".to_owned(), "other.lang".to_owned()];
+        let found = CodeFunction::new("f", 8..20, positions, files, 0).expect("it is not empty");
+        let mut symbols = Symbols::default();
+        let mut frames = |at| {
+            let frames = made(&mut symbols, &found, at).frames;
+            let of = |frame: &Frame| (symbols.functions[frame.function as usize].name.clone(), frame.line);
+            frames.iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!([frames(9), frames(10)], [[("f".into(), 0)], [("f".into(), 2)]]);
+        assert_eq!(frames(15), [("code of other.lang".into(), 90), ("f".into(), 0)]);
+    }
 
     #[test]
     fn a_map_with_false_lines_still_has_the_true_ones() {

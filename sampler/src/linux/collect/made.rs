@@ -15,12 +15,14 @@ pub struct Made {
 }
 
 impl Made {
-    /// Notes the dump that a process maps, if the file is one.
+    /// Notes the dump that a process maps, if the file is one. It is read at once: samples that follow may be in its code.
     pub fn note(&mut self, pid: u32, path: &Path) {
         if is_dump(path) {
             let dumps = self.dumps.entry(pid).or_default();
             if dumps.iter().all(|(known, _)| known != path) {
-                dumps.push((path.to_owned(), Dump::new(path)));
+                let mut dump = Dump::new(path);
+                dump.read();
+                dumps.push((path.to_owned(), dump));
             }
         }
     }
