@@ -173,10 +173,33 @@ fn a_recording_has_the_samples_of_its_process() {
         assert!(0 < sum && sum <= all, "{by}: {sum} of {all}");
         assert!(rows.windows(2).all(|pair| samples(&pair[0]) >= samples(&pair[1])), "{by}: sorted by time");
         assert!(rows[0]["cpu_percent"].as_f64() > Some(0.0) && rows[0]["cpu_error_percent"].as_f64() > Some(0.0));
+        if by == "subject" {
+            samples_agree_with_self_times(rows);
+        }
     }
     let (code, out, _) = ended(&["report", text(&file), "--by", "subject", "--cpu"]);
     assert!(code == 0 && out.contains("cpu ") && out.contains("±") && out.contains("in no recorded event"), "{out}");
     functions_are_in_the_recording(&file);
+}
+
+/// Each node that has much of the time has the same share of samples as of the self time of its events. One is processor
+/// time and one that of the wall clock, so a busy machine moves them apart.
+#[cfg(feature = "demo")]
+fn samples_agree_with_self_times(rows: &[Value]) {
+    let of = |row: &Value| {
+        let samples = row["profiles"]["cpu"]["samples"].as_f64().unwrap_or(0.0);
+        (row["self_ns"].as_f64().unwrap_or(0.0), samples)
+    };
+    let nodes: Vec<(f64, f64)> = rows.iter().filter(|row| row["kind"] == "node").map(of).collect();
+    let sum = nodes.iter().fold((0.0, 0.0), |sum, node| (sum.0 + node.0, sum.1 + node.1));
+    let shares = nodes.iter().map(|node| (node.0 / sum.0, node.1 / sum.1));
+    let large: Vec<(f64, f64)> = shares.filter(|share| share.0 > 0.1).collect();
+    println!("shares of self time and samples: {large:.2?} of {} nodes and {} samples", nodes.len(), sum.1);
+    assert!(!large.is_empty() && nodes.len() > 500, "{large:?} of {}", nodes.len());
+    for (time, samples) in large {
+        let error = 3.3 * (time * (1.0 - time) / sum.1).sqrt();
+        assert!((time - samples).abs() < 0.1 + error, "{time} of self time, {samples} of samples");
+    }
 }
 
 /// The functions of recordings as JSON. What is known about each function adds up, unless something found no room.
