@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use metaspy_sampler::code_map::{Bytecode, CodeMap, Kind};
 use metaspy_sampler::options::{Choice, Clock};
+use metaspy_sampler::run::Ended;
 use metaspy_sampler::samples::Place;
 use metaspy_sampler::{Options, Profile, SampleError, Sampler, Target, sample};
 
@@ -204,6 +205,66 @@ fn interpreter() {
     }
     // Nothing is registered there now.
     interpret(&mut code);
+}
+
+/// A program that registers false code, and forks children that work in code of its own and in code of their own.
+#[test]
+#[ignore = "a program for other tests"]
+fn liar() {
+    let code = [1_u64, 2];
+    let start = code.as_ptr() as u64;
+    CodeMap::register("of the parent", Kind::Bytecode, start..start + 8, &[(start, 1)]);
+    CodeMap::register("everything", Kind::Function, 0..u64::MAX / 2, &[(u64::MAX, u64::MAX), (0, 0), (0, 7)]);
+    CodeMap::register("nothing", Kind::Stub, 9..9, &[]);
+    CodeMap::register("backwards", Kind::InlineCache, std::ops::Range { start: 90, end: 10 }, &[(50, 1)]);
+    CodeMap::register("the rest", Kind::Function, 1..u64::MAX, &[]);
+    CodeMap::register("of\0the parent", Kind::Bytecode, start..start + 8, &[(start, 1)]);
+    for _ in 0..3 {
+        // SAFETY: the child works on its own memory, and ends without the parent's handlers.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            interpret_for(&code[0], 60);
+            let start = std::ptr::from_ref(&code[1]) as u64;
+            CodeMap::register("of the child", Kind::Bytecode, start..start + 8, &[(start, 1)]);
+            interpret_for(&code[1], 60);
+            // SAFETY: as above.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = -1;
+        // SAFETY: the call fills the status.
+        unsafe { libc::waitpid(child, &mut status, 0) };
+        assert_eq!(status, 0);
+    }
+    // Nothing of the children is registered here.
+    interpret_for(&code[1], 60);
+}
+
+#[inline(never)]
+fn interpret_for(instruction: &u64, ms: u64) {
+    let current = Bytecode::new();
+    current.at(black_box(instruction));
+    work(Duration::from_millis(ms));
+}
+
+#[test]
+fn false_code_harms_nobody_and_children_have_their_parent_s_code_and_their_own() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = std::env::current_exe().expect("a program has a path");
+    let words = [own.as_os_str(), "--exact".as_ref(), "liar".as_ref(), "--ignored".as_ref()];
+    let run = match sample(&Target::Command(words.map(Into::into).to_vec()), &Options::default(), &Default::default()) {
+        Err(error @ (SampleError::NotPermitted(_) | SampleError::NotSupported)) => {
+            return println!("SKIPPED: sampling: {error}");
+        }
+        run => run.expect("it starts"),
+    };
+    assert!(matches!(run.ended, Ended::Exited(status) if status.success()), "{:?}", run.ended);
+    let profile = Profile::new(run);
+    let [parent, child, work] =
+        ["of?the parent (bytecode)", "of the child (bytecode)", "spin_own"].map(|name| samples_with(&profile, name));
+    // Real code keeps its names, whatever is registered at its addresses.
+    assert!(work * 10 > profile.total() * 8, "{work} of {}", profile.total());
+    assert!(parent > 100 && child > 100, "{parent} and {child} of {work}");
+    assert!(parent + child < work, "the parent's own turn is in neither: {parent} and {child} of {work}");
 }
 
 #[inline(never)]

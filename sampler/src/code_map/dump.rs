@@ -28,12 +28,13 @@ pub const FREED: &str = "[freed]";
 const RECORD_MAX: usize = 64 << 20;
 
 /// A dump that is still written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dump {
     path: PathBuf,
     /// Where the next record begins.
     at: u64,
-    is_broken: bool,
+    /// True if nothing more is read.
+    is_ended: bool,
     /// Records that were read and are not yet in force.
     later: std::collections::VecDeque<Change>,
     /// Positions of the next function, and their files.
@@ -43,7 +44,7 @@ pub struct Dump {
 }
 
 /// A change of the code in memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Change {
     Load(u64, CodeFunction),
     Move { time_ns: u64, from: u64, to: Range<u64> },
@@ -69,7 +70,7 @@ impl Dump {
         Dump {
             path: path.to_owned(),
             at: 0,
-            is_broken: false,
+            is_ended: false,
             later: Default::default(),
             positions: Vec::new(),
             files: Vec::new(),
@@ -86,7 +87,7 @@ impl Dump {
                 file.seek(SeekFrom::Start(from))?;
                 file.take(RECORD_MAX as u64).read_to_end(bytes).map(drop)
             };
-            if self.is_broken || read(&mut bytes).is_err() {
+            if self.is_ended || read(&mut bytes).is_err() {
                 return;
             }
             self.take(&bytes);
@@ -97,13 +98,21 @@ impl Dump {
         }
     }
 
+    /// The code of a child that was forked at a time: what was made later is the parent's alone.
+    pub fn forked(&self, time_ns: u64) -> Dump {
+        let mut child = self.clone();
+        child.later.retain(|change| change.time_ns() <= time_ns);
+        child.is_ended = true;
+        child
+    }
+
     fn take(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         if self.at == 0 {
             let mut fields = Fields(rest);
             let (Some(magic), Some(_), Some(size)) = (fields.u32(), fields.u32(), fields.u32()) else { return };
-            self.is_broken = magic != MAGIC || (size as usize) < HEADER;
-            let Some(behind) = rest.get(size as usize..).filter(|_| !self.is_broken) else { return };
+            self.is_ended = magic != MAGIC || (size as usize) < HEADER;
+            let Some(behind) = rest.get(size as usize..).filter(|_| !self.is_ended) else { return };
             self.at = size.into();
             rest = behind;
         }
@@ -112,7 +121,7 @@ impl Dump {
             let (Some(kind), Some(size), Some(time_ns)) = (fields.u32(), fields.u32(), fields.u64()) else { return };
             let size = size as usize;
             if !(RECORD..=RECORD_MAX).contains(&size) {
-                self.is_broken = true;
+                self.is_ended = true;
                 return;
             }
             let Some((record, behind)) = rest.split_at_checked(size) else { return };
@@ -243,6 +252,15 @@ mod tests {
             [None, Some("fib".into()), None, Some("fib".into())]
         );
         assert_eq!([at(150, 26), at(350, 29), at(350, 30)], [Some("next".into()), Some("fib".into()), None]);
+    }
+
+    #[test]
+    fn a_child_has_the_code_that_its_parent_had_made_when_it_forked() {
+        let mut parent = Dump::new("none".as_ref());
+        parent.take(&dump(&[load(10, "fib", 100..200, &[]), load(30, "next", 100..200, &[])]));
+        let mut child = parent.forked(20);
+        let name = |of: &mut Dump| of.find(150, 40).map(|of| of.name.clone());
+        assert_eq!([name(&mut parent), name(&mut child)], [Some("next".into()), Some("fib".into())]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::code_map::CodeMap;
@@ -60,9 +60,8 @@ impl CodeMap {
 
     /// Removes what is registered at these addresses. Its samples keep their names.
     pub fn unregister(code: Range<u64>) {
-        if let Some(dump) = dump() {
-            let mut dump = dump.lock().unwrap_or_else(PoisonError::into_inner);
-            let _ = dump.write_all(&load(now_ns(), FREED, code, &[]));
+        if is_wanted() {
+            write(|time_ns| load(time_ns, FREED, code, &[]));
         }
     }
 }
@@ -73,21 +72,21 @@ fn add<'a>(
     code: Range<u64>,
     positions: impl ExactSizeIterator<Item = (u64, u64, Option<&'a str>)>,
 ) {
-    let Some(dump) = dump() else { return };
+    if !is_wanted() {
+        return;
+    }
     let name = format!("{}{}", name.replace('\0', "?"), kind.suffix());
     let mut content = Vec::new();
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     if kind != Kind::Bytecode && code.end.saturating_sub(code.start) <= CODE_MAX {
         content = crate::linux::copy_memory(code.clone());
     }
-    let mut dump = dump.lock().unwrap_or_else(PoisonError::into_inner);
-    let time_ns = now_ns();
-    let mut records = Vec::new();
-    if positions.len() > 0 {
-        records = self::positions(time_ns, code.start, positions);
-    }
-    records.extend(load(time_ns, &name, code, &content));
-    let _ = dump.write_all(&records);
+    write(|time_ns| {
+        let has_positions = positions.len() > 0;
+        let mut records = if has_positions { self::positions(time_ns, code.start, positions) } else { Vec::new() };
+        records.extend(load(time_ns, &name, code, &content));
+        records
+    });
 }
 
 /// Bytes of code that are copied at most.
@@ -95,24 +94,35 @@ const CODE_MAX: u64 = 16 << 20;
 
 /// True if a sampler reads what is registered.
 pub fn is_wanted() -> bool {
-    dump().is_some()
+    directory().is_some()
 }
 
-/// The dump of this process, if a sampler reads it.
-fn dump() -> Option<&'static Mutex<File>> {
-    static DUMP: OnceLock<Option<Mutex<File>>> = OnceLock::new();
-    let open = || {
-        let directory = std::env::var_os("METASPY_CODE_MAP").filter(|value| !value.is_empty())?;
-        create(directory.as_ref()).ok().map(Mutex::new)
-    };
-    DUMP.get_or_init(open).as_ref()
+/// Where the dumps are, if a sampler reads them.
+fn directory() -> Option<&'static Path> {
+    static DIRECTORY: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let read = || std::env::var_os("METASPY_CODE_MAP").filter(|value| !value.is_empty()).map(PathBuf::from);
+    DIRECTORY.get_or_init(read).as_deref()
+}
+
+/// Writes records into the dump of this process. They are made when it is their turn, so that times do not decrease.
+fn write(records: impl FnOnce(u64) -> Vec<u8>) {
+    /// The process and its dump, if that can be written. A forked child has one of its own.
+    static DUMP: Mutex<Option<(u32, Option<File>)>> = Mutex::new(None);
+    let mut dump = DUMP.lock().unwrap_or_else(PoisonError::into_inner);
+    let pid = std::process::id();
+    if dump.as_ref().is_none_or(|(of, _)| *of != pid) {
+        *dump = Some((pid, directory().and_then(|directory| create(directory, pid).ok())));
+    }
+    if let Some((_, Some(file))) = &mut *dump {
+        let _ = file.write_all(&records(now_ns()));
+    }
 }
 
 /// Makes the dump, and maps its beginning: the kernel records the mapping, and samplers find the file by it.
-fn create(directory: &Path) -> io::Result<File> {
-    let path = directory.join(format!("jit-{}.dump", std::process::id()));
+fn create(directory: &Path, pid: u32) -> io::Result<File> {
+    let path = directory.join(format!("jit-{pid}.dump"));
     let mut file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-    file.write_all(&header(std::process::id()))?;
+    file.write_all(&header(pid))?;
     #[cfg(target_os = "linux")]
     // SAFETY: a new mapping that nothing reads. Code can be mapped only where the file system permits it; data do as well.
     unsafe {

@@ -27,6 +27,18 @@ impl Made {
         }
     }
 
+    /// A child begins with the code of its parent, at the same addresses.
+    pub fn fork(&mut self, parent: u32, child: u32, time_ns: u64) {
+        let Some(dumps) = self.dumps.get(&parent) else { return };
+        let dumps = dumps.iter().map(|(path, dump)| (path.clone(), dump.forked(time_ns))).collect();
+        self.dumps.insert(child, dumps);
+    }
+
+    /// Forgets the code of a program that another one has replaced.
+    pub fn exec(&mut self, pid: u32) {
+        self.dumps.remove(&pid);
+    }
+
     /// Reads what was added to the dumps.
     pub fn read(&mut self) {
         self.dumps.values_mut().flatten().for_each(|(_, dump)| dump.read());

@@ -130,6 +130,7 @@ impl Collector {
                 if is_exec {
                     // Another program: nothing of the one before is mapped.
                     self.processes.insert(pid, Process::new(pid, name.clone()));
+                    self.made.exec(pid);
                     self.executing.insert(pid);
                 }
                 if let Some(&thread) = self.threads.get(&(pid, tid)) {
@@ -144,6 +145,7 @@ impl Collector {
                         None => Process::read(pid, &mut self.modules),
                     };
                     self.samples.counts.processes += 1;
+                    self.made.fork(parent, pid, record.time_ns);
                     self.processes.insert(pid, child);
                 }
             }
