@@ -247,7 +247,7 @@ fn interpret_for(instruction: &u64, ms: u64) {
 }
 
 #[test]
-fn false_code_harms_nobody_and_children_have_their_parent_s_code_and_their_own() {
+fn false_code_does_no_harm_and_children_have_the_code_of_their_parent_and_their_own() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let own = std::env::current_exe().expect("a program has a path");
     let words = [own.as_os_str(), "--exact".as_ref(), "liar".as_ref(), "--ignored".as_ref()];
