@@ -11,7 +11,7 @@ use metaspy_sampler::options::{Choice, Output};
 use metaspy_sampler::{Options, Stacks, Target, sample};
 use serde_json::Value;
 
-use crate::program::{self, Measured, processor_ns};
+use crate::program::{self, Measured, used_ns};
 use crate::{Goal, Limit, rounds};
 
 /// A sampler with its settings.
@@ -101,18 +101,24 @@ pub fn measure() -> Result<Vec<Goal>, String> {
     Ok(goals)
 }
 
-/// True if a sampler is installed.
+/// True if a sampler is installed, and may be used.
 fn is_there(name: &str, way: Way) -> bool {
-    let program = match way {
-        Way::Perf { .. } => PathBuf::from("perf"),
-        Way::Samply => samply(),
+    let mut command = match way {
+        Way::Perf { .. } => Command::new("perf"),
+        Way::Samply => Command::new(samply()),
         _ => return true,
     };
-    let found = Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|it| it.success());
-    if !found {
-        println!("SKIPPED: {name}: it is not installed");
+    let command = match way {
+        // It refuses where the kernel permits less than it asks for.
+        Way::Samply => command.args(["record", "--save-only", "--no-open", "-o", "/dev/null", "--", "true"]),
+        _ => command.arg("--version"),
+    };
+    match command.output() {
+        Ok(output) if output.status.success() => return true,
+        Ok(output) => println!("SKIPPED: {name}: {}", String::from_utf8_lossy(&output.stderr).trim()),
+        Err(error) => println!("SKIPPED: {name}: {error}"),
     }
-    found
+    false
 }
 
 /// The path in `SAMPLY`, or the program of that name.
@@ -161,18 +167,6 @@ fn start(command: &mut Command) -> Result<String, String> {
     let output = command.stdout(Stdio::null()).output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() { Ok(text) } else { Err(format!("{}: {text}", output.status)) }
-}
-
-/// Processor time of this process and its ended children, in ns.
-fn used_ns() -> f64 {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the call fills the structure, which is plain data and valid when it is all zero.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
-        usage.assume_init()
-    };
-    let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
-    processor_ns() as f64 + ns(usage.ru_utime) + ns(usage.ru_stime)
 }
 
 /// The samples in a profile of the Firefox Profiler.

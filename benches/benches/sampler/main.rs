@@ -1,13 +1,14 @@
 //! The sampler: what it costs, the rate that it holds, the time it takes to name a large program's samples, and how much of
-//! a full profile `Mode::Sampled` finds (M30). Beside it: `perf record`, samply and pprof-rs, where they are.
+//! a full profile `Mode::Sampled` finds (M30), and five published programs. Beside it: `perf record`, samply and pprof-rs, where they are.
 //!
-//! `--rounds N` (15), `--only cost,rate,symbols,overlap`, `--binary FILE` (a program with debug information, in place of
+//! `--rounds N` (15), `--only cost,rate,symbols,overlap,suites`, `--binary FILE` (a program with debug information, in place of
 //! `metaspy` itself), `--smoke`.
 
 mod cost;
 mod overlap;
 mod program;
 mod rate;
+mod suites;
 mod symbols;
 
 use std::process::ExitCode;
@@ -51,11 +52,12 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let only = child::option("--only");
-    let parts: [(&str, fn() -> Result<Vec<Goal>, String>); 4] = [
+    let parts: [(&str, fn() -> Result<Vec<Goal>, String>); 5] = [
         ("cost", cost::measure),
         ("rate", rate::measure),
         ("symbols", symbols::measure),
         ("overlap", overlap::measure),
+        ("suites", suites::measure),
     ];
     let mut goals = Vec::new();
     for (name, measure) in parts {

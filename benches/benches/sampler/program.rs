@@ -70,6 +70,18 @@ pub fn processor_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Processor time of this process and its ended children, in ns.
+pub fn used_ns() -> f64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills the structure, which is plain data and valid when it is all zero.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
+    processor_ns() as f64 + ns(usage.ru_utime) + ns(usage.ru_stime)
+}
+
 /// Calls itself, then works in pieces, so that it returns to each frame.
 #[inline(never)]
 fn deep(depth: u32, rounds: u64) -> u64 {

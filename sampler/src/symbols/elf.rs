@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use addr2line::gimli::{Reader, ReaderOffset};
 use addr2line::{FunctionName, Loader, demangle_auto};
 use foldhash::fast::RandomState;
 use object::read::ReadCache;
-use object::{Object, ObjectSymbol, ReadRef, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, ReadRef, SectionKind, SymbolKind};
 
 use crate::samples::Module;
 use crate::symbols::{Category, Frame, Function, FunctionId, Resolved, Symbols, file_name};
@@ -206,24 +207,51 @@ fn unnamed(module: &Module, address: u64) -> String {
     format!("{}+{:#x}", file_name(module), address & !0xFFF)
 }
 
-/// The functions of a symbol table, by their beginning. One without a size ends where the next one begins.
+/// The functions of a symbol table, by their beginning. One without a size ends where the next one begins. Assembly often
+/// declares no type: its global names are functions where no function is.
 fn symbols<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Vec<Symbol> {
-    let all = file.symbols().chain(file.dynamic_symbols());
-    let all = all.filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
-    let symbol = |symbol: object::Symbol<'a, '_, R>| {
-        let name = String::from_utf8_lossy(symbol.name_bytes().ok()?).into_owned();
-        let start = symbol.address();
-        let name = demangle_auto(name.into(), None).into_owned();
-        Some(Symbol { start, end: start.saturating_add(symbol.size()), name })
+    let of_kind = |kind: SymbolKind| {
+        let all = file.symbols().chain(file.dynamic_symbols());
+        let all = all.filter(move |symbol| symbol.kind() == kind && symbol.is_definition());
+        all.filter_map(symbol).collect::<Vec<Symbol>>()
     };
-    let mut functions: Vec<Symbol> = all.filter_map(symbol).collect();
-    functions.sort_by_key(|symbol| symbol.start);
+    let mut labels = of_kind(SymbolKind::Unknown);
+    let code: Vec<Range<u64>> = file.sections().filter(|it| it.kind() == SectionKind::Text).map(range).collect();
+    labels.retain(|label| code.iter().any(|section| section.contains(&label.start)));
+    // Of two names the one with fewer underscores in front is the last, which counts.
+    labels.sort_by(|one, other| one.name.cmp(&other.name));
+    let functions = of_kind(SymbolKind::Text);
+    let mut all: Vec<(bool, Symbol)> = labels.into_iter().map(|label| (true, label)).collect();
+    all.extend(functions.into_iter().map(|function| (false, function)));
+    all.sort_by_key(|(_, symbol)| symbol.start);
+    let mut covered = 0;
+    all.retain(|(is_label, symbol)| {
+        let is_kept = !is_label || symbol.start >= covered;
+        covered = covered.max(symbol.end);
+        is_kept
+    });
+    let mut functions: Vec<Symbol> = all.into_iter().map(|(_, symbol)| symbol).collect();
     for at in 0..functions.len().saturating_sub(1) {
         if functions[at].end == functions[at].start {
             functions[at].end = functions[at + 1].start;
         }
     }
     functions
+}
+
+fn symbol<'a, R: ReadRef<'a>>(symbol: object::Symbol<'a, '_, R>) -> Option<Symbol> {
+    // Local names without a type are labels within code.
+    if symbol.kind() == SymbolKind::Unknown && !symbol.is_global() {
+        return None;
+    }
+    let name = String::from_utf8_lossy(symbol.name_bytes().ok()?).into_owned();
+    let start = symbol.address();
+    let name = demangle_auto(name.into(), None).into_owned();
+    Some(Symbol { start, end: start.saturating_add(symbol.size()), name })
+}
+
+fn range<'a, R: ReadRef<'a>>(section: object::Section<'a, '_, R>) -> Range<u64> {
+    section.address()..section.address().saturating_add(section.size())
 }
 
 /// The file with debug information of a file whose own was removed, by its build id.

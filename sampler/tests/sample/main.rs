@@ -19,6 +19,14 @@ fn line_of(source: &str, mark: &str) -> u32 {
 }
 
 #[test]
+fn assembly_without_types_has_its_global_names() {
+    let program = build("assembly", &[]);
+    let Some(profile) = profile_of(&command(&program, &[]), &Options::default()) else { return };
+    let samples = samples_of(&profile, "work_in_assembly");
+    assert!(profile.total() > 50 && samples * 10 > profile.total() * 8, "{samples} of {}", profile.total());
+}
+
+#[test]
 fn the_shares_of_functions_are_those_that_the_program_measures_itself() {
     let Some((profile, printed)) = profile_and_output(&format!("'{}' 100", build("shares", &[]).display())) else {
         return;

@@ -197,9 +197,10 @@ impl Collector {
                 }
                 places.push(Found::Code(process.place(address)));
             };
-            if !process.unwind(cache, registers, &raw.stack, frame) {
-                end = if raw.is_cut { StackEnd::Cut } else { StackEnd::Broken };
-            }
+            end = match process.unwind(cache, registers, &raw.stack, frame) {
+                StackEnd::Cut if !raw.is_cut => StackEnd::Broken,
+                end => end,
+            };
         } else {
             let chain = raw.chain.iter().enumerate();
             let address = |(depth, &address): (usize, &u64)| address - u64::from(depth > 0 && address > 0);

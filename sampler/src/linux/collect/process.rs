@@ -1,5 +1,6 @@
 //! A process as its samples need it: its mappings, and an unwinder for its code.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +13,12 @@ use crate::linux::collect::image::Bytes;
 use crate::linux::collect::modules::Modules;
 use crate::linux::perf::REGISTERS;
 use crate::linux::perf::record::Map;
-use crate::samples::Place;
+use crate::samples::{Place, StackEnd};
 
 /// Frames of a stack at most.
 const DEPTH_MAX: usize = 512;
+/// Bytes of a stack at most: what a register that is no frame pointer has as its address is farther away.
+const STACK_MAX: usize = 1 << 30;
 
 /// Known unwinding rules, shared by all processes.
 pub type Cache = CacheNative<MayAllocateDuringUnwind>;
@@ -117,17 +120,20 @@ impl Process {
     }
 
     /// Finds the frames of a stack, innermost first: the address of the instruction, which is in the call of a caller, and
-    /// where the frame ends on the stack. False if the frames end before the stack does.
+    /// where the frame ends on the stack. Returns how the frames end.
     pub fn unwind(
         &self,
         cache: &mut Cache,
         registers: [u64; REGISTERS.len()],
         stack: &[u8],
         mut each: impl FnMut(u64, u64),
-    ) -> bool {
+    ) -> StackEnd {
         let (ip, sp, mut registers) = unwind_registers(registers);
+        let is_cut = Cell::new(false);
         let mut read = |address: u64| {
             let at = usize::try_from(address.checked_sub(sp).ok_or(())?).map_err(|_| ())?;
+            // An address far away is none of this stack.
+            is_cut.set((stack.len().saturating_sub(7)..STACK_MAX).contains(&at));
             let bytes = stack.get(at..at.checked_add(8).ok_or(())?).ok_or(())?;
             Ok(u64::from_ne_bytes(bytes.try_into().map_err(|_| ())?))
         };
@@ -138,11 +144,11 @@ impl Process {
             each(address.address_for_lookup(), end);
             match caller.map(|caller| caller.and_then(FrameAddress::from_return_address)) {
                 Ok(Some(caller)) => address = caller,
-                Ok(None) => return true,
-                Err(_) => return false,
+                Ok(None) => return StackEnd::Whole,
+                Err(_) => return if is_cut.get() { StackEnd::Cut } else { StackEnd::Broken },
             }
         }
-        false
+        StackEnd::Broken
     }
 }
 
