@@ -2,6 +2,7 @@
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use std::hint::black_box;
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -207,7 +208,8 @@ fn interpreter() {
     interpret(&mut code);
 }
 
-/// A program that registers false code, and forks children that work in code of its own and in code of their own.
+/// A program that registers false code, forks children that work in code of its own and in code of their own, and executes
+/// the interpreter.
 #[test]
 #[ignore = "a program for other tests"]
 fn liar() {
@@ -237,6 +239,10 @@ fn liar() {
     }
     // Nothing of the children is registered here.
     interpret_for(&code[1], 60);
+    // Another program in the same process has code of its own.
+    let own = std::env::current_exe().expect("a program has a path");
+    let error = Command::new(own).args(["--exact", "interpreter", "--ignored"]).exec();
+    panic!("{error}");
 }
 
 #[inline(never)]
@@ -264,6 +270,8 @@ fn false_code_does_no_harm_and_children_have_the_code_of_their_parent_and_their_
     // Real code keeps its names, whatever is registered at its addresses.
     assert!(work * 10 > profile.total() * 8, "{work} of {}", profile.total());
     assert!(parent > 100 && child > 100, "{parent} and {child} of {work}");
+    let [first, second] = ["first", "second"].map(|name| samples_with(&profile, &format!("{name} (bytecode)")));
+    assert!(first > 60 && second > 60, "{first} and {second} of the program that replaced it");
     assert!(parent + child < work, "the parent's own turn is in neither: {parent} and {child} of {work}");
 }
 

@@ -89,6 +89,8 @@ fn add<'a>(
     });
 }
 
+/// Programs with dumps that one process executes, one after the other, at most.
+const DUMPS_MAX: u32 = 64;
 /// Bytes of code that are copied at most.
 const CODE_MAX: u64 = 16 << 20;
 
@@ -118,10 +120,23 @@ fn write(records: impl FnOnce(u64) -> Vec<u8>) {
     }
 }
 
+/// A new file; in a directory of its own if a program that this one replaced had the same name for its own.
+fn new_file(directory: &Path, name: &str) -> io::Result<File> {
+    let new = |directory: &Path| OpenOptions::new().read(true).write(true).create_new(true).open(directory.join(name));
+    let mut file = new(directory);
+    for number in 1..=DUMPS_MAX {
+        if !file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
+            break;
+        }
+        let next = directory.join(number.to_string());
+        file = std::fs::create_dir_all(&next).and_then(|()| new(&next));
+    }
+    file
+}
+
 /// Makes the dump, and maps its beginning: the kernel records the mapping, and samplers find the file by it.
 fn create(directory: &Path, pid: u32) -> io::Result<File> {
-    let path = directory.join(format!("jit-{pid}.dump"));
-    let mut file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+    let mut file = new_file(directory, &format!("jit-{pid}.dump"))?;
     file.write_all(&header(pid))?;
     #[cfg(target_os = "linux")]
     // SAFETY: a new mapping that nothing reads. Code can be mapped only where the file system permits it; data do as well.
