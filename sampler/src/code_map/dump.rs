@@ -35,6 +35,8 @@ pub struct Dump {
     at: u64,
     /// True if nothing more is read.
     is_ended: bool,
+    /// Changes after this time are not of this process: it was forked.
+    until_ns: u64,
     /// Records that were read and are not yet in force.
     later: std::collections::VecDeque<Change>,
     /// Positions of the next function, and their files.
@@ -71,6 +73,7 @@ impl Dump {
             path: path.to_owned(),
             at: 0,
             is_ended: false,
+            until_ns: u64::MAX,
             later: Default::default(),
             positions: Vec::new(),
             files: Vec::new(),
@@ -101,9 +104,17 @@ impl Dump {
     /// The code of a child that was forked at a time: what was made later is the parent's alone.
     pub fn forked(&self, time_ns: u64) -> Dump {
         let mut child = self.clone();
-        child.later.retain(|change| change.time_ns() <= time_ns);
+        child.until_ns = self.until_ns.min(time_ns);
+        child.later.retain(|change| change.time_ns() <= child.until_ns);
         child.is_ended = true;
         child
+    }
+
+    /// The same dump from its beginning, as the file is now.
+    pub fn again(&self) -> Dump {
+        let mut dump = Dump::new(&self.path);
+        dump.read();
+        dump.forked(self.until_ns)
     }
 
     fn take(&mut self, bytes: &[u8]) {
@@ -147,26 +158,7 @@ impl Dump {
                 let (from, to, bytes) = (fields.u64()?, fields.u64()?, fields.u64()?);
                 self.later.push_back(Change::Move { time_ns, from, to: to..to.checked_add(bytes)? });
             }
-            POSITIONS => {
-                let (_address, count) = (fields.u64()?, fields.u64()?);
-                (self.positions, self.files) = (Vec::new(), Vec::new());
-                let mut numbers = HashMap::new();
-                let mut file = None;
-                for _ in 0..count {
-                    let (address, line, _) = (fields.u64()?, fields.u32()?, fields.u32()?);
-                    match fields.bytes_of_text()? {
-                        SAME_FILE => {}
-                        [] => file = None,
-                        name => {
-                            file = Some(*numbers.entry(name).or_insert_with(|| {
-                                self.files.push(String::from_utf8_lossy(name).into_owned());
-                                self.files.len() as u32 - 1
-                            }));
-                        }
-                    }
-                    self.positions.push(Position { address, position: line.into(), file });
-                }
-            }
+            POSITIONS => (self.positions, self.files) = positions(fields).unwrap_or_default(),
             _ => {}
         }
         Some(())
@@ -183,6 +175,30 @@ impl Dump {
         }
         self.map.find(address).filter(|function| function.name != FREED)
     }
+}
+
+/// The positions in a record, and their files. A record with a name that is none is false as a whole: where names have
+/// another length than they were written for, as those of V8 sometimes do, each field behind is read from a wrong place.
+fn positions(mut fields: Fields<'_>) -> Option<(Vec<Position>, Vec<String>)> {
+    let (_address, count) = (fields.u64()?, fields.u64()?);
+    let (mut positions, mut files) = (Vec::new(), Vec::new());
+    let (mut numbers, mut file) = (HashMap::new(), None);
+    for _ in 0..count {
+        let (address, line, _) = (fields.u64()?, fields.u32()?, fields.u32()?);
+        match fields.bytes_of_text()? {
+            SAME_FILE => {}
+            [] => file = None,
+            name => {
+                let name = std::str::from_utf8(name).ok().filter(|name| !name.chars().any(char::is_control))?;
+                file = Some(*numbers.entry(name).or_insert_with(|| {
+                    files.push(name.to_owned());
+                    files.len() as u32 - 1
+                }));
+            }
+        }
+        positions.push(Position { address, position: line.into(), file });
+    }
+    Some((positions, files))
 }
 
 /// The fields of a record that were not read yet.
@@ -275,6 +291,10 @@ mod tests {
         assert_eq!(lines, [None, Some((f, 2)), Some((other, 90)), Some((other, 91)), Some((f, 3))]);
         assert_eq!(found.file(), Some(f));
         assert_eq!(of_dump.find(200, 6).and_then(|it| it.file()), None, "lines are those of the next function alone");
+        // V8 wrote names whose memory was used for something else.
+        let mut of_dump = Dump::new("none".as_ref());
+        of_dump.take(&dump(&[positions(5, 100, [of(100, 2, "\u{7}\u{1}zX")]), load(5, "f", 96..120, &[])]));
+        assert_eq!(of_dump.find(100, 6).map(|it| (&*it.name, it.line(100))), Some(("f", None)));
     }
 
     #[test]

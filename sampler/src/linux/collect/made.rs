@@ -1,7 +1,7 @@
 //! Code that the sampled processes made and registered, at the time of each sample.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::code_map::{CodeFunction, Dump, is_dump};
 use crate::samples::Place;
@@ -9,7 +9,7 @@ use crate::samples::Place;
 /// The dumps of the processes.
 #[derive(Default)]
 pub struct Made {
-    dumps: HashMap<u32, Vec<(std::path::PathBuf, Dump)>>,
+    dumps: HashMap<u32, Vec<(PathBuf, Dump)>>,
     /// Functions by process, address and time.
     numbers: HashMap<(u32, u64, u64), u32>,
 }
@@ -42,6 +42,18 @@ impl Made {
     /// Reads what was added to the dumps.
     pub fn read(&mut self) {
         self.dumps.values_mut().flatten().for_each(|(_, dump)| dump.read());
+    }
+
+    /// The same dumps from their beginning, as the files are now.
+    pub fn again(self) -> Made {
+        let again = |dumps: Vec<(PathBuf, Dump)>| dumps.into_iter().map(|(path, dump)| (path, dump.again())).collect();
+        let dumps = self.dumps.into_iter().map(|(pid, dumps)| (pid, again(dumps))).collect();
+        Made { dumps, numbers: self.numbers }
+    }
+
+    /// True if a process registers code.
+    pub fn has(&self, pid: u32) -> bool {
+        self.dumps.contains_key(&pid)
     }
 
     /// The place of an address in a registered function. Times do not decrease.

@@ -1,6 +1,7 @@
 //! From the kernel's records to samples: each stack is unwound at once, so that no copy of a stack is kept.
 
 mod image;
+mod late;
 mod made;
 mod modules;
 pub mod process;
@@ -81,6 +82,7 @@ impl Collector {
     pub fn finish(mut self) -> (Samples, Vec<(PathBuf, Store)>) {
         self.made.read();
         self.apply_until(u64::MAX);
+        self.find_late();
         let mut samples = std::mem::take(&mut self.samples);
         self.name(&mut samples);
         let stores = self.recordings.finish(&mut samples);

@@ -1,17 +1,15 @@
 //! Programs that sample themselves: in part, as a whole, and where the system refuses perf events.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
+mod made;
+
 use std::hint::black_box;
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use metaspy_sampler::code_map::{Bytecode, CodeMap, Kind};
 use metaspy_sampler::options::{Choice, Clock};
-use metaspy_sampler::run::Ended;
-use metaspy_sampler::samples::Place;
 use metaspy_sampler::{Options, Profile, SampleError, Sampler, Target, sample};
 
 /// Signals and timers belong to the whole process.
@@ -189,133 +187,6 @@ fn refused() {
     let other = Target::Command(vec!["true".into()]);
     let error = sample(&other, &Options::default(), &AtomicBool::new(false)).expect_err("it contains nothing");
     println!("error: {error}");
-}
-
-/// An interpreter of two functions, each with an instruction that takes long and one that does not. The second function is
-/// where the first one was.
-#[test]
-#[ignore = "a program for other tests"]
-fn interpreter() {
-    let mut code = [60_u64, 1];
-    for name in ["first", "second"] {
-        let range = code.as_ptr_range();
-        let (start, end) = (range.start as u64, range.end as u64);
-        CodeMap::register(name, Kind::Bytecode, start..end, &[(start, 1), (start + 8, 2)]);
-        interpret(&mut code);
-        CodeMap::unregister(start..end);
-    }
-    // Nothing is registered there now.
-    interpret(&mut code);
-}
-
-/// A program that registers false code, forks children that work in code of its own and in code of their own, and executes
-/// the interpreter.
-#[test]
-#[ignore = "a program for other tests"]
-fn liar() {
-    let code = [1_u64, 2];
-    let start = code.as_ptr() as u64;
-    CodeMap::register("of the parent", Kind::Bytecode, start..start + 8, &[(start, 1)]);
-    CodeMap::register("everything", Kind::Function, 0..u64::MAX / 2, &[(u64::MAX, u64::MAX), (0, 0), (0, 7)]);
-    CodeMap::register("nothing", Kind::Stub, 9..9, &[]);
-    CodeMap::register("backwards", Kind::InlineCache, std::ops::Range { start: 90, end: 10 }, &[(50, 1)]);
-    CodeMap::register("the rest", Kind::Function, 1..u64::MAX, &[]);
-    CodeMap::register("of\0the parent", Kind::Bytecode, start..start + 8, &[(start, 1)]);
-    for _ in 0..3 {
-        // SAFETY: the child works on its own memory, and ends without the parent's handlers.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            interpret_for(&code[0], 60);
-            let start = std::ptr::from_ref(&code[1]) as u64;
-            CodeMap::register("of the child", Kind::Bytecode, start..start + 8, &[(start, 1)]);
-            interpret_for(&code[1], 60);
-            // SAFETY: as above.
-            unsafe { libc::_exit(0) };
-        }
-        let mut status = -1;
-        // SAFETY: the call fills the status.
-        unsafe { libc::waitpid(child, &mut status, 0) };
-        assert_eq!(status, 0);
-    }
-    // Nothing of the children is registered here.
-    interpret_for(&code[1], 60);
-    // Another program in the same process has code of its own.
-    let own = std::env::current_exe().expect("a program has a path");
-    let error = Command::new(own).args(["--exact", "interpreter", "--ignored"]).exec();
-    panic!("{error}");
-}
-
-#[inline(never)]
-fn interpret_for(instruction: &u64, ms: u64) {
-    let current = Bytecode::new();
-    current.at(black_box(instruction));
-    work(Duration::from_millis(ms));
-}
-
-#[test]
-fn false_code_does_no_harm_and_children_have_the_code_of_their_parent_and_their_own() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = std::env::current_exe().expect("a program has a path");
-    let words = [own.as_os_str(), "--exact".as_ref(), "liar".as_ref(), "--ignored".as_ref()];
-    let run = match sample(&Target::Command(words.map(Into::into).to_vec()), &Options::default(), &Default::default()) {
-        Err(error @ (SampleError::NotPermitted(_) | SampleError::NotSupported)) => {
-            return println!("SKIPPED: sampling: {error}");
-        }
-        run => run.expect("it starts"),
-    };
-    assert!(matches!(run.ended, Ended::Exited(status) if status.success()), "{:?}", run.ended);
-    let profile = Profile::new(run);
-    let [parent, child, work] =
-        ["of?the parent (bytecode)", "of the child (bytecode)", "spin_own"].map(|name| samples_with(&profile, name));
-    // Real code keeps its names, whatever is registered at its addresses.
-    assert!(work * 10 > profile.total() * 8, "{work} of {}", profile.total());
-    assert!(parent > 100 && child > 100, "{parent} and {child} of {work}");
-    let [first, second] = ["first", "second"].map(|name| samples_with(&profile, &format!("{name} (bytecode)")));
-    assert!(first > 60 && second > 60, "{first} and {second} of the program that replaced it");
-    assert!(parent + child < work, "the parent's own turn is in neither: {parent} and {child} of {work}");
-}
-
-#[inline(never)]
-fn interpret(code: &mut [u64; 2]) {
-    let current = Bytecode::new();
-    for instruction in black_box(code).iter() {
-        current.at(instruction);
-        work(Duration::from_millis(3 * instruction));
-    }
-}
-
-#[test]
-fn samples_of_an_interpreter_are_at_its_bytecodes_also_after_these_are_gone() {
-    // Unwinding takes processor time of this process.
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = std::env::current_exe().expect("a program has a path");
-    let words = [own.as_os_str(), "--exact".as_ref(), "interpreter".as_ref(), "--ignored".as_ref()];
-    let target = Target::Command(words.map(Into::into).to_vec());
-    let run = match sample(&target, &Options::default(), &AtomicBool::new(false)) {
-        Err(error @ (SampleError::NotPermitted(_) | SampleError::NotSupported)) => {
-            return println!("SKIPPED: sampling: {error}");
-        }
-        run => run.expect("it starts"),
-    };
-    let made: Vec<&str> = run.samples.made.iter().map(|of| &*of.name).collect();
-    assert_eq!(made.len(), 2, "{made:?}");
-    let profile = Profile::new(run);
-    let (first, second) = (samples_with(&profile, "first (bytecode)"), samples_with(&profile, "second (bytecode)"));
-    let all = samples_with(&profile, "own::interpret");
-    assert!(first > 60 && second > 60 && first + second < all, "{first} and {second} of {all}");
-    // Both work for the same time; what is registered at the beginning is known as early as what follows.
-    assert!(first * 5 > second * 4, "{first} and {second}");
-    // The frame of the loop is its caller, so the bytecode is what the loop called.
-    let methods = profile.methods_and_calls();
-    let name = |function: u32| &*profile.symbols.functions[function as usize].name;
-    let method = methods.iter().find(|method| name(method.function) == "first (bytecode)").expect("it has samples");
-    assert!(name(method.callers[0].function).ends_with("interpret"), "{}", name(method.callers[0].function));
-    let at = |place: &Place| match *place {
-        Place::Made { function, address } => profile.run.samples.made[function as usize].range(address),
-        _ => None,
-    };
-    let places = profile.run.samples.addresses.iter().filter_map(at);
-    assert!(places.into_iter().all(|range| [(1, 2), (2, u64::MAX)].contains(&range)));
 }
 
 /// Runs a program of this file with an environment; returns what it printed to both streams.

@@ -1,0 +1,42 @@
+//! Code that was registered late: a machine that keeps its dump in a buffer, as V8 does, has all of it in the file when it
+//! ends.
+
+use crate::linux::collect::Collector;
+use crate::samples::{Place, Stack};
+
+impl Collector {
+    /// Finds the code of samples that no dump had when they were taken.
+    pub(super) fn find_late(&mut self) {
+        let samples = &mut self.samples;
+        let is_open = |place: &Place| matches!(*place, Place::Anonymous { pid, .. } if self.made.has(pid));
+        let open: Vec<bool> = samples.addresses.iter().map(is_open).collect();
+        let has_open = |stack: &Stack| stack.frames.iter().any(|&frame| open[frame as usize]);
+        let open_stacks: Vec<bool> = samples.stacks.iter().map(has_open).collect();
+        if !open_stacks.contains(&true) {
+            return;
+        }
+        let mut made = std::mem::take(&mut self.made).again();
+        for at in 0..samples.samples.len() {
+            let (time_ns, stack) = (samples.samples[at].time_ns, samples.samples[at].stack as usize);
+            if !open_stacks[stack] {
+                continue;
+            }
+            let mut stack = samples.stacks[stack].clone();
+            for frame in stack.frames.iter_mut().filter(|frame| open[**frame as usize]) {
+                let Place::Anonymous { pid, address } = samples.addresses[*frame as usize] else { continue };
+                if let Some(place) = made.place(&mut samples.made, pid, address, time_ns) {
+                    *frame = *self.addresses.entry(place).or_insert_with(|| {
+                        samples.addresses.push(place);
+                        samples.addresses.len() as u32 - 1
+                    });
+                }
+            }
+            samples.samples[at].stack = *self.stacks.entry(stack).or_insert_with_key(|stack| {
+                samples.stacks.push(stack.clone());
+                samples.stacks.len() as u32 - 1
+            });
+        }
+        // Stacks that no sample has any more are no rows of a report.
+        *samples = samples.part(&samples.samples);
+    }
+}
