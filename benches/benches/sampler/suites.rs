@@ -1,5 +1,5 @@
 //! Published programs, as their users have them: what sampling costs each, how much of its samples has a name and a line, and
-//! whether `perf record` finds the same functions in the same run.
+//! how far apart its shares and those of `perf record` are in one run.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -168,7 +168,7 @@ fn run_sampled(words: &[OsString]) -> Result<Profile, String> {
     Ok(Profile::new(run))
 }
 
-/// A command line whose output nobody reads: a shell opens `/dev/null`, and the program replaces it.
+/// A command line without output: a shell opens `/dev/null`, and the program replaces it.
 fn silent(words: &[OsString]) -> Vec<OsString> {
     let shell = ["sh", "-c", "exec \"$0\" \"$@\" > /dev/null 2>&1"].map(Into::into);
     shell.into_iter().chain(words.iter().cloned()).collect()
@@ -210,8 +210,8 @@ impl Found {
     }
 }
 
-/// The function whose share differs most from that of `perf record`, in a run that both sample: its name, and the difference
-/// in standard errors of two samplings. Shares of less than a percent are left out. `None` if perf is not there.
+/// The function on whose share `perf record` and we differ most, in a run that both sample: its name, and the difference in
+/// standard errors of two samplings. Shares of less than a percent are left out. `None` if perf is not there.
 fn beside_perf(words: &[OsString]) -> Result<Option<(String, f64)>, String> {
     if !Command::new("perf").arg("--version").stdout(Stdio::null()).status().is_ok_and(|it| it.success()) {
         return Ok(None);

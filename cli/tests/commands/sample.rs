@@ -182,8 +182,8 @@ fn a_recording_has_the_samples_of_its_process() {
     functions_are_in_the_recording(&file);
 }
 
-/// Each node that has much of the time has the same share of samples as of the self time of its events. One is processor
-/// time and one that of the wall clock, so a busy machine moves them apart.
+/// Each node with much of the time has the same share of samples as of the self time of its events. Samples are of processor
+/// time and events of the wall clock, so a busy machine moves them apart.
 #[cfg(feature = "demo")]
 fn samples_agree_with_self_times(rows: &[Value]) {
     let of = |row: &Value| {

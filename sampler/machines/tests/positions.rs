@@ -91,7 +91,7 @@ fn share(shares: &HashMap<u64, f64>, positions: std::ops::RangeInclusive<u64>) -
 }
 
 /// The paper's reader finds the loop of `benchmark` that strikes multiples out by its hottest range, 74 to 78: 35.36 % of
-/// the function, and 25.5 % more in the rest of the loop. The positions are those of this loop.
+/// the function, and 25.5 % more in the rest of the loop. `positions` are of this loop.
 fn the_loop_is_hottest(shares: &HashMap<u64, f64>, positions: std::ops::RangeInclusive<u64>) {
     let of_loop = share(shares, positions);
     assert!(of_loop > 0.4, "{of_loop} of {shares:?}");
@@ -113,7 +113,7 @@ fn webassembly_s_time_is_at_its_offsets() {
     let Some(sampled) = run("wasm") else { return };
     sampled.agrees(["benchFib", "benchmark"]);
     let shares = sampled.ranges("benchFib");
-    // As in the paper, the entry has the time of the calls, and the end that of the returns.
+    // As in the paper, the entry has the time of the calls, and the end has the returns.
     assert!(shares.len() > 3 && shares[&1] > 0.05, "{shares:?}");
     assert!(sampled.totals(["wasm (stub)", "benchFib"])[0] > 0.0, "calls from the host come through a stub");
 }

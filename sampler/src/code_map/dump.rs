@@ -177,8 +177,8 @@ impl Dump {
     }
 }
 
-/// The positions in a record, and their files. A record with a name that is none is false as a whole: where names have
-/// another length than they were written for, as those of V8 sometimes do, each field behind is read from a wrong place.
+/// The positions in a record, and their files. A record with a name that is none is false as a whole: V8
+/// sometimes writes a name that is shorter than its place, and each field behind is read from a wrong place.
 fn positions(mut fields: Fields<'_>) -> Option<(Vec<Position>, Vec<String>)> {
     let (_address, count) = (fields.u64()?, fields.u64()?);
     let (mut positions, mut files) = (Vec::new(), Vec::new());

@@ -53,7 +53,7 @@ impl CodeMap {
     }
 
     /// As [`register`](CodeMap::register), with the file and the line of the source from each address on. Reports show
-    /// the lines. Those of another file than the first one count as inlined from there.
+    /// the lines. A line of another file than the first one counts as inlined from there.
     pub fn register_lines(name: &str, kind: Kind, code: Range<u64>, lines: &[(u64, &str, u32)]) {
         add(name, kind, code, lines.iter().map(|&(address, file, line)| (address, line.into(), Some(file))));
     }

@@ -18,7 +18,7 @@ use metaspy_sampler::{Options, Profile, SampleError, Target, sample};
 
 use crate::{ALONE, samples_with, work};
 
-/// Samples a program of these tests. `None`, said aloud, where the system does not permit it.
+/// Samples a program of these tests. Prints why and returns `None` where the system does not permit it.
 fn sampled(program: &str) -> Option<Run> {
     // Unwinding takes processor time of this process.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,7 +127,7 @@ fn late() {
         at
     };
     let file = std::fs::File::options().read(true).write(true).open(&path).expect("it is there").into_raw_fd();
-    map(libc::PROT_READ | libc::PROT_EXEC, libc::MAP_PRIVATE, file);
+    map(libc::PROT_READ, libc::MAP_PRIVATE, file);
     let all = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
     let code = map(all, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1).cast::<u8>();
     let now = || {

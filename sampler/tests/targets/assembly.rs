@@ -1,4 +1,4 @@
-//! Works in assembly that declares neither the type nor the size of its function, as that of `blake3` does.
+//! Works in assembly without the type and the size of its function, as `blake3` does.
 
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
