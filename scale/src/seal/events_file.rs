@@ -11,24 +11,17 @@ use std::sync::mpsc;
 use std::thread;
 
 use anyhow::{Context, Result};
-use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::parquet::arrow::ArrowWriter;
-use datafusion::parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use datafusion::parquet::basic::Encoding;
 use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use datafusion::parquet::schema::types::ColumnPath;
-use metaspy_probe::Subject;
-use metaspy_reader::{Conditions, Event, Scan};
 
 use super::properties;
-use super::rest::{Restorable, Restored};
+use super::rest::Restored;
+use super::row_group::{Groups, PAGE_ROWS};
 use crate::recordings::Recording;
-use crate::tables::events::{Decoder, schema};
+use crate::tables::events::schema;
 
-/// Chunks of a row group: some 260,000 events.
-const CHUNKS: usize = 32;
-/// Rows of a page.
-const PAGE_ROWS: usize = 8_192;
 /// Threads that make row groups. Each takes some 60 MB.
 const THREADS: usize = 2;
 
@@ -40,31 +33,24 @@ pub struct Written {
     pub restored: Vec<Restored>,
 }
 
-/// A row group: its rows, the slots that it restores, and its columns, encoded.
-type Group = (u64, Vec<Restored>, Vec<ArrowColumnChunk>);
-
 /// Writes the events of a recording.
 pub fn write(recording: &Recording, path: &Path) -> Result<Written> {
     let cannot = || format!("cannot write {}", path.display());
-    let scan = recording.store.scan(Conditions::default());
-    let made_of = (&Decoder::new(recording), &Restorable::new(&recording.store));
-    let schema = schema();
     let file = File::create(path).with_context(cannot)?;
-    let writer = ArrowWriter::try_new(file, schema.clone(), Some(file_properties()))?;
+    let writer = ArrowWriter::try_new(file, schema(), Some(file_properties()))?;
     let (mut writer, factory) = writer.into_serialized_writer()?;
-    let groups = scan.parts().div_ceil(CHUNKS);
+    let groups = &Groups::new(recording, schema(), writer.schema_descr().columns(), factory);
     let next = AtomicUsize::new(0);
     // At most one finished group of each thread waits.
     let (send, receive) = mpsc::sync_channel(THREADS);
     let mut written = Written { events: 0, restored: Vec::new() };
     thread::scope(|scope| {
-        for _ in 0..THREADS.min(groups) {
-            let (send, next, factory, scan, schema) = (send.clone(), &next, &factory, &scan, &schema);
+        for _ in 0..THREADS.min(groups.len()) {
+            let (send, next) = (send.clone(), &next);
             scope.spawn(move || {
                 loop {
                     let group = next.fetch_add(1, Ordering::Relaxed);
-                    if group >= groups || send.send((group, row_group(factory, group, scan, made_of, schema))).is_err()
-                    {
+                    if group >= groups.len() || send.send((group, groups.make(group))).is_err() {
                         return;
                     }
                 }
@@ -76,13 +62,13 @@ pub fn write(recording: &Recording, path: &Path) -> Result<Written> {
         for (group, made) in receive {
             waiting.insert(group, made);
             while let Some(made) = waiting.remove(&expected) {
-                let (rows, restored, columns): Group = made?;
+                let mut group = made?;
                 expected += 1;
-                written.events += rows;
-                written.restored.extend(restored);
-                if rows > 0 {
+                written.events += group.events;
+                written.restored.append(&mut group.restored);
+                if group.events > 0 {
                     let mut out = writer.next_row_group()?;
-                    columns.into_iter().try_for_each(|column| column.append_to_row_group(&mut out))?;
+                    group.append_to(&mut out)?;
                     out.close()?;
                 }
             }
@@ -107,34 +93,4 @@ fn file_properties() -> WriterProperties {
             .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
     }
     properties.build()
-}
-
-/// Makes a row group.
-fn row_group(
-    factory: &ArrowRowGroupWriterFactory,
-    group: usize,
-    scan: &Scan,
-    (decoder, restorable): (&Decoder, &Restorable),
-    schema: &SchemaRef,
-) -> Result<Group> {
-    let mut events: Vec<Event> = Vec::new();
-    for part in group * CHUNKS..scan.parts().min((group + 1) * CHUNKS) {
-        scan.read(part, &mut events);
-    }
-    let restored = restorable.slots(&events);
-    events.sort_unstable_by_key(|event| {
-        let Subject { kind, key } = event.subject.unwrap_or(Subject::NONE);
-        (kind, key, event.id)
-    });
-    let mut writers = factory.create_column_writers(group)?;
-    for rows in events.chunks(PAGE_ROWS) {
-        let batch = decoder.every_column(rows, schema)?;
-        for ((writer, field), column) in writers.iter_mut().zip(schema.fields()).zip(batch.columns()) {
-            for leaf in compute_leaves(field, column)? {
-                writer.write(&leaf)?;
-            }
-        }
-    }
-    let columns = writers.into_iter().map(|writer| writer.close()).collect::<Result<Vec<_>, _>>()?;
-    Ok((events.len() as u64, restored, columns))
 }

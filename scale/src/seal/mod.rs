@@ -4,8 +4,11 @@
 //! else the recording has, and `sealed.json`, which is written last. A partition without it is not read. In a directory the whole partition appears at once, by a rename.
 
 mod events_file;
+mod hybrid;
 mod manifest;
+mod names_chunk;
 mod rest;
+mod row_group;
 pub mod target;
 
 use std::fs::{self, File};
@@ -26,6 +29,9 @@ use crate::tables;
 pub use manifest::{MANIFEST, Manifest};
 pub use rest::REST;
 use target::Target;
+
+/// The level of compression.
+const LEVEL: i32 = 3;
 
 /// Runs the command.
 pub async fn run(options: &arguments::Seal) -> Result<bool> {
@@ -77,10 +83,14 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Option<Manif
     Ok(target.publish(work, &manifest).await?.then_some(manifest))
 }
 
+/// The compression of all files.
+fn compression() -> Compression {
+    Compression::ZSTD(ZstdLevel::try_new(LEVEL).expect("zstd has this level"))
+}
+
 /// Properties that all files share.
 fn properties() -> WriterPropertiesBuilder {
-    let level = ZstdLevel::try_new(3).expect("zstd has this level");
-    WriterProperties::builder().set_compression(Compression::ZSTD(level)).set_created_by("metaspy".to_owned())
+    WriterProperties::builder().set_compression(compression()).set_created_by("metaspy".to_owned())
 }
 
 fn write_table(rows: &RecordBatch, path: &Path) -> Result<()> {

@@ -16,10 +16,10 @@ use metaspy_reader::blocks::Ring;
 use metaspy_reader::{Event, EventId, Store};
 use zstd::stream::write::Encoder;
 
+use super::LEVEL;
+
 /// The name of the file in its partition.
 pub const REST: &str = "rest.spy.zst";
-/// The level of compression.
-const LEVEL: i32 = 3;
 /// Words that are compressed at once.
 const PIECE: usize = 1 << 16;
 

@@ -31,25 +31,25 @@ pub fn pushed_down(
         let only = |allowed: &[&str]| !names.is_empty() && names.iter().all(|name| allowed.contains(&name.as_str()));
         let passing = |columns: Vec<(&str, ArrayRef)>| evaluate(state, schema, filter, columns);
         if only(&["run", "host", "process"]) {
-            let one = |at: usize| Arc::new(decoder.names[at].clone()) as ArrayRef;
+            let one = |at: usize| decoder.names[at].every_name();
             let rows = passing(vec![("run", one(0)), ("host", one(1)), ("process", one(2))])?;
             if rows == Some(vec![false]) {
                 return Ok(None);
             }
         } else if only(&["site", "site_id"]) {
-            let columns = vec![("site_id", numbers(decoder.sites.names.len())), ("site", decoder.sites.names.clone())];
+            let columns = vec![("site_id", numbers(decoder.sites.len() + 1)), ("site", decoder.sites.every_name())];
             let last = decoder.sites.len();
             keep(&mut conditions.sites, passing(columns)?, decoder.every_site(), last);
         } else if only(&["lane", "thread"]) {
-            let columns = vec![("lane", numbers(decoder.lanes.names.len())), ("thread", decoder.lanes.names.clone())];
+            let columns = vec![("lane", numbers(decoder.lanes.len() + 1)), ("thread", decoder.lanes.every_name())];
             let last = decoder.lanes.len();
             keep(&mut conditions.lanes, passing(columns)?, decoder.every_lane(), last);
         } else if only(&["subject_kind"]) {
-            let column = with_null_first(&decoder.kinds.names);
+            let column = with_null_first(&decoder.kinds.every_name());
             let last = decoder.kinds.len();
             keep(&mut conditions.kinds, passing(vec![("subject_kind", column)])?, decoder.every_kind(), last);
         } else if only(&["outcome"]) {
-            let names = decoder.outcomes.names.slice(0, OUTCOMES.len());
+            let names = decoder.outcomes.every_name().slice(0, OUTCOMES.len());
             if let Some(rows) = passing(vec![("outcome", names)])? {
                 let passing = OUTCOMES.iter().zip(rows).filter(|(_, passes)| *passes).map(|(outcome, _)| *outcome);
                 let before = conditions.outcomes.take();

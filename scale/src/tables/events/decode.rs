@@ -32,8 +32,8 @@ pub const OUTCOMES: [Outcome; 8] = [
 #[derive(Debug)]
 pub struct Decoder {
     pub(super) store: Store,
-    /// Run, host and process, one row each.
-    pub(super) names: [StringViewArray; 3],
+    /// Run, host and process.
+    pub(super) names: [NameTable; 3],
     pub(super) sites: NameTable,
     pub(super) kinds: NameTable,
     pub(super) lanes: NameTable,
@@ -43,18 +43,23 @@ pub struct Decoder {
 /// Names by number. A number without a name has the last entry.
 #[derive(Debug)]
 pub struct NameTable {
-    pub names: ArrayRef,
+    names: StringViewArray,
 }
 
 impl NameTable {
-    fn new(named: impl Iterator<Item = (usize, String)>, unknown: Option<&str>) -> Self {
-        let mut names: Vec<Option<String>> = Vec::new();
+    fn new(named: impl Iterator<Item = (usize, String)>, unknown: &str) -> Self {
+        let mut names: Vec<String> = Vec::new();
         for (number, name) in named {
-            names.resize(names.len().max(number + 1), unknown.map(str::to_owned));
-            names[number] = Some(name);
+            names.resize(names.len().max(number + 1), unknown.to_owned());
+            names[number] = name;
         }
-        names.push(unknown.map(str::to_owned));
-        NameTable { names: Arc::new(StringViewArray::from_iter(names)) }
+        names.push(unknown.to_owned());
+        NameTable { names: StringViewArray::from_iter_values(names) }
+    }
+
+    /// The table with the name of everything.
+    fn one(name: &str) -> Self {
+        NameTable::new(std::iter::empty(), name)
     }
 
     /// The numbers that have entries.
@@ -62,16 +67,41 @@ impl NameTable {
         self.names.len() - 1
     }
 
-    fn gather(&self, numbers: impl Iterator<Item = Option<usize>>) -> Result<ArrayRef> {
-        let last = self.len();
-        let rows: UInt32Array = numbers.map(|number| number.map(|number| number.min(last) as u32)).collect();
-        Ok(take(&self.names, &rows, None)?)
+    /// All entries, by number.
+    pub fn every_name(&self) -> ArrayRef {
+        Arc::new(self.names.clone())
     }
 
-    fn gather_all(&self, numbers: impl Iterator<Item = usize>) -> Result<ArrayRef> {
+    /// The entry of a number.
+    pub fn name(&self, number: usize) -> &str {
+        self.names.value(number.min(self.len()))
+    }
+
+    fn rows(&self, numbers: impl Iterator<Item = usize>) -> Cells<'_> {
         let last = self.len();
-        let rows = UInt32Array::from_iter_values(numbers.map(|number| number.min(last) as u32));
-        Ok(take(&self.names, &rows, None)?)
+        Cells::Names(self, UInt32Array::from_iter_values(numbers.map(|number| number.min(last) as u32)))
+    }
+
+    fn some_rows(&self, numbers: impl Iterator<Item = Option<usize>>) -> Cells<'_> {
+        let last = self.len();
+        Cells::Names(self, numbers.map(|number| number.map(|number| number.min(last) as u32)).collect())
+    }
+}
+
+/// A column of some rows.
+pub enum Cells<'a> {
+    /// The values.
+    Values(ArrayRef),
+    /// Entries of a table, by number.
+    Names(&'a NameTable, UInt32Array),
+}
+
+impl Cells<'_> {
+    fn into_array(self) -> Result<ArrayRef> {
+        match self {
+            Cells::Values(values) => Ok(values),
+            Cells::Names(table, rows) => Ok(take(&table.names, &rows, None)?),
+        }
     }
 }
 
@@ -79,53 +109,52 @@ impl Decoder {
     /// The decoder of a recording, with its names as of now.
     pub fn new(recording: &Recording) -> Self {
         let store = recording.store.clone();
-        let one = |text: &String| StringViewArray::from_iter_values([text]);
         let kinds = KindNames::of(recording);
         Decoder {
-            names: [one(&recording.run), one(&recording.host), one(&recording.process)],
-            sites: NameTable::new(store.sites().iter().map(|it| (it.id.0 as usize, it.path.clone())), Some("site ?")),
-            kinds: NameTable::new(kinds.iter().map(|(id, name)| (id.into(), name.to_owned())), Some("?")),
-            lanes: NameTable::new(store.lanes().into_iter().map(|it| (it.id.0 as usize, it.name)), Some("")),
-            outcomes: NameTable::new(OUTCOMES.iter().map(|it| (*it as usize, it.name().to_owned())), None),
+            names: [&recording.run, &recording.host, &recording.process].map(|name| NameTable::one(name)),
+            sites: NameTable::new(store.sites().iter().map(|it| (it.id.0 as usize, it.path.clone())), "site ?"),
+            kinds: NameTable::new(kinds.iter().map(|(id, name)| (id.into(), name.to_owned())), "?"),
+            lanes: NameTable::new(store.lanes().into_iter().map(|it| (it.id.0 as usize, it.name)), ""),
+            outcomes: NameTable::new(OUTCOMES.iter().map(|it| (*it as usize, it.name().to_owned())), "?"),
             store,
         }
     }
 
-    /// All columns of some events.
-    pub fn every_column(&self, events: &[Event], schema: &SchemaRef) -> Result<RecordBatch> {
-        self.batch(events, &COLUMNS.map(|(column, ..)| column), schema)
+    /// All columns of some events, in the order of the schema.
+    pub fn every_column(&self, events: &[Event]) -> impl Iterator<Item = Cells<'_>> {
+        COLUMNS.iter().map(|(column, ..)| self.cells(events, *column))
     }
 
     /// The requested columns of some events.
     pub(super) fn batch(&self, events: &[Event], columns: &[Column], schema: &SchemaRef) -> Result<RecordBatch> {
-        let columns = columns.iter().map(|column| self.column(events, *column)).collect::<Result<Vec<_>>>()?;
+        let columns = columns.iter().map(|column| self.cells(events, *column).into_array()).collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(events.len()));
         Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
     }
 
-    fn column(&self, events: &[Event], column: Column) -> Result<ArrayRef> {
+    fn cells(&self, events: &[Event], column: Column) -> Cells<'_> {
         let store = &self.store;
         let all = || events.iter();
-        Ok(match column {
-            Column::Run => repeated(&self.names[0], events.len())?,
-            Column::Host => repeated(&self.names[1], events.len())?,
-            Column::Process => repeated(&self.names[2], events.len())?,
+        Cells::Values(match column {
+            Column::Run => return self.names[0].rows(all().map(|_| 0)),
+            Column::Host => return self.names[1].rows(all().map(|_| 0)),
+            Column::Process => return self.names[2].rows(all().map(|_| 0)),
+            Column::Site => return self.sites.rows(all().map(|event| event.site.0 as usize)),
+            Column::SubjectKind => return self.kinds.some_rows(all().map(|event| Some(event.subject?.kind.0.into()))),
+            Column::CauseSite => {
+                return self.sites.some_rows(all().map(|event| Some(store.site_of_reason(event.cause?)?.0 as usize)));
+            }
+            Column::Thread => return self.lanes.rows(all().map(|event| event.lane.0 as usize)),
+            Column::Outcome => return self.outcomes.rows(all().map(|event| event.outcome as usize)),
             Column::Event => integers(all().map(|event| event.id.raw() as i64)),
             Column::TimeNs => integers(all().map(|event| store.time_ns(event.start) as i64)),
             Column::TookNs => {
                 Arc::new(Int64Array::from_iter(all().map(|event| Some(store.span_ns(event.span?) as i64))))
             }
             Column::SiteId => small(all().map(|event| event.site.0 as i32)),
-            Column::Site => self.sites.gather_all(all().map(|event| event.site.0 as usize))?,
-            Column::SubjectKind => self.kinds.gather(all().map(|event| Some(event.subject?.kind.0.into())))?,
             Column::SubjectKey => Arc::new(UInt64Array::from_iter(all().map(|event| Some(event.subject?.key)))),
             Column::Cause => Arc::new(Int64Array::from_iter(all().map(|event| Some(event.cause?.raw() as i64)))),
-            Column::CauseSite => {
-                self.sites.gather(all().map(|event| Some(store.site_of_reason(event.cause?)?.0 as usize)))?
-            }
             Column::Lane => small(all().map(|event| event.lane.0 as i32)),
-            Column::Thread => self.lanes.gather_all(all().map(|event| event.lane.0 as usize))?,
-            Column::Outcome => self.outcomes.gather_all(all().map(|event| event.outcome as usize))?,
             Column::Timed => Arc::new(BooleanArray::from_iter(all().map(|event| Some(event.timed)))),
             Column::Epoch => small(all().map(|event| event.epoch as i32)),
         })
@@ -153,9 +182,4 @@ fn integers(values: impl Iterator<Item = i64>) -> ArrayRef {
 
 fn small(values: impl Iterator<Item = i32>) -> ArrayRef {
     Arc::new(Int32Array::from_iter_values(values))
-}
-
-/// A column with one text in every row.
-fn repeated(one: &StringViewArray, rows: usize) -> Result<ArrayRef> {
-    Ok(take(one, &UInt32Array::from_value(0, rows), None)?)
 }

@@ -1,0 +1,142 @@
+//! A row group of the table `events`: a stretch of time, sorted by subject.
+
+use std::fs::File;
+
+use anyhow::Result;
+use bytes::Bytes;
+use datafusion::arrow::array::UInt32Array;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
+use datafusion::parquet::errors::ParquetError;
+use datafusion::parquet::file::writer::SerializedRowGroupWriter;
+use datafusion::parquet::schema::types::ColumnDescPtr;
+use metaspy_probe::Subject;
+use metaspy_reader::{Conditions, Event, Scan};
+
+use super::names_chunk;
+use super::rest::{Restorable, Restored};
+use crate::recordings::Recording;
+use crate::tables::events::{Cells, Decoder, NameTable};
+
+/// Chunks of a row group: some 260,000 events.
+const CHUNKS: usize = 32;
+/// Rows of a page.
+pub const PAGE_ROWS: usize = 8_192;
+
+/// A row group, encoded.
+pub struct Group {
+    /// The number of rows.
+    pub events: u64,
+    /// The slots that it restores.
+    pub restored: Vec<Restored>,
+    columns: Vec<Chunk>,
+}
+
+/// A column, encoded.
+enum Chunk {
+    Values(ArrowColumnChunk),
+    Names(names_chunk::Chunk),
+}
+
+/// A column of which pages are added.
+enum Column<'a> {
+    Values(ArrowColumnWriter),
+    /// The pages of numbers of names.
+    Names(&'a NameTable, Vec<UInt32Array>),
+}
+
+/// What makes the row groups of a recording.
+pub struct Groups {
+    scan: Scan,
+    decoder: Decoder,
+    restorable: Restorable,
+    schema: SchemaRef,
+    columns: Vec<ColumnDescPtr>,
+    factory: ArrowRowGroupWriterFactory,
+}
+
+impl Groups {
+    /// The row groups of a recording, for a file with this schema and these columns.
+    pub fn new(
+        recording: &Recording,
+        schema: SchemaRef,
+        columns: &[ColumnDescPtr],
+        factory: ArrowRowGroupWriterFactory,
+    ) -> Self {
+        let store = &recording.store;
+        let scan = store.scan(Conditions::default());
+        let (decoder, restorable) = (Decoder::new(recording), Restorable::new(store));
+        Groups { scan, decoder, restorable, schema, columns: columns.to_owned(), factory }
+    }
+
+    /// The number of row groups.
+    pub fn len(&self) -> usize {
+        self.scan.parts().div_ceil(CHUNKS)
+    }
+
+    /// Makes a row group.
+    pub fn make(&self, group: usize) -> Result<Group> {
+        let mut events = Vec::new();
+        for part in group * CHUNKS..self.scan.parts().min((group + 1) * CHUNKS) {
+            self.scan.read(part, &mut events);
+        }
+        let restored = self.restorable.slots(&events);
+        let writers = self.factory.create_column_writers(group)?;
+        let mut columns: Vec<Column> = writers.into_iter().map(Column::Values).collect();
+        for places in by_subject(&events).chunks(PAGE_ROWS) {
+            let rows: Vec<Event> = places.iter().map(|place| events[*place as usize]).collect();
+            for (at, cells) in self.decoder.every_column(&rows).enumerate() {
+                self.add_page(at, &mut columns[at], cells)?;
+            }
+        }
+        let chunks = columns.into_iter().zip(&self.columns).map(|(column, descriptor)| column.encode(descriptor));
+        Ok(Group { events: events.len() as u64, restored, columns: chunks.collect::<Result<_>>()? })
+    }
+
+    fn add_page<'a>(&self, at: usize, column: &mut Column<'a>, cells: Cells<'a>) -> Result<()> {
+        match (column, cells) {
+            (Column::Names(_, pages), Cells::Names(_, rows)) => pages.push(rows),
+            (column, Cells::Names(table, rows)) => *column = Column::Names(table, vec![rows]),
+            (Column::Values(writer), Cells::Values(values)) => {
+                for leaf in compute_leaves(self.schema.field(at), &values)? {
+                    writer.write(&leaf)?;
+                }
+            }
+            (Column::Names(..), Cells::Values(_)) => unreachable!("a column has names in all pages or in none"),
+        }
+        Ok(())
+    }
+}
+
+impl Column<'_> {
+    fn encode(self, descriptor: &ColumnDescPtr) -> Result<Chunk> {
+        Ok(match self {
+            Column::Values(writer) => Chunk::Values(writer.close()?),
+            Column::Names(table, pages) => Chunk::Names(names_chunk::encode(descriptor, table, &pages)?),
+        })
+    }
+}
+
+impl Group {
+    /// Appends the columns to a row group of a file.
+    pub fn append_to(self, out: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError> {
+        self.columns.into_iter().try_for_each(|column| match column {
+            Chunk::Values(chunk) => chunk.append_to_row_group(out),
+            Chunk::Names((bytes, close)) => out.append_column(&Bytes::from(bytes), close),
+        })
+    }
+}
+
+/// The places of events, by subject; the events of a subject in their order.
+fn by_subject(events: &[Event]) -> Vec<u32> {
+    // Numbers are sorted faster than events: kind, key and place, from the highest bit on.
+    let keys = events.iter().zip(0_u32..).map(|(event, place)| {
+        let Subject { kind, key } = event.subject.unwrap_or(Subject::NONE);
+        u128::from(kind.0) << 96 | u128::from(key) << 32 | u128::from(place)
+    });
+    let mut keys: Vec<u128> = keys.collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|key| key as u32).collect()
+}
