@@ -17,8 +17,7 @@ pub fn encode(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
         let run = run_at(numbers, at);
         if run >= RUN {
             pack(&numbers[packed..at], width, out);
-            varint((run as u64) << 1, out);
-            out.extend_from_slice(&numbers[at].to_le_bytes()[..width.div_ceil(8) as usize]);
+            encode_run(numbers[at], run, width, out);
             at += run;
             packed = at;
         } else {
@@ -26,6 +25,12 @@ pub fn encode(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
         }
     }
     pack(&numbers[packed..], width, out);
+}
+
+/// Appends a run of a number.
+pub fn encode_run(number: u32, length: usize, width: u32, out: &mut Vec<u8>) {
+    varint((length as u64) << 1, out);
+    out.extend_from_slice(&number.to_le_bytes()[..width.div_ceil(8) as usize]);
 }
 
 /// The length of the run at an index.

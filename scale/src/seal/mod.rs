@@ -3,10 +3,11 @@
 //! A sealed recording is a partition `run=…/host=…/process=…`: one Parquet file for each table, what
 //! else the recording has, and `sealed.json`, which is written last. A partition without it is not read. In a directory the whole partition appears at once, by a rename.
 
+mod dictionary;
+mod dictionary_chunk;
 mod events_file;
 mod hybrid;
 mod manifest;
-mod names_chunk;
 mod rest;
 mod row_group;
 pub mod target;

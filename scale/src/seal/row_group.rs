@@ -4,8 +4,8 @@ use std::fs::File;
 
 use anyhow::Result;
 use bytes::Bytes;
-use datafusion::arrow::array::UInt32Array;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::{Field, SchemaRef};
 use datafusion::parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
 };
@@ -15,10 +15,11 @@ use datafusion::parquet::schema::types::ColumnDescPtr;
 use metaspy_probe::Subject;
 use metaspy_reader::{Conditions, Event, Scan};
 
-use super::names_chunk;
+use super::dictionary::Meaning;
+use super::dictionary_chunk::{self, PageRows};
 use super::rest::{Restorable, Restored};
 use crate::recordings::Recording;
-use crate::tables::events::{Cells, Decoder, NameTable};
+use crate::tables::events::{Cells, Decoder};
 
 /// Chunks of a row group: some 260,000 events.
 const CHUNKS: usize = 32;
@@ -37,14 +38,13 @@ pub struct Group {
 /// A column, encoded.
 enum Chunk {
     Values(ArrowColumnChunk),
-    Names(names_chunk::Chunk),
+    Numbers(dictionary_chunk::Chunk),
 }
 
 /// A column of which pages are added.
 enum Column<'a> {
     Values(ArrowColumnWriter),
-    /// The pages of numbers of names.
-    Names(&'a NameTable, Vec<UInt32Array>),
+    Numbers(Meaning<'a>, Vec<PageRows>),
 }
 
 /// What makes the row groups of a recording.
@@ -96,25 +96,33 @@ impl Groups {
     }
 
     fn add_page<'a>(&self, at: usize, column: &mut Column<'a>, cells: Cells<'a>) -> Result<()> {
-        match (column, cells) {
-            (Column::Names(_, pages), Cells::Names(_, rows)) => pages.push(rows),
-            (column, Cells::Names(table, rows)) => *column = Column::Names(table, vec![rows]),
-            (Column::Values(writer), Cells::Values(values)) => {
-                for leaf in compute_leaves(self.schema.field(at), &values)? {
-                    writer.write(&leaf)?;
-                }
-            }
-            (Column::Names(..), Cells::Values(_)) => unreachable!("a column has names in all pages or in none"),
+        let (meaning, rows) = match cells {
+            Cells::Names(table, rows) => (Meaning::Names(table), rows),
+            Cells::Numbers(rows) => (Meaning::Numbers, rows),
+            Cells::Values(values) => return column.write(self.schema.field(at), &values),
+        };
+        if let Column::Values(_) = column {
+            *column = Column::Numbers(meaning, Vec::new());
+        }
+        if let Column::Numbers(_, pages) = column {
+            pages.push(PageRows::of(&rows));
         }
         Ok(())
     }
 }
 
 impl Column<'_> {
+    fn write(&mut self, field: &Field, values: &ArrayRef) -> Result<()> {
+        if let Column::Values(writer) = self {
+            compute_leaves(field, values)?.iter().try_for_each(|leaf| writer.write(leaf))?;
+        }
+        Ok(())
+    }
+
     fn encode(self, descriptor: &ColumnDescPtr) -> Result<Chunk> {
         Ok(match self {
             Column::Values(writer) => Chunk::Values(writer.close()?),
-            Column::Names(table, pages) => Chunk::Names(names_chunk::encode(descriptor, table, &pages)?),
+            Column::Numbers(meaning, pages) => Chunk::Numbers(dictionary_chunk::encode(descriptor, meaning, pages)?),
         })
     }
 }
@@ -124,7 +132,7 @@ impl Group {
     pub fn append_to(self, out: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError> {
         self.columns.into_iter().try_for_each(|column| match column {
             Chunk::Values(chunk) => chunk.append_to_row_group(out),
-            Chunk::Names((bytes, close)) => out.append_column(&Bytes::from(bytes), close),
+            Chunk::Numbers((bytes, close)) => out.append_column(&Bytes::from(bytes), close),
         })
     }
 }

@@ -94,6 +94,8 @@ pub enum Cells<'a> {
     Values(ArrayRef),
     /// Entries of a table, by number.
     Names(&'a NameTable, UInt32Array),
+    /// Numbers, of which few differ.
+    Numbers(UInt32Array),
 }
 
 impl Cells<'_> {
@@ -101,6 +103,7 @@ impl Cells<'_> {
         match self {
             Cells::Values(values) => Ok(values),
             Cells::Names(table, rows) => Ok(take(&table.names, &rows, None)?),
+            Cells::Numbers(rows) => Ok(Arc::new(Int32Array::new(rows.values().inner().clone().into(), None))),
         }
     }
 }
@@ -127,7 +130,8 @@ impl Decoder {
 
     /// The requested columns of some events.
     pub(super) fn batch(&self, events: &[Event], columns: &[Column], schema: &SchemaRef) -> Result<RecordBatch> {
-        let columns = columns.iter().map(|column| self.cells(events, *column).into_array()).collect::<Result<Vec<_>>>()?;
+        let columns =
+            columns.iter().map(|column| self.cells(events, *column).into_array()).collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(events.len()));
         Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
     }
@@ -151,12 +155,12 @@ impl Decoder {
             Column::TookNs => {
                 Arc::new(Int64Array::from_iter(all().map(|event| Some(store.span_ns(event.span?) as i64))))
             }
-            Column::SiteId => small(all().map(|event| event.site.0 as i32)),
+            Column::SiteId => return numbers(all().map(|event| event.site.0)),
             Column::SubjectKey => Arc::new(UInt64Array::from_iter(all().map(|event| Some(event.subject?.key)))),
             Column::Cause => Arc::new(Int64Array::from_iter(all().map(|event| Some(event.cause?.raw() as i64)))),
-            Column::Lane => small(all().map(|event| event.lane.0 as i32)),
+            Column::Lane => return numbers(all().map(|event| event.lane.0)),
             Column::Timed => Arc::new(BooleanArray::from_iter(all().map(|event| Some(event.timed)))),
-            Column::Epoch => small(all().map(|event| event.epoch as i32)),
+            Column::Epoch => return numbers(all().map(|event| event.epoch)),
         })
     }
 
@@ -180,6 +184,6 @@ fn integers(values: impl Iterator<Item = i64>) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(values))
 }
 
-fn small(values: impl Iterator<Item = i32>) -> ArrayRef {
-    Arc::new(Int32Array::from_iter_values(values))
+fn numbers<'a>(values: impl Iterator<Item = u32>) -> Cells<'a> {
+    Cells::Numbers(UInt32Array::from_iter_values(values))
 }
