@@ -3,12 +3,8 @@
 //! A row group is a stretch of time, sorted by subject and number: a query for one subject reads one or two pages of each
 //! group, and memory is bounded. Groups are made by several threads, and appended in their order.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
 use anyhow::{Context, Result};
 use datafusion::parquet::arrow::ArrowWriter;
@@ -16,14 +12,12 @@ use datafusion::parquet::basic::Encoding;
 use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use datafusion::parquet::schema::types::ColumnPath;
 
+use super::in_order::in_order;
 use super::properties;
 use super::rest::Restored;
 use super::row_group::{Groups, PAGE_ROWS};
 use crate::recordings::Recording;
 use crate::tables::events::schema;
-
-/// Threads that make row groups. Each takes some 60 MB.
-const THREADS: usize = 2;
 
 /// What was written.
 pub struct Written {
@@ -39,42 +33,22 @@ pub fn write(recording: &Recording, path: &Path) -> Result<Written> {
     let file = File::create(path).with_context(cannot)?;
     let writer = ArrowWriter::try_new(file, schema(), Some(file_properties()))?;
     let (mut writer, factory) = writer.into_serialized_writer()?;
-    let groups = &Groups::new(recording, schema(), writer.schema_descr().columns(), factory);
-    let next = AtomicUsize::new(0);
-    // At most one finished group of each thread waits.
-    let (send, receive) = mpsc::sync_channel(THREADS);
+    let groups = Groups::new(recording, schema(), writer.schema_descr().columns(), factory);
     let mut written = Written { events: 0, restored: Vec::new() };
-    thread::scope(|scope| {
-        for _ in 0..THREADS.min(groups.len()) {
-            let (send, next) = (send.clone(), &next);
-            scope.spawn(move || {
-                loop {
-                    let group = next.fetch_add(1, Ordering::Relaxed);
-                    if group >= groups.len() || send.send((group, groups.make(group))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(send);
-        let mut waiting = BTreeMap::new();
-        let mut expected = 0;
-        for (group, made) in receive {
-            waiting.insert(group, made);
-            while let Some(made) = waiting.remove(&expected) {
-                let mut group = made?;
-                expected += 1;
-                written.events += group.events;
-                written.restored.append(&mut group.restored);
-                if group.events > 0 {
-                    let mut out = writer.next_row_group()?;
-                    group.append_to(&mut out)?;
-                    out.close()?;
-                }
+    in_order(
+        groups.len(),
+        |group| groups.make(group),
+        |mut group| {
+            written.events += group.events;
+            written.restored.append(&mut group.restored);
+            if group.events > 0 {
+                let mut out = writer.next_row_group()?;
+                group.append_to(&mut out)?;
+                out.close()?;
             }
-        }
-        anyhow::Ok(())
-    })?;
+            Ok(())
+        },
+    )?;
     writer.close().with_context(cannot)?;
     Ok(written)
 }

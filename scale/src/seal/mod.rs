@@ -7,6 +7,7 @@ mod dictionary;
 mod dictionary_chunk;
 mod events_file;
 mod hybrid;
+mod in_order;
 mod manifest;
 mod rest;
 mod row_group;
@@ -32,7 +33,7 @@ pub use rest::REST;
 use target::Target;
 
 /// The level of compression.
-const LEVEL: i32 = 3;
+const LEVEL: i32 = 1;
 
 /// Runs the command.
 pub async fn run(options: &arguments::Seal) -> Result<bool> {

@@ -4,24 +4,27 @@
 //! rest of them is zeros, which take no room when they are compressed.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use metaspy_core::format::slot::{self, Flags};
 use metaspy_core::format::slot_set::SlotSet;
-use metaspy_core::format::{BLOCK_SLOTS, SLOT_WORDS, header};
+use metaspy_core::format::{BLOCK_BYTES, SLOT_BYTES, SLOT_WORDS, header};
 use metaspy_probe::{KindId, Subject};
 use metaspy_reader::blocks::Ring;
 use metaspy_reader::{Event, EventId, Store};
-use zstd::stream::write::Encoder;
 
 use super::LEVEL;
+use super::in_order::in_order;
 
 /// The name of the file in its partition.
 pub const REST: &str = "rest.spy.zst";
-/// Words that are compressed at once.
-const PIECE: usize = 1 << 16;
+/// Words in front of the blocks that are compressed at once.
+const PIECE_WORDS: usize = 1 << 20;
+/// Blocks that are compressed at once.
+const PIECE_BLOCKS: usize = 1 << 11;
 
 /// The slots of a block at a place that the table of events restores.
 pub type Restored = (u64, SlotSet);
@@ -81,28 +84,35 @@ pub fn write(store: &Store, restored: Vec<Restored>, path: &Path) -> Result<()> 
             *known = known.union(found);
         }
     }
-    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-    let mut out = BufWriter::new(Encoder::new(file, LEVEL)?);
-    let mut words = Vec::with_capacity(PIECE);
-    let blocks = ring.layout.block_word(0);
-    let mut at = 0;
-    while at < blocks {
-        words.extend((at..blocks.min(at + PIECE)).map(|at| ring.words.acquire(at)));
-        at += words.len();
-        write_words(&mut out, &mut words)?;
-    }
-    for (place, slots) in slots.iter().enumerate() {
-        let block = ring.block(place as u64);
-        for at in 0..BLOCK_SLOTS {
-            let words_of = at * SLOT_WORDS..(at + 1) * SLOT_WORDS;
-            words.extend(words_of.map(|word| if slots.contains(at) { 0 } else { block.acquire(word) }));
-        }
-        write_words(&mut out, &mut words)?;
-    }
-    out.into_inner().map_err(|error| error.into_error())?.finish()?;
-    Ok(())
+    let mut file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let before = ring.layout.block_word(0).div_ceil(PIECE_WORDS);
+    let blocks: Vec<&[SlotSet]> = slots.chunks(PIECE_BLOCKS).collect();
+    // Each piece is a frame of its own. Readers read frames one after the other.
+    let piece = |piece: usize| {
+        let bytes = match piece.checked_sub(before) {
+            None => words(ring, piece * PIECE_WORDS..ring.layout.block_word(0).min((piece + 1) * PIECE_WORDS)),
+            Some(at) => blocks_without(ring, at * PIECE_BLOCKS, blocks[at]),
+        };
+        Ok(zstd::bulk::compress(&bytes, LEVEL)?)
+    };
+    in_order(before + blocks.len(), piece, |compressed| Ok(file.write_all(&compressed)?))
 }
 
-fn write_words(out: &mut impl Write, words: &mut Vec<u64>) -> std::io::Result<()> {
-    words.drain(..).try_for_each(|word| out.write_all(&word.to_le_bytes()))
+/// The bytes of some words.
+fn words(ring: Ring<'_>, words: Range<usize>) -> Vec<u8> {
+    words.flat_map(|at| ring.words.acquire(at).to_le_bytes()).collect()
+}
+
+/// The bytes of the blocks from a place on, without the slots that the table restores.
+fn blocks_without(ring: Ring<'_>, first: usize, restored: &[SlotSet]) -> Vec<u8> {
+    let mut bytes = vec![0; restored.len() * BLOCK_BYTES];
+    for ((place, slots), bytes) in (first..).zip(restored).zip(bytes.chunks_exact_mut(BLOCK_BYTES)) {
+        let block = ring.block(place as u64);
+        for (at, bytes) in bytes.chunks_exact_mut(SLOT_BYTES).enumerate().filter(|(at, _)| !slots.contains(*at)) {
+            for (word, bytes) in bytes.chunks_exact_mut(8).enumerate() {
+                bytes.copy_from_slice(&block.acquire(at * SLOT_WORDS + word).to_le_bytes());
+            }
+        }
+    }
+    bytes
 }

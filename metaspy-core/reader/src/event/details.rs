@@ -147,17 +147,20 @@ impl Store {
     }
 
     /// Replaces a span that was cut by the true one, if its end mark is near.
-    pub(crate) fn completed(&self, mut event: Event) -> Event {
-        if event.span == Some(SPAN_MAX) {
-            let mut span = SPAN_MAX;
-            self.marks_at_end(&event, BLOCKS_WITHIN, |mark| {
-                if mark.mark == Mark::End {
-                    span = span.max(mark.words[0]);
-                }
-            });
-            event.span = Some(span);
-        }
-        event
+    #[inline]
+    pub(crate) fn completed(&self, event: Event) -> Event {
+        if event.span == Some(SPAN_MAX) { self.with_whole_span(event) } else { event }
+    }
+
+    #[cold]
+    fn with_whole_span(&self, event: Event) -> Event {
+        let mut span = SPAN_MAX;
+        self.marks_at_end(&event, BLOCKS_WITHIN, |mark| {
+            if mark.mark == Mark::End {
+                span = span.max(mark.words[0]);
+            }
+        });
+        Event { span: Some(span), ..event }
     }
 
     /// Marks about an event where it began and where it ended.

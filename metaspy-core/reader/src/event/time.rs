@@ -21,6 +21,8 @@ pub(crate) struct Time {
     pub(crate) first_tick: u64,
     pub(crate) ticks_per_s: u64,
     pub(crate) started_ns: u64,
+    /// The monotonic clock at the first tick.
+    first_ns: i128,
 }
 
 impl Time {
@@ -49,12 +51,17 @@ impl Time {
             0 => 1_000_000_000,
             rate => rate,
         };
-        Time { pairs, first_tick: words.get(sb::FIRST_TICK), ticks_per_s, started_ns: words.get(sb::STARTED_NS) }
+        Time::new(pairs, words.get(sb::FIRST_TICK), ticks_per_s, words.get(sb::STARTED_NS))
+    }
+
+    fn new(pairs: Vec<Pair>, first_tick: u64, ticks_per_s: u64, started_ns: u64) -> Self {
+        let time = Time { pairs, first_tick, ticks_per_s, started_ns, first_ns: 0 };
+        Time { first_ns: time.monotonic_ns(first_tick), ..time }
     }
 
     /// Nanoseconds from the beginning of the recording to `tick`; 0 for earlier ticks.
     pub fn since_start_ns(&self, tick: u64) -> u64 {
-        clamp(self.monotonic_ns(tick) - self.monotonic_ns(self.first_tick))
+        clamp(self.monotonic_ns(tick) - self.first_ns)
     }
 
     /// Nanoseconds since 1970, by the wall clock as it was set then.
@@ -89,7 +96,7 @@ impl Time {
 
     /// The tick at a moment of the monotonic clock.
     pub fn tick_at_monotonic_ns(&self, ns: u64) -> u64 {
-        self.tick_at_ns(clamp(i128::from(ns) - self.monotonic_ns(self.first_tick)))
+        self.tick_at_ns(clamp(i128::from(ns) - self.first_ns))
     }
 
     /// True if the rate was measured over a tenth of a second.
@@ -147,7 +154,7 @@ mod tests {
 
     fn time(pairs: &[(u64, u64, u64)]) -> Time {
         let pair = |&(tick, monotonic_ns, real_ns)| Pair { tick, monotonic_ns, real_ns };
-        Time { pairs: pairs.iter().map(pair).collect(), first_tick: 1_000, ticks_per_s: 2_000_000_000, started_ns: 5 }
+        Time::new(pairs.iter().map(pair).collect(), 1_000, 2_000_000_000, 5)
     }
 
     #[test]

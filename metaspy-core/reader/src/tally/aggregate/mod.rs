@@ -195,6 +195,13 @@ impl<'a> Aggregation<'a> {
                     NO_ROW
                 }
             }),
+            (Some(levels), By::SiteSubject) => self.events(worker, block, |worker, slot| {
+                if levels.contains(slot.end) {
+                    worker.part.row(By::SiteSubject, Some(slot.site), slot.subject()) as u32
+                } else {
+                    NO_ROW
+                }
+            }),
             _ => self.events(worker, block, |worker, slot| self.row(worker, &block.head, slot)),
         }
     }
