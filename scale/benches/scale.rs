@@ -2,14 +2,15 @@
 //! beside other formats.
 //!
 //! `--events N` (100,000,000), `--rounds N` (3), `--processes N` (1,000): how time and bytes grow with the recordings of so
-//! many processes, each of 20,000 events. Further arguments are recordings whose events are sealed and exported:
+//! many processes, each of `--of-process N` events (1,000,000). Further arguments are recordings whose events are sealed and exported:
 //! of the layout story, of a server. `METASPY` names the program `metaspy`; without it, the one on the `PATH` runs.
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use metaspy::prelude::*;
@@ -20,8 +21,8 @@ const BY_SITE: &str = "SELECT site, count(*) AS calls FROM events GROUP BY site 
 /// Formats that the events are compared with, as `metaspy export` has them.
 const FORMATS: [&str; 2] = ["chrome", "perfetto"];
 
-/// Events of each process of a fleet.
-const OF_PROCESS: u64 = 20_000;
+/// Recordings of a fleet that are on the disk at once.
+const SPOOLED: u64 = 100;
 /// The byte of a recording at which the number of its process is.
 const PROCESS: u64 = metaspy_core::format::superblock::PID as u64 * 8;
 
@@ -128,6 +129,32 @@ fn print_figure(what: &str, is: f64, unit: &str, budget: f64, at_most: bool) {
     println!("{what:<58} {is:>8.2} {unit:<10} budget {bound} {budget}: {verdict}");
 }
 
+/// A scheduler and executors.
+struct Cluster {
+    process: Child,
+    url: String,
+}
+
+impl Cluster {
+    fn start(scale: &Path, executors: &str) -> Self {
+        let mut command = Command::new(scale);
+        command.args(["cluster", "--executors", executors, "--listen", "127.0.0.1:0"]);
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let lines = BufReader::new(process.stdout.take().expect("it is a pipe")).lines();
+        // The scheduler and the executors have a line each.
+        let lines: Vec<String> = lines.take(2).collect::<Result<_, _>>().expect("they are text");
+        let url = lines[0].strip_prefix("scheduler: ").expect("the first line has the address").to_owned();
+        Cluster { process, url }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // The executors end with it.
+        self.process.kill().and_then(|()| self.process.wait()).expect("it is a child");
+    }
+}
+
 struct Bench {
     metaspy: PathBuf,
     scale: PathBuf,
@@ -165,36 +192,62 @@ impl Bench {
                 print_figure("  times its processors", ratio(|run| run.busy), "", 1.5, true);
             }
         }
+        self.on_a_cluster(&set);
         let rate = |seconds: f64| events as f64 / seconds / 1e6;
         print_figure("seal", rate(sealed.time.as_secs_f64()), "M events/s", 10.0, false);
         print_figure("  with two processors of its own", rate(sealed.busy / 2.0), "M events/s", 10.0, false);
         print_figure("  its memory", sealed.memory as f64 / 1e6, "MB", 200.0, true);
     }
 
+    /// The query over a sealed set on one and on two executors.
+    fn on_a_cluster(&self, set: &Path) {
+        if !cfg!(feature = "cluster") {
+            return println!("on executors: not measured; cargo bench --features cluster does it");
+        }
+        for executors in ["1", "2"] {
+            let cluster = Cluster::start(&self.scale, executors);
+            let arguments = ["query", "--cluster", &cluster.url, BY_SITE].map(OsStr::new);
+            let query = || run(&self.scale, &[&arguments[..], &[set.as_ref()]].concat()).time.as_secs_f64();
+            // The first one waits for the executors.
+            query();
+            let time = median((0..self.rounds).map(|_| query()).collect());
+            println!("{:<58} {time:>8.2} s", format!("the same, executors: {executors}"));
+        }
+    }
+
     /// How time and bytes grow with the number of processes: each line has ten times as many as the one before.
-    fn fleet(&self, most: u64) {
-        let (spy, spool) = (self.directory.join("one.spy"), self.directory.join("spool"));
-        record(OF_PROCESS, &spy);
-        println!("processes of {OF_PROCESS} events    seal s    M events/s    bytes an event    query s");
+    fn fleet(&self, most: u64, of_process: u64) {
+        let spy = self.directory.join("one.spy");
+        record(of_process, &spy);
+        println!("processes of {of_process} events    seal s    M events/s    bytes an event    query s");
         let mut processes = (most / 100).max(1);
         while processes <= most {
             let set = self.directory.join(format!("fleet-{processes}"));
-            fs::create_dir_all(&spool).expect("there is room");
-            for process in 0..processes {
-                let path = spool.join(format!("{process}.spy"));
-                fs::copy(&spy, &path).expect("there is room");
-                let file = fs::File::options().write(true).open(&path).expect("it was copied");
-                file.write_all_at(&(1_000_000 + process).to_le_bytes(), PROCESS).expect("there is room");
-            }
-            let sealed = run(&self.scale, &["seal".as_ref(), spool.as_ref(), "--to".as_ref(), set.as_ref()]);
+            let numbers: Vec<u64> = (1_000_000..1_000_000 + processes).collect();
+            let time: f64 = numbers.chunks(SPOOLED as usize).map(|some| self.seal_copies(&spy, some, &set)).sum();
             let query = run(&self.scale, &["query".as_ref(), BY_SITE.as_ref(), set.as_ref()]);
-            let (events, time) = ((processes * OF_PROCESS) as f64, sealed.time.as_secs_f64());
+            let events = (processes * of_process) as f64;
             let (rate, bytes) = (events / time / 1e6, bytes_below(&set) as f64 / events);
             let query = query.time.as_secs_f64();
             println!("{processes:>26} {time:>9.2} {rate:>13.2} {bytes:>17.2} {query:>10.2}");
-            [&spool, &set].map(|path| fs::remove_dir_all(path).expect("it is ours"));
+            fs::remove_dir_all(set).expect("it is ours");
             processes *= 10;
         }
+    }
+
+    /// Seals a copy of a recording for each of some processes. Returns the time of the seal, in s.
+    fn seal_copies(&self, spy: &Path, processes: &[u64], set: &Path) -> f64 {
+        let spool = self.directory.join("spool");
+        fs::create_dir_all(&spool).expect("there is room");
+        for process in processes {
+            let path = spool.join(format!("{process}.spy"));
+            fs::copy(spy, &path).expect("there is room");
+            let file = fs::File::options().write(true).open(&path).expect("it was copied");
+            file.write_all_at(&process.to_le_bytes(), PROCESS).expect("there is room");
+        }
+        let sealed = run(&self.scale, &["seal".as_ref(), spool.as_ref(), "--to".as_ref(), set.as_ref()]);
+        fs::remove_dir_all(spool).expect("it is ours");
+        sealed.time.as_secs_f64()
     }
 
     /// Bytes of an event of a recording, sealed and exported.
@@ -231,7 +284,8 @@ fn sealed_events(set: &Path) -> (u64, u64) {
 }
 
 fn main() {
-    let (mut events, mut rounds, mut processes, mut recordings) = (100_000_000, 3, 1_000, Vec::new());
+    let (mut events, mut rounds, mut processes, mut of_process) = (100_000_000, 3, 1_000, 1_000_000);
+    let mut recordings = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().and_then(|it| it.parse::<u64>().ok()).expect("a number follows");
@@ -239,6 +293,7 @@ fn main() {
             "--events" => events = number(),
             "--rounds" => rounds = number().max(1) as usize,
             "--processes" => processes = number(),
+            "--of-process" => of_process = number(),
             "--bench" => {}
             _ => recordings.push(PathBuf::from(argument)),
         }
@@ -252,7 +307,7 @@ fn main() {
         bench.speed(events);
     }
     if processes > 0 {
-        bench.fleet(processes);
+        bench.fleet(processes, of_process);
     }
     recordings.iter().for_each(|spy| bench.bytes(spy));
     fs::remove_dir_all(&bench.directory).expect("it is ours");
