@@ -177,9 +177,13 @@ impl Drop for Guard<'_> {
     #[cfg_attr(metaspy_called, inline(never))]
     #[cfg_attr(not(metaspy_called), inline(always))]
     fn drop(&mut self) {
+        if self.begun.is_null() {
+            return;
+        }
+        let unwinds = is_panicking();
         // A call that was only counted needs nothing more, unless it announced an outcome or a panic leaves it.
-        if !self.begun.is_null() && (self.begun.addr() & (COUNTED | ANNOUNCED) != COUNTED || is_panicking()) {
-            crate::thunk::leave(self.site, self.begun);
+        if unwinds || self.begun.addr() & (COUNTED | ANNOUNCED) != COUNTED {
+            crate::thunk::leave(self.site, self.begun, unwinds);
         }
     }
 }

@@ -24,7 +24,7 @@ pub type Slowly = unsafe extern "C" fn(
 /// | `enter` | rax: site, rcx: [`Slowly`], rdx: receiver, r8: key, r9: kind, r10: frame | rax: as [`Slowly`] |
 /// | `finish` | rax: what `enter` returned, r8: [`Outcome`] | |
 /// | `begin` | rax: site, rcx: 1 if the thread unwinds, rdx and r9: [`Object`], r10: frame | rax: as `enter` |
-/// | `leave` | rax: what `begin` returned | |
+/// | `leave` | rax: what `begin` returned, rcx: 1 if the thread unwinds | |
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Thunks {
@@ -80,8 +80,8 @@ pub(crate) fn begin(site: &'static Site, frame: &mut Frame, object: Object) -> *
 
 /// Ends a call that was begun, if its outcome must be found.
 #[inline(always)]
-pub(crate) fn leave(site: &'static Site, begun: *mut u8) {
-    halves::leave(site, begun);
+pub(crate) fn leave(site: &'static Site, begun: *mut u8, unwinds: bool) {
+    halves::leave(site, begun, unwinds);
 }
 
 /// Ends a call at an armed site.
@@ -160,7 +160,7 @@ mod halves {
     }
 
     #[inline(always)]
-    pub fn leave(site: &'static Site, begun: *mut u8) {
+    pub fn leave(site: &'static Site, begun: *mut u8, unwinds: bool) {
         // SAFETY: as above.
         unsafe {
             crate::call_thunk!(
@@ -170,7 +170,7 @@ mod halves {
                 leave = const LEAVE,
                 site = in(reg) site,
                 inlateout("rax") begun => _,
-                out("rcx") _,
+                inlateout("rcx") u64::from(unwinds) => _,
                 out("rdx") _,
                 out("r8") _,
                 out("r9") _,
@@ -243,7 +243,7 @@ mod halves {
 
     #[cold]
     #[inline(never)]
-    pub fn leave(site: &'static Site, begun: *mut u8) {
+    pub fn leave(site: &'static Site, begun: *mut u8, _unwinds: bool) {
         if let Some(adapter) = site.adapter() {
             (adapter.leave)(begun);
         }

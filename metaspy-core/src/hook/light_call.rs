@@ -12,35 +12,27 @@ use metaspy_probe::{Counters, Entered, Frame};
 
 use crate::arm;
 use crate::event::Outcome;
-use crate::method_profilers::{self, Activation, Context, Tree, alone_at, go_to_context};
+use crate::method_profilers::{self, Activation, Context, alone_at, go_to_context};
 use crate::recorder::{self, Busy, Counter, Lane, Noted, Notes};
 use crate::site::Site;
 
 /// The mark in the address of such a call: neither that of a counted call nor that of a lean one.
-const MARK: usize = 1 << 2;
+pub(super) const MARK: usize = 1 << 2;
 /// The bits in which it stands.
-const MARKS: usize = 7;
+pub(super) const MARKS: usize = 7;
 
-/// The bit by which words of cells differ that hold rows of such calls: no hook finds them by itself.
-const IN_LIGHT_CALLS: u64 = 0x4000_0000_0000_0000;
-
-/// A call, in its frame.
+/// A call, in its frame. Hooks in assembly make and end those that are in a tree alone.
+#[repr(C)]
 pub(super) struct LightCall {
-    observed: Observed,
-    /// The row of the tally, marked; null = none.
-    row: *mut u8,
-    /// The place of the cell of its site.
-    cell: u32,
-    announced: Outcome,
-}
-
-/// Where method profilers find the call.
-#[derive(Clone, Copy)]
-enum Observed {
     /// In a tree alone: the context around it.
-    Around(Option<&'static Context>),
-    /// On the stack of its thread.
-    AtEnd(Activation),
+    pub around: Option<&'static Context>,
+    /// The row of the tally, marked; null = none.
+    pub row: *mut u8,
+    /// Its place on the stack of its thread; `None` = it is in a tree alone.
+    pub on_stack: Option<Activation>,
+    /// The place of the cell of its site.
+    pub cell: u32,
+    pub announced: Outcome,
 }
 
 const _: () = assert!(size_of::<LightCall>() <= size_of::<Frame>() && align_of::<LightCall>() <= align_of::<Frame>());
@@ -49,7 +41,7 @@ const _: () = assert!(align_of::<Frame>() > MARK);
 /// What is noted of the calls with this cell.
 #[inline(always)]
 fn noted(lane: &Lane, cell: u32) -> Option<Noted<'_>> {
-    lane.cells.noted(cell, arm::settled() | IN_LIGHT_CALLS)
+    lane.cells.noted(cell, arm::settled())
 }
 
 /// What is noted of the calls at a site, and the lane of this thread.
@@ -59,24 +51,14 @@ pub(super) fn notes_at(site: &Site) -> Option<(&'static Lane, Notes)> {
     Some((lane, noted(lane, site.cell.load(Relaxed))?.notes()))
 }
 
-/// Begins a call in a tree alone, if the context around remembers it. The thread does not unwind, and no other function is
-/// called.
-#[inline(always)]
-pub(super) fn enter_known_context(lane: &Lane, site: &Site, frame: &mut Frame, notes: Notes) -> Option<*mut u8> {
-    // SAFETY: it is a tree, as `find` noted it, and trees are never freed.
-    let tree: &'static Tree = unsafe { notes.tree.cast::<Tree>().as_ref() }?;
-    let around = tree.enter_known(&lane.observed, site.id.load(Relaxed))?;
-    Some(put(frame, site, Observed::Around(Some(around)), notes.row).into_raw())
-}
-
 /// Begins a call on the stack of its thread. The thread does not unwind, and no other function is called.
 #[inline(always)]
 pub(super) fn enter_known_stack(lane: &Lane, site: &Site, frame: &mut Frame, notes: Notes) -> Option<*mut u8> {
     let activation = method_profilers::begin_known(&lane.observed, notes, site.id.load(Relaxed))?;
-    Some(put(frame, site, Observed::AtEnd(activation), notes.row).into_raw())
+    Some(put(frame, site, Observed::OnStack(activation), notes.row).into_raw())
 }
 
-/// Ends such a call, if it returned. False: nothing has changed, and it must end in another way.
+/// Ends such a call on the stack of its thread, if it returned. False: nothing has changed, and it must end in another way.
 ///
 /// # Safety
 /// `begun` was entered and has not ended.
@@ -90,15 +72,9 @@ pub(super) unsafe fn leave_known(begun: *mut u8) -> bool {
     if !matches!(call.announced, Outcome::Returned | Outcome::Succeeded) || std::thread::panicking() {
         return false;
     }
-    let Some(lane) = recorder::near() else { return false };
-    match call.observed {
-        Observed::Around(context) => {
-            go_to_context(&lane.observed, context);
-            true
-        }
-        Observed::AtEnd(activation) => noted(lane, call.cell)
-            .is_some_and(|noted| method_profilers::end_known(&lane.observed, activation, noted.notes()).is_some()),
-    }
+    let Some((lane, activation)) = recorder::near().zip(call.on_stack) else { return false };
+    noted(lane, call.cell)
+        .is_some_and(|noted| method_profilers::end_known(&lane.observed, activation, noted.notes()).is_some())
 }
 
 /// Begins a call, if nothing of it is recorded but its number and what its profilers find at its end. Otherwise returns the
@@ -115,17 +91,24 @@ pub(super) fn enter<'f>(
     let number = site.id.load(Relaxed);
     let row = match noted(lane, site.cell.load(Relaxed)) {
         Some(noted) => Some(noted.notes().row),
-        None => find(site, lane, counters, arm::settled() | IN_LIGHT_CALLS),
+        None => find(site, lane, counters, arm::settled()),
     };
     let Some(row) = row else { return Err(frame) };
     let observed = match alone_at(number) {
         Some(tree) => Observed::Around(tree.enter(number)),
         None => match method_profilers::enter_for_end(number) {
-            Some(activation) => Observed::AtEnd(activation),
+            Some(activation) => Observed::OnStack(activation),
             None => return Err(frame),
         },
     };
     Ok(put(frame, site, observed, row))
+}
+
+/// Where method profilers find a call.
+enum Observed {
+    /// In a tree alone: the context around it.
+    Around(Option<&'static Context>),
+    OnStack(Activation),
 }
 
 /// Counts the call, and makes it in its frame.
@@ -135,7 +118,11 @@ fn put<'f>(frame: &'f mut Frame, site: &Site, observed: Observed, row: *mut u8) 
         // SAFETY: it is a row, and rows stay.
         unsafe { Counter::at(unmarked(row)) }.begun();
     }
-    let call = LightCall { observed, row, cell: site.cell.load(Relaxed), announced: Outcome::Returned };
+    let (around, on_stack) = match observed {
+        Observed::Around(context) => (context, None),
+        Observed::OnStack(activation) => (None, Some(activation)),
+    };
+    let call = LightCall { around, row, on_stack, cell: site.cell.load(Relaxed), announced: Outcome::Returned };
     // SAFETY: the frame has room for it, and is borrowed as long as what was entered.
     let call = unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<LightCall>>() }.write(call);
     let marked = std::ptr::from_mut(call).cast::<u8>().map_addr(|address| address | MARK);
@@ -183,9 +170,9 @@ impl LightCall {
     /// The end of the call.
     #[inline]
     pub fn finish(&mut self, outcome: Outcome) {
-        match self.observed {
-            Observed::Around(context) => go_to_context(&recorder::here().observed, context),
-            Observed::AtEnd(activation) => method_profilers::finish(activation, outcome),
+        match self.on_stack {
+            None => go_to_context(&recorder::here().observed, self.around),
+            Some(activation) => method_profilers::finish(activation, outcome),
         }
         if !self.row.is_null() && !matches!(outcome, Outcome::Returned | Outcome::Succeeded) {
             // SAFETY: as in `put`.

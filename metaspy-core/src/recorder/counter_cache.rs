@@ -127,7 +127,8 @@ impl Cells {
         }
     }
 
-    /// What is noted of the site with this cell under this word; nothing while the thread is not at level 0.
+    /// What is noted of the site with this cell while sites are compared with this word; nothing while the thread is not at
+    /// level 0.
     #[inline(always)]
     pub fn noted(&self, cell: u32, who: u64) -> Option<Noted<'_>> {
         let cells = self.shown.load(Relaxed);
@@ -138,7 +139,7 @@ impl Cells {
         Noted::under(who, unsafe { &*cells.byte_add(cell as usize) })
     }
 
-    /// Notes this of a site, under a word that no hook compares with. As [`Cells::note`].
+    /// Notes this of a site, as long as sites are compared with this word. As [`Cells::note`].
     pub fn note_ends(&self, counters: *const Counters, site: &Site, who: u64, notes: Notes) {
         if let Some(cell) = self.cell_for(counters, site) {
             Noted::fill(cell, who, notes);

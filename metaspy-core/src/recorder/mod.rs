@@ -70,7 +70,7 @@ pub(crate) use listener::{Listener, Module, listen, sync_names};
 pub(crate) use live_events::LiveEvent;
 pub(crate) use log::{Log, Named, all, current};
 pub(crate) use next_epoch::{next_boundary, next_epoch};
-pub(crate) use noted::{Noted, Notes};
+pub(crate) use noted::{NOTED, Noted, Notes};
 pub(crate) use observed::Observed;
 pub(crate) use start::{Backing, Spec, ensure, follow, start, watch_forks};
 pub use start_error::StartError;

@@ -1,12 +1,15 @@
-//! What a cell holds of a site whose calls method profilers see at their ends only.
+//! What a cell holds of a site whose calls are observed in known words only.
 
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::compiler_fence;
 
-use metaspy_probe::Cell;
+use metaspy_probe::{ANY, Cell};
 
-/// A cell of such a site. Its word is one that no hook compares with, so no call is counted there without them.
+/// The bit by which the words of such cells differ from the words that sites are compared with.
+pub(crate) const NOTED: u32 = 62;
+
+/// A cell of such a site.
 #[derive(Clone, Copy)]
 pub(crate) struct Noted<'c>(&'c Cell);
 
@@ -19,15 +22,17 @@ pub(crate) struct Notes {
     pub profilers: *const (),
     /// The address of the tree that counts them by their contexts; null = none.
     pub tree: *const (),
+    /// The receiver that the calls are about, and its kind; [`ANY`] = of any.
+    pub receiver: (u64, u64),
     /// The number of the table that their times are added to, if nothing else is done at their ends; else [`Notes::OTHERS`].
     pub callers: u64,
 }
 
 impl<'c> Noted<'c> {
-    /// The cell, if it holds notes under this word.
+    /// The cell, if it holds notes that are valid as long as sites are compared with this word.
     #[inline(always)]
     pub fn under(who: u64, cell: &'c Cell) -> Option<Self> {
-        (cell.who.load(Relaxed) == who).then_some(Noted(cell))
+        (cell.who.load(Relaxed) == who | 1 << NOTED).then_some(Noted(cell))
     }
 
     #[inline(always)]
@@ -35,21 +40,24 @@ impl<'c> Noted<'c> {
         Notes {
             row: self.0.rows.load(Relaxed),
             profilers: self.0.also.load(Relaxed).cast_const().cast(),
-            callers: self.0.kind.load(Relaxed),
-            tree: std::ptr::with_exposed_provenance(self.0.receiver.load(Relaxed) as usize),
+            callers: self.0.length.load(Relaxed),
+            tree: self.0.buckets.load(Relaxed).cast_const().cast(),
+            receiver: (self.0.receiver.load(Relaxed), self.0.kind.load(Relaxed)),
         }
     }
 
-    /// Fills a cell with these notes, under a word that its other words are invalid without.
+    /// Fills a cell with these notes, valid as long as sites are compared with this word.
     pub(super) fn fill(cell: &Cell, who: u64, notes: Notes) {
         cell.who.store(0, Relaxed);
         compiler_fence(Release);
         cell.rows.store(notes.row, Relaxed);
-        cell.kind.store(notes.callers, Relaxed);
+        cell.length.store(notes.callers, Relaxed);
         cell.also.store(notes.profilers.cast_mut().cast(), Relaxed);
-        cell.receiver.store(notes.tree.expose_provenance() as u64, Relaxed);
+        cell.buckets.store(notes.tree.cast_mut().cast(), Relaxed);
+        cell.receiver.store(notes.receiver.0, Relaxed);
+        cell.kind.store(notes.receiver.1, Relaxed);
         compiler_fence(Release);
-        cell.who.store(who, Relaxed);
+        cell.who.store(who | 1 << NOTED, Relaxed);
     }
 }
 
@@ -57,5 +65,12 @@ impl Notes {
     /// More is done at the end of a call than to add its time to a tree and to a table of callers.
     pub const OTHERS: u64 = u64::MAX;
     /// No row and no profilers.
-    pub const NONE: Self = Notes { row: null_mut(), profilers: null(), tree: null(), callers: Self::OTHERS };
+    pub const NONE: Self =
+        Notes { row: null_mut(), profilers: null(), tree: null(), receiver: (ANY, 0), callers: Self::OTHERS };
+
+    /// True if calls about this receiver are observed so.
+    #[inline(always)]
+    pub fn are_about(self, receiver: (u64, u64)) -> bool {
+        self.receiver.0 == ANY || self.receiver == receiver
+    }
 }

@@ -5,14 +5,14 @@ use std::sync::Mutex;
 
 use metaspy_core::arm::Mode;
 use metaspy_core::method_profilers::{
-    Call, Columns, Count, Data, IdentitySet, Interest, MethodProfiler, MethodSpy, Mirror, TestId,
+    Call, Calls, Columns, Contexts, Count, Data, IdentitySet, Interest, MethodProfiler, MethodSpy, Mirror, TestId,
 };
-use metaspy_core::store::RowKey;
+use metaspy_core::store::{ProfileTable, RowKey};
 use metaspy_core::{Profiler, Recording};
 
 use crate::domain::{Layout, Scene, a_test};
 use crate::recorded::{All, calls};
-use crate::{alone, is_apart, number, site, table};
+use crate::{alone, executions, is_apart, number, site, table};
 
 /// Counts calls, receivers and tests, and its own calls.
 #[derive(Default)]
@@ -205,4 +205,79 @@ fn they_are_recorded_too_over_epochs() {
         "the profiler counts between the others, too"
     );
     assert_eq!(calls(&recording.store(), "Scene::fails"), (15, 15), "how they ended is recorded");
+}
+
+/// Sees two objects, and then leaves calls to the tally.
+#[derive(Default)]
+struct Two;
+
+struct Noticed {
+    observed: Count,
+    receivers: IdentitySet<2>,
+}
+
+impl Data for Noticed {
+    fn new(columns: &mut Columns<'_>) -> Self {
+        Noticed { observed: columns.sum("observed"), receivers: IdentitySet::default() }
+    }
+}
+
+impl MethodProfiler for Two {
+    const NAME: &'static str = "two";
+    type Package = ();
+    type Type = ();
+    type Method = Noticed;
+    type Around = ();
+
+    fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
+        spy.data.observed.add(1);
+        spy.data.receivers.see(call);
+    }
+
+    fn interest<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
+        if spy.data.receivers.is_full() { Interest::Nothing(None) } else { Interest::OtherObjects(None) }
+    }
+}
+
+/// Calls `measure` of three objects from two callers, and checks what is counted of it.
+fn check_beside(profiler: Profiler, has_callers: bool) {
+    let spying =
+        profiler.method_profiler(Contexts::default()).method_profiler(Two).install().expect("all are installed");
+    let scenes = [1, 2, 3].map(|node| Scene::new(&[node]));
+    for scene in &scenes {
+        for _ in 0..1_000 {
+            scene.twice();
+            scene.measure();
+        }
+    }
+    let failed = std::panic::catch_unwind(|| Scene::new(&[]).fails());
+    assert!(failed.is_err(), "it panics on purpose");
+    assert_eq!(executions(&spying.uninstall(), "woven::domain::Scene::Layout::measure"), 6_000);
+
+    let (store, tree) = table("contexts", "tree");
+    let measure = site(&store, "Scene::Layout::measure");
+    let calls = |table: &ProfileTable| -> Vec<u64> {
+        let rows = table.rows.iter().filter(|row| row.key.site() == measure);
+        rows.map(|row| number(&table.value(row.key, "calls"))).collect()
+    };
+    assert_eq!(calls(&tree), [3_000, 3_000], "below `twice`, and below nothing");
+    if has_callers {
+        assert_eq!(calls(&table("calls", "callers").1), [3_000, 3_000], "by `twice`, and by nobody");
+    }
+    let (_, methods) = table("two", "");
+    let observed = number(&methods.value(RowKey::Site(measure), "observed"));
+    // The test before this one may end meanwhile: then a settled method is observed again.
+    assert!((2..10).contains(&observed), "observed {observed} times");
+}
+
+#[test]
+fn beside_a_tree_of_contexts_they_are_counted_at_their_hook() {
+    let _alone = alone();
+    check_beside(Profiler::new("beside"), false);
+}
+
+#[test]
+fn beside_a_tree_and_times_they_are_observed_at_their_ends_only() {
+    let _alone = alone();
+    check_beside(Profiler::new("beside").method_profiler(Calls::default()), true);
 }

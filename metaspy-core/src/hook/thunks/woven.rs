@@ -6,10 +6,20 @@ use std::mem::offset_of;
 
 use metaspy_probe::{ANY, COUNTED, Cell, Frame, Object, Seen, Site};
 
-use crate::hook::{adapter, light_call};
-use crate::recorder::{Cells, Lane};
+use crate::event::Outcome;
+use crate::hook::adapter;
+use crate::hook::light_call::{self, LightCall, MARK, MARKS};
+use crate::method_profilers::{Context, Tree};
+use crate::recorder::{Cells, Lane, NOTED, Notes, Observed};
 
-/// Begins a call, by the steps of [`Cell::count`](metaspy_probe::Cell).
+/// The context that a thread is in.
+const HERE: usize = offset_of!(Lane, observed) + offset_of!(Observed, context);
+/// Room in a frame for two operands, behind the call that is made there.
+const OPERANDS: usize = size_of::<LightCall>();
+const _: () = assert!(OPERANDS + 16 <= size_of::<Frame>() && size_of::<Option<&Context>>() == 8);
+
+/// Begins a call, by the steps of [`Cell::count`](metaspy_probe::Cell). A call in a tree alone is counted and made here if the
+/// context around remembers it, as `Tree::enter` does.
 #[unsafe(naked)]
 pub unsafe extern "C" fn begin() {
     naked_asm!(
@@ -21,41 +31,95 @@ pub unsafe extern "C" fn begin() {
         "mov r11, fs:[r11]",
         "test r11, r11",
         "je 80f",
-        "mov r11, [r11 + {cells}]",
-        "test r11, r11",
+        "mov r8, [r11 + {cells}]",
+        "test r8, r8",
         "je 80f",
         "mov ecx, [rax + {cell}]",
-        "add r11, rcx",
+        "add r8, rcx",
         "mov rcx, [rax + {counted}]",
         "mov rcx, [rcx]",
-        "cmp rcx, [r11 + {who}]",
-        "jne 80f",
+        "cmp rcx, [r8 + {who}]",
+        "jne 60f",
         "test rcx, rcx",
         "jns 40f",
-        "mov rax, [r11 + {rows}]",
+        "mov rax, [r8 + {rows}]",
         "30:",
         "inc qword ptr [rax - {mark}]",
         "ret",
         // It is counted for method profilers.
         "40:",
-        "mov rcx, [r11 + {receiver}]",
+        "mov rcx, [r8 + {receiver}]",
         "cmp rcx, {any}",
         "je 50f",
         "cmp rcx, rdx",
         "jne 80f",
-        "cmp r9, [r11 + {kind}]",
+        "cmp r9, [r8 + {kind}]",
         "jne 80f",
         "50:",
-        "mov rax, [r11 + {rows}]",
+        "mov rax, [r8 + {rows}]",
         "test al, {mark}",
         "jne 30b",
         "inc qword ptr [rax]",
-        "mov rax, [r11 + {also}]",
+        "mov rax, [r8 + {also}]",
         "test rax, rax",
         "jne 30b",
         // Nothing of the call is to be ended.
         "mov eax, {mark}",
         "ret",
+        // It is in a tree alone, of which the cell has notes.
+        "60:",
+        "bts rcx, {noted}",
+        "cmp rcx, [r8 + {who}]",
+        "jne 80f",
+        "cmp qword ptr [r8 + {profilers}], 0",
+        "jne 80f",
+        "mov rcx, [r8 + {receiver}]",
+        "cmp rcx, {any}",
+        "je 62f",
+        "cmp rcx, rdx",
+        "jne 80f",
+        "cmp r9, [r8 + {kind}]",
+        "jne 80f",
+        "62:",
+        "mov rcx, [r11 + {here}]",
+        "test rcx, rcx",
+        "je 80f",
+        "mov [r10 + {operands}], rdx",
+        "mov [r10 + {operands} + 8], r9",
+        "mov r9d, [rax + {site}]",
+        "mov edx, r9d",
+        "and edx, {child_mask}",
+        "mov rdx, [rcx + 8 * rdx + {children}]",
+        "test rdx, rdx",
+        "je 70f",
+        "cmp r9d, [rdx + {site_of_node}]",
+        "jne 70f",
+        "mov r9, [r8 + {tree}]",
+        "mov r9, [r9 + {written}]",
+        "mov r9, [r9]",
+        "cmp r9, [rdx + {written_of_node}]",
+        "jne 70f",
+        "mov r9, [rdx + {counted_of_node}]",
+        "test r9, r9",
+        "je 70f",
+        "inc qword ptr [r9]",
+        "mov [r11 + {here}], rdx",
+        "mov rdx, [r8 + {rows}]",
+        "test rdx, rdx",
+        "je 65f",
+        "inc qword ptr [rdx - {mark}]",
+        "65:",
+        "mov [r10 + {around}], rcx",
+        "mov [r10 + {row}], rdx",
+        "mov dword ptr [r10 + {on_stack}], 0",
+        "mov ecx, [rax + {cell}]",
+        "mov [r10 + {cell_of_call}], ecx",
+        "mov byte ptr [r10 + {announced}], {returned}",
+        "lea rax, [r10 + {light}]",
+        "ret",
+        "70:",
+        "mov rdx, [r10 + {operands}]",
+        "mov r9, [r10 + {operands} + 8]",
         "80:",
         call_saving!("mov rdi, rax", "mov rsi, r10", "mov rcx, r9"; "call [rip + {enter}@GOTPCREL]"),
         "90:",
@@ -69,6 +133,25 @@ pub unsafe extern "C" fn begin() {
         receiver = const offset_of!(Cell, receiver),
         kind = const offset_of!(Cell, kind),
         also = const offset_of!(Cell, also),
+        profilers = const offset_of!(Cell, also),
+        tree = const offset_of!(Cell, buckets),
+        written = const Tree::WRITTEN,
+        site = const offset_of!(Site, id),
+        here = const HERE,
+        operands = const OPERANDS,
+        child_mask = const Context::CHILD_MASK,
+        children = const Context::CHILDREN,
+        site_of_node = const Context::SITE,
+        written_of_node = const Context::WRITTEN,
+        counted_of_node = const Context::COUNTED,
+        around = const offset_of!(LightCall, around),
+        row = const offset_of!(LightCall, row),
+        on_stack = const offset_of!(LightCall, on_stack),
+        cell_of_call = const offset_of!(LightCall, cell),
+        announced = const offset_of!(LightCall, announced),
+        returned = const Outcome::Returned as u8,
+        noted = const NOTED,
+        light = const MARK,
         mark = const COUNTED,
         any = const ANY as i64,
         enter = sym enter,
@@ -76,14 +159,39 @@ pub unsafe extern "C" fn begin() {
     )
 }
 
-/// Ends a call.
+/// Ends a call. One in a tree alone goes back to the context around.
 #[unsafe(naked)]
 pub unsafe extern "C" fn leave() {
     naked_asm!(
         ".cfi_startproc",
+        "test ecx, ecx",
+        "jne 80f",
+        "mov ecx, eax",
+        "and ecx, {marks}",
+        "cmp ecx, {light}",
+        "jne 80f",
+        "cmp dword ptr [rax + {on_stack}], 0",
+        "jne 80f",
+        "cmp byte ptr [rax + {announced}], {returned}",
+        "jne 80f",
+        "mov r11, [rip + metaspy_thread_word@GOTTPOFF]",
+        "mov r11, fs:[r11]",
+        "test r11, r11",
+        "je 80f",
+        "mov rcx, [rax + {around}]",
+        "mov [r11 + {here}], rcx",
+        "ret",
+        "80:",
         call_saving!("mov rdi, rax"; "call [rip + {leave}@GOTPCREL]"),
         ".cfi_endproc",
         leave = sym end,
+        marks = const MARKS,
+        light = const MARK,
+        on_stack = const offset_of!(LightCall, on_stack) - MARK,
+        announced = const offset_of!(LightCall, announced) - MARK,
+        around = const offset_of!(LightCall, around) as isize - MARK as isize,
+        returned = const Outcome::Returned as u8,
+        here = const HERE,
     )
 }
 
@@ -94,32 +202,13 @@ extern "C" fn enter(
     place: *const u8,
     type_name: fn() -> &'static str,
 ) -> *mut u8 {
-    let Some((lane, notes)) = light_call::notes_at(site) else {
-        // The last thing that a function does: it jumps there, and saves no registers.
-        return enter_slowly(site, frame, place, type_name);
-    };
-    if !notes.profilers.is_null() {
-        return enter_on_stack(site, frame, place, type_name);
-    }
+    let receiver = (place.addr() as u64, type_name as usize as u64);
+    let is_known = |notes: Notes| !notes.profilers.is_null() && notes.are_about(receiver);
+    let known = light_call::notes_at(site).filter(|(_, notes)| is_known(*notes));
     // SAFETY: the frame is the caller's, who holds it until the call ends.
-    match light_call::enter_known_context(lane, site, unsafe { &mut *frame }, notes) {
-        Some(begun) => begun,
-        None => enter_slowly(site, frame, place, type_name),
-    }
-}
-
-#[inline(never)]
-#[expect(improper_ctypes_definitions, reason = "as above")]
-extern "C" fn enter_on_stack(
-    site: &'static Site,
-    frame: *mut Frame,
-    place: *const u8,
-    type_name: fn() -> &'static str,
-) -> *mut u8 {
-    let known = light_call::notes_at(site);
-    // SAFETY: as above.
     match known.and_then(|(lane, notes)| light_call::enter_known_stack(lane, site, unsafe { &mut *frame }, notes)) {
         Some(begun) => begun,
+        // The last thing that the function does: it jumps there, and saves no registers.
         None => enter_slowly(site, frame, place, type_name),
     }
 }

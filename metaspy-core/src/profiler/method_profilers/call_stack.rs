@@ -21,6 +21,7 @@ use crate::recorder::{self, Observed};
 
 /// A running call: its place on the stack of its thread, + 1.
 #[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
 pub(crate) struct Activation(pub(super) NonZeroU32);
 
 /// In an entry: its call is no test. It is a number, because an `Option` has a gap, and an entry with a gap is copied when it

@@ -1,7 +1,7 @@
 //! From a hook to the method profilers.
 
 use std::num::NonZeroU32;
-use std::ptr::null;
+use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,7 +18,7 @@ use crate::method_profilers::present::{self, Hold, Present};
 use crate::method_profilers::site_facts::facts_of;
 use crate::method_profilers::test_context::TestId;
 use crate::platform::readers::Replaced;
-use crate::recorder::{self, Busy, Notes, Settled};
+use crate::recorder::{self, Busy, Counter, Notes, Settled};
 use crate::site::{self, Site, SiteEntry};
 
 /// The bit of a site that is a test.
@@ -73,20 +73,23 @@ pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> 
     let who = arm::settled();
     call_stack::with(|thread| {
         let interest = begin(thread, site, seen.receiver, seen.arguments())?;
-        if interest.is_power_of_two() && seen.arguments().is_empty() {
+        if seen.arguments().is_empty() {
             settle(thread, site, interest, who, seen);
         }
         NonZeroU32::new(thread.stack.len() as u32).map(Activation)
     })?
 }
 
-/// Lets hooks count further calls by themselves, if the profiler has no more interest in them.
+/// Lets hooks observe further calls by themselves, if the only profiler that is called before them has no more interest in
+/// them.
 fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &Seen<'_>) {
     let Some((entry, around)) = thread.stack.split_last() else { return };
-    if interest & entry.present.before == 0 {
+    let before = interest & entry.present.before;
+    // A test is no such call.
+    if !before.is_power_of_two() || before == TEST {
         return;
     }
-    let Some(observer) = entry.present.observers.get(interest.trailing_zeros() as usize) else { return };
+    let Some(observer) = entry.present.observers.get(before.trailing_zeros() as usize) else { return };
     let Some((count, is_of_all)) = observer.settled(entry, around, thread.test) else { return };
     // A key may be anything.
     if !is_of_all && seen.receiver.word == ANY {
@@ -96,8 +99,14 @@ fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &
     let Ok(row) = arm::recorded_row(site, lane) else { return };
     if let Some(_busy) = Busy::enter(lane) {
         let receiver = if is_of_all { (ANY, 0) } else { (seen.receiver.word, seen.kind) };
-        let to = Settled { count, row, receiver };
-        lane.cells.settle(seen.counters, site, who, to);
+        let at_ends = interest & !before;
+        if at_ends == 0 {
+            lane.cells.settle(seen.counters, site, who, Settled { count, row, receiver });
+        } else if count.is_none() {
+            let row = row.map_or(null_mut(), Counter::marked);
+            let notes = Notes { row, receiver, ..entry.present.notes_for(at_ends) };
+            lane.cells.note_ends(seen.counters, site, who, notes);
+        }
     }
 }
 
@@ -122,9 +131,7 @@ pub(crate) fn notes_of(number: u32) -> Option<Notes> {
     call_stack::with(|thread| {
         let present = thread.hold()?;
         let interest = *present.interests.get(number as usize)?;
-        let tree = present.tree_for(interest).map_or(null(), std::ptr::from_ref).cast();
-        let callers = present.callers_for(interest).map_or(Notes::OTHERS, u64::from);
-        present.see_only_ends(interest).then_some(Notes { profilers: present.address(), tree, callers, ..Notes::NONE })
+        present.see_only_ends(interest).then(|| present.notes_for(interest))
     })?
 }
 

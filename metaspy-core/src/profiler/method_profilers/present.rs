@@ -1,7 +1,7 @@
 //! The profilers that hooks call at present.
 
 use std::ops::Deref;
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicUsize};
@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize};
 use crate::method_profilers::contexts::Tree;
 use crate::method_profilers::observer::Observer;
 use crate::platform::readers::{self, Replaced};
+use crate::recorder::Notes;
 
 /// Null before there was a profiler, and in a forked child.
 static PRESENT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
@@ -41,9 +42,19 @@ impl Present {
         interest != 0 && interest & self.before == 0
     }
 
+    /// What is to be noted of calls that profilers with this interest alone observe, at their ends.
+    pub fn notes_for(&self, interest: u32) -> Notes {
+        let tree = self.tree_for(interest).map_or(null(), std::ptr::from_ref).cast();
+        if !self.timed && self.tree.is_some_and(|(_, bit)| interest == bit) {
+            return Notes { tree, ..Notes::NONE };
+        }
+        let callers = self.callers_for(interest).map_or(Notes::OTHERS, u64::from);
+        Notes { profilers: std::ptr::from_ref(self).cast(), tree, callers, ..Notes::NONE }
+    }
+
     /// The number of the table of callers that the times of calls are added to, if the profilers with this interest do nothing
     /// else at the end of a call but to add its time to a tree.
-    pub fn callers_for(&self, interest: u32) -> Option<u32> {
+    fn callers_for(&self, interest: u32) -> Option<u32> {
         let beside_tree = interest & !self.tree.map_or(0, |(_, bit)| bit);
         let only = beside_tree.is_power_of_two().then_some(beside_tree.trailing_zeros() as usize)?;
         self.observers.get(only)?.callers()

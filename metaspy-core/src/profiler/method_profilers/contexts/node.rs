@@ -1,5 +1,6 @@
 //! A calling context as one thread knows it.
 
+use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
@@ -44,6 +45,14 @@ impl Name {
 }
 
 impl Node {
+    /// Where its words are, for hooks in assembly.
+    pub const SITE: usize = offset_of!(Node, site);
+    pub const WRITTEN: usize = offset_of!(Node, written);
+    pub const COUNTED: usize = offset_of!(Node, counted);
+    pub const CHILDREN: usize = offset_of!(Node, children);
+    /// The bits of a site that find its place among the children.
+    pub const CHILD_MASK: usize = CHILDREN - 1;
+
     pub(super) fn new(name: Name) -> Self {
         Node {
             id: name.id,

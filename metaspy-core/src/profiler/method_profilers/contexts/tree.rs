@@ -1,6 +1,7 @@
 //! The tree of calling contexts.
 
 use std::collections::VecDeque;
+use std::mem::offset_of;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::sync::{Arc, Mutex};
@@ -39,6 +40,8 @@ pub(crate) struct Tree {
     /// By the number of a site, true if nothing else observes its calls.
     alone: Box<[AtomicBool]>,
     pub(super) counts_objects: bool,
+    /// The address of the word that names the recording of the table, for hooks in assembly.
+    written: AtomicPtr<()>,
 }
 
 /// The context of a call that has left its thread.
@@ -87,6 +90,9 @@ pub(crate) fn alone_at(site: u32) -> Option<&'static Tree> {
 }
 
 impl Tree {
+    /// Where that address is.
+    pub const WRITTEN: usize = offset_of!(Tree, written);
+
     /// Makes a tree in the recording of these tables.
     pub fn install(tables: &mut Tables<'_>, counts_objects: bool) -> &'static Tree {
         let calls = [Column::new("calls"), Column::new("cut"), Column::ticks("total"), Column::ticks("self")];
@@ -102,7 +108,8 @@ impl Tree {
         }
         let table = tables.by_context("tree", columns);
         let alone = names.iter().map(|_| AtomicBool::new(false)).collect();
-        let tree: &Tree = Box::leak(Box::new(Tree { table, names: names.into(), alone, counts_objects }));
+        let written = AtomicPtr::new(table.written_at().cast_mut());
+        let tree: &Tree = Box::leak(Box::new(Tree { table, names: names.into(), alone, counts_objects, written }));
         lock(&KEPT).push(tree);
         tree
     }

@@ -51,6 +51,11 @@ impl Table {
         Written(self.current.load(Acquire))
     }
 
+    /// The address of the word that holds [`Table::written`].
+    pub fn written_at(&self) -> *const () {
+        std::ptr::from_ref(&self.current).cast()
+    }
+
     /// The row of a context, made if it is new. Without room for it the result is [`ContextRow::NONE`].
     pub fn find_context(&self, id: u64, site: u32, around: u64) -> ContextRow {
         let row = recorder::current()
