@@ -101,7 +101,8 @@ pub fn measure(command: &Path) {
     let crates = wanted();
     let package = package(&crates);
     let [plain, woven, heap] = ["plain", "woven", "heap"].map(|name| target().join("editor").join(name));
-    let selectors: Vec<String> = crates.iter().map(|it| format!("{}::**", it.name)).collect();
+    let words = child::option("--words").unwrap_or_default();
+    let selectors: Vec<String> = crates.iter().map(|it| format!("{}::** {words}", it.name)).collect();
     let weave: Vec<&str> = selectors.iter().flat_map(|selector| ["--weave", selector]).collect();
     build(&package, Path::new(env!("CARGO")), &plain, &["build", "--release"]);
     // The command gives programs that it runs an allocator that counts.

@@ -14,6 +14,7 @@ mod process;
 mod profilers;
 mod recordings;
 mod results;
+mod short_functions;
 mod source_cache;
 mod target_crates;
 mod text;

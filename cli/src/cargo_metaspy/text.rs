@@ -13,6 +13,7 @@ use metaspy_report::types;
 
 use crate::cargo_metaspy::arguments;
 use crate::cargo_metaspy::results::{Results, Woven};
+use crate::cargo_metaspy::short_functions;
 
 /// Reasons that are listed, the most frequent first.
 const REASONS: usize = 4;
@@ -104,6 +105,9 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     if woven.macros + woven.derives > 0 {
         let (macros, derives) = (counted(woven.macros as u64, "macro call"), counted(woven.derives as u64, "derive"));
         lines.push(format!("not woven: the functions that {macros} and {derives} generate"));
+    }
+    if run.program.profiles.has_calls() || options.contexts {
+        lines.extend(short_functions::advice(&run.program));
     }
     lines.extend(run.doubts.iter().cloned());
     lines
