@@ -22,7 +22,7 @@ use crate::recordings::Recording;
 
 /// Adds the functions to a session.
 pub fn register(context: &SessionContext, recordings: &Arc<[Recording]>) {
-    for which in [Which::Causes, Which::Effects, Which::Root] {
+    for which in Which::ALL {
         context.register_udf(ScalarUDF::from(EventFunction::new(which, recordings.clone())));
     }
 }
@@ -36,6 +36,23 @@ enum Which {
     Effects,
     /// The last event of the chain of causes: the event itself if it has no cause in the recording.
     Root,
+}
+
+impl Which {
+    const ALL: [Which; 3] = [Which::Causes, Which::Effects, Which::Root];
+
+    fn name(self) -> &'static str {
+        match self {
+            Which::Causes => "causes",
+            Which::Effects => "effects",
+            Which::Root => "root",
+        }
+    }
+}
+
+/// The names of the functions.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    Which::ALL.into_iter().map(Which::name)
 }
 
 struct EventFunction {
@@ -71,11 +88,7 @@ impl EventFunction {
 
 impl ScalarUDFImpl for EventFunction {
     fn name(&self) -> &str {
-        match self.which {
-            Which::Causes => "causes",
-            Which::Effects => "effects",
-            Which::Root => "root",
-        }
+        self.which.name()
     }
 
     fn signature(&self) -> &Signature {

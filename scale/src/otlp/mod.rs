@@ -52,6 +52,9 @@ fn resource(recording: &Recording) -> Resource {
 
 fn exporters(options: &arguments::Otlp) -> Result<(SpanExporter, MetricExporter)> {
     let base = options.to.trim_end_matches('/');
+    if !base.starts_with("http://") {
+        bail!("{base} is no address without TLS: write http://HOST:PORT");
+    }
     Ok(match options.transport {
         Transport::Grpc => (
             SpanExporter::builder().with_tonic().with_endpoint(base).build()?,

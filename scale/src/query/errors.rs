@@ -4,6 +4,8 @@ use std::fmt;
 
 use datafusion::common::{DataFusionError, SchemaError};
 
+use crate::functions;
+
 /// Names that an error lists.
 const NEAREST: usize = 3;
 
@@ -36,6 +38,7 @@ impl QueryError {
                 let text = text.strip_prefix("sql parser error: ").unwrap_or(&text);
                 (text.to_owned(), None, Vec::new())
             }
+            DataFusionError::External(error) => (error.to_string(), None, Vec::new()),
             other => (other.strip_backtrace(), None, Vec::new()),
         };
         let of_span = span.map(|span| {
@@ -45,6 +48,15 @@ impl QueryError {
         });
         let place = of_span.or_else(|| of_text(&message)).or_else(|| of_word(sql, &word?));
         QueryError { sql: sql.to_owned(), message, place, nearest }
+    }
+
+    /// For a query on sealed sets alone: a function on events needs their recording.
+    pub fn of_sealed_sets(mut self) -> Self {
+        if let Some(name) = functions::names().find(|name| self.message.contains(&format!("Invalid function '{name}'")))
+        {
+            self.message = format!("`{name}` needs the recording: metaspy restore SET --to DIR, and query that");
+        }
+        self
     }
 
     /// For a statement that writes.

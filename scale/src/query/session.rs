@@ -32,7 +32,10 @@ pub async fn run(sql: &str, source: &Source) -> Result<Query, QueryError> {
 /// Prepares a query in a session.
 pub async fn run_on(context: SessionContext, sql: &str, source: &Source) -> Result<Query, QueryError> {
     source.add_functions(&context);
-    let error = |error| QueryError::new(sql, error);
+    let error = |error| match QueryError::new(sql, error) {
+        fault if source.recordings().is_empty() => fault.of_sealed_sets(),
+        fault => fault,
+    };
     let state = context.state();
     let statement = state.sql_to_statement(sql, &state.config_options().sql_parser.dialect).map_err(error)?;
     for table in state.resolve_table_references(&statement).map_err(error)? {

@@ -28,6 +28,9 @@ pub async fn run(options: &arguments::Restore) -> Result<bool> {
     let is_cache = options.to.is_none();
     for set in &options.sets {
         let (root, below) = split(set);
+        if !root.contains("://") && !Path::new(&root).is_dir() {
+            bail!("there is no directory {root}: name a sealed set");
+        }
         let target = Target::parse(&root)?;
         let mut partitions = target.manifests().await?;
         partitions.retain(|partition| below.is_empty() || is_below(partition, &below));

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use datafusion::parquet::basic::Type;
 use datafusion::parquet::data_type::ByteArray;
 use datafusion::parquet::file::statistics::Statistics;
 
@@ -107,16 +106,8 @@ impl<'a> Dictionary<'a> {
         bytes
     }
 
-    /// The type of the values.
-    pub fn value_type(&self) -> Type {
-        match self.meaning {
-            Meaning::Names(_) => Type::BYTE_ARRAY,
-            Meaning::Numbers => Type::INT32,
-        }
-    }
-
-    /// True if pages have the first and last of their values.
-    pub fn has_statistics(&self) -> bool {
+    /// True if the first and the last value are short enough for statistics.
+    fn has_statistics(&self) -> bool {
         self.values.iter().all(|number| self.bytes_of(*number).len() <= NAME_MAX)
     }
 

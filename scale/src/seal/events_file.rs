@@ -8,9 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use datafusion::parquet::arrow::ArrowWriter;
-use datafusion::parquet::basic::Encoding;
 use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
-use datafusion::parquet::schema::types::ColumnPath;
 
 use super::in_order::in_order;
 use super::properties;
@@ -53,18 +51,12 @@ pub fn write(recording: &Recording, path: &Path) -> Result<Written> {
     Ok(written)
 }
 
-/// Numbers that grow are differences. Texts and small numbers are dictionaries.
+/// Pages have equal rows in all columns.
 fn file_properties() -> WriterProperties {
-    let mut properties = properties()
+    properties()
         .set_data_page_row_count_limit(PAGE_ROWS)
         .set_write_batch_size(1_024)
         .set_max_row_group_row_count(None)
-        .set_statistics_enabled(EnabledStatistics::Page);
-    for column in ["event", "time_ns", "took_ns", "cause", "subject_key"] {
-        let path = ColumnPath::from(column);
-        properties = properties
-            .set_column_dictionary_enabled(path.clone(), false)
-            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
-    }
-    properties.build()
+        .set_statistics_enabled(EnabledStatistics::Page)
+        .build()
 }

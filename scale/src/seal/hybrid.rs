@@ -60,7 +60,8 @@ fn pack(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
     out.resize(end, 0);
 }
 
-fn varint(mut number: u64, out: &mut Vec<u8>) {
+/// Appends a number in groups of seven bits, the lowest first.
+pub fn varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

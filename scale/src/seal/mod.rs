@@ -3,12 +3,17 @@
 //! A sealed recording is a partition `run=…/host=…/process=…`: one Parquet file for each table, what
 //! else the recording has, and `sealed.json`, which is written last. A partition without it is not read. In a directory the whole partition appears at once, by a rename.
 
+mod by_subject;
+mod delta;
+mod delta_chunk;
 mod dictionary;
 mod dictionary_chunk;
 mod events_file;
 mod hybrid;
 mod in_order;
+mod levels;
 mod manifest;
+mod pages;
 mod rest;
 mod row_group;
 pub mod target;
@@ -37,11 +42,13 @@ const LEVEL: i32 = 1;
 
 /// Runs the command.
 pub async fn run(options: &arguments::Seal) -> Result<bool> {
+    // A recording that cannot be opened leaves no directory.
+    let recordings = Recording::open_all(&options.recordings)?;
     let target = Target::parse(&options.to)?;
     target.remove_abandoned()?;
     let host = options.host.clone().unwrap_or_else(this_host);
     let mut complete = true;
-    for mut recording in Recording::open_all(&options.recordings)?.iter().cloned() {
+    for mut recording in recordings.iter().cloned() {
         recording.host = host.clone();
         let name = recording.path.display().to_string();
         if recording.store.end_state() == EndState::Live {
@@ -52,8 +59,9 @@ pub async fn run(options: &arguments::Seal) -> Result<bool> {
         }
         complete &= !recording.is_damaged();
         match seal(&recording, &target).await? {
+            Some(Manifest { events: 0, .. }) => println!("{name}: no events, only the other tables"),
             Some(Manifest { events, bytes, .. }) => {
-                let per_event = bytes as f64 / events.max(1) as f64;
+                let per_event = bytes as f64 / events as f64;
                 println!("{name}: {events} events in {bytes} bytes, {per_event:.2} bytes an event");
             }
             None => println!("{name}: already sealed"),

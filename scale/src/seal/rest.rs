@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use metaspy_core::format::slot::{self, Flags};
 use metaspy_core::format::slot_set::SlotSet;
-use metaspy_core::format::{BLOCK_BYTES, SLOT_BYTES, SLOT_WORDS, header};
+use metaspy_core::format::{BLOCK_BYTES, SLOT_BYTES, SLOT_WORDS, Words, header};
 use metaspy_probe::{KindId, Subject};
 use metaspy_reader::blocks::Ring;
 use metaspy_reader::{Event, EventId, Store};
@@ -46,28 +46,33 @@ impl Restorable {
 
     /// The slots of some events, block by block.
     pub fn slots(&self, events: &[Event]) -> Vec<Restored> {
-        let ring = self.store.ring();
-        let mut all: Vec<Restored> = Vec::new();
-        for event in events.iter().filter(|event| self.is_exact(ring, event)) {
-            let place = header::place(event.id.sequence(), ring.layout.blocks);
-            if all.last().is_none_or(|(last, _)| *last != place) {
-                all.push((place, SlotSet::default()));
-            }
-            all.last_mut().expect("one was added").1.insert(event.id.slot());
+        let of_blocks = events.chunk_by(|one, other| one.id.sequence() == other.id.sequence());
+        of_blocks.map(|events| self.slots_of_block(events)).collect()
+    }
+
+    /// The slots of some events of one block.
+    fn slots_of_block(&self, events: &[Event]) -> Restored {
+        let (ring, sequence) = (self.store.ring(), events[0].id.sequence());
+        let place = header::place(sequence, ring.layout.blocks);
+        let block = ring.block(place);
+        let mut slots = SlotSet::default();
+        if block.acquire(header::SEQUENCE) == sequence {
+            let exact = events.iter().filter(|event| self.is_exact(block, event));
+            exact.for_each(|event| slots.insert(event.id.slot()));
         }
-        all
+        (place, slots)
     }
 
     /// True if the slot of an event holds nothing but what the table has. Times are the table's, in ns.
-    fn is_exact(&self, ring: Ring<'_>, event: &Event) -> bool {
-        let Some((_, slot)) = ring.peek(event.id) else { return false };
+    fn is_exact(&self, block: Words<'_>, event: &Event) -> bool {
+        let at = event.id.slot() * SLOT_WORDS;
         let Subject { kind, key } = event.subject.unwrap_or(Subject::NONE);
         (kind == KindId(0) || self.kinds[usize::from(kind.0)])
-            && slot.site == event.site.0
-            && slot.key == key
-            && slot.cause == event.cause.map_or(0, EventId::raw)
+            && slot::site(block.get(at)) == event.site.0
+            && block.get(at + 1) == event.cause.map_or(0, EventId::raw)
+            && block.get(at + 2) == key
             && event.span.is_none_or(|span| span < slot::SPAN_MAX)
-            && slot.end == slot::ended(event.span.unwrap_or(0), flags(kind, event))
+            && block.get(at + 3) == slot::ended(event.span.unwrap_or(0), flags(kind, event))
     }
 }
 

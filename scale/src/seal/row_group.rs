@@ -5,24 +5,29 @@ use std::fs::File;
 use anyhow::Result;
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
-use datafusion::arrow::datatypes::{Field, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
 };
 use datafusion::parquet::errors::ParquetError;
 use datafusion::parquet::file::writer::SerializedRowGroupWriter;
 use datafusion::parquet::schema::types::ColumnDescPtr;
-use metaspy_probe::Subject;
+use metaspy_core::format::{BLOCK_SLOTS, CHUNK_BLOCKS};
 use metaspy_reader::{Conditions, Event, Scan};
 
+use super::by_subject::by_subject;
+use super::delta_chunk::{self, DeltaPage};
 use super::dictionary::Meaning;
 use super::dictionary_chunk::{self, PageRows};
+use super::pages;
 use super::rest::{Restorable, Restored};
 use crate::recordings::Recording;
 use crate::tables::events::{Cells, Decoder};
 
-/// Chunks of a row group: some 260,000 events.
-const CHUNKS: usize = 32;
+/// Chunks of a row group: some 195,000 events.
+const CHUNKS: usize = 24;
+/// Events of a chunk at most.
+const CHUNK_EVENTS: usize = CHUNK_BLOCKS * (BLOCK_SLOTS - 1);
 /// Rows of a page.
 pub const PAGE_ROWS: usize = 8_192;
 
@@ -37,13 +42,15 @@ pub struct Group {
 
 /// A column, encoded.
 enum Chunk {
-    Values(ArrowColumnChunk),
-    Numbers(dictionary_chunk::Chunk),
+    /// By the engine.
+    Engine(ArrowColumnChunk),
+    Own(pages::Chunk),
 }
 
 /// A column of which pages are added.
 enum Column<'a> {
-    Values(ArrowColumnWriter),
+    Values(Box<ArrowColumnWriter>),
+    Deltas(&'a DataType, Vec<DeltaPage>),
     Numbers(Meaning<'a>, Vec<PageRows>),
 }
 
@@ -78,13 +85,13 @@ impl Groups {
 
     /// Makes a row group.
     pub fn make(&self, group: usize) -> Result<Group> {
-        let mut events = Vec::new();
+        let mut events = Vec::with_capacity(CHUNKS * CHUNK_EVENTS);
         for part in group * CHUNKS..self.scan.parts().min((group + 1) * CHUNKS) {
             self.scan.read(part, &mut events);
         }
         let restored = self.restorable.slots(&events);
         let writers = self.factory.create_column_writers(group)?;
-        let mut columns: Vec<Column> = writers.into_iter().map(Column::Values).collect();
+        let mut columns: Vec<Column> = writers.into_iter().map(|writer| Column::Values(Box::new(writer))).collect();
         for places in by_subject(&events).chunks(PAGE_ROWS) {
             let rows: Vec<Event> = places.iter().map(|place| events[*place as usize]).collect();
             for (at, cells) in self.decoder.every_column(&rows).enumerate() {
@@ -95,11 +102,11 @@ impl Groups {
         Ok(Group { events: events.len() as u64, restored, columns: chunks.collect::<Result<_>>()? })
     }
 
-    fn add_page<'a>(&self, at: usize, column: &mut Column<'a>, cells: Cells<'a>) -> Result<()> {
+    fn add_page<'a>(&'a self, at: usize, column: &mut Column<'a>, cells: Cells<'a>) -> Result<()> {
         let (meaning, rows) = match cells {
             Cells::Names(table, rows) => (Meaning::Names(table), rows),
             Cells::Numbers(rows) => (Meaning::Numbers, rows),
-            Cells::Values(values) => return column.write(self.schema.field(at), &values),
+            Cells::Values(values) => return column.add_values(self.schema.field(at), &values),
         };
         if let Column::Values(_) = column {
             *column = Column::Numbers(meaning, Vec::new());
@@ -111,18 +118,28 @@ impl Groups {
     }
 }
 
-impl Column<'_> {
-    fn write(&mut self, field: &Field, values: &ArrayRef) -> Result<()> {
-        if let Column::Values(writer) = self {
-            compute_leaves(field, values)?.iter().try_for_each(|leaf| writer.write(leaf))?;
+impl<'a> Column<'a> {
+    fn add_values(&mut self, field: &'a Field, values: &ArrayRef) -> Result<()> {
+        let Some(page) = DeltaPage::of(values) else {
+            if let Column::Values(writer) = self {
+                compute_leaves(field, values)?.iter().try_for_each(|leaf| writer.write(leaf))?;
+            }
+            return Ok(());
+        };
+        if let Column::Values(_) = self {
+            *self = Column::Deltas(field.data_type(), Vec::new());
+        }
+        if let Column::Deltas(_, pages) = self {
+            pages.push(page);
         }
         Ok(())
     }
 
     fn encode(self, descriptor: &ColumnDescPtr) -> Result<Chunk> {
         Ok(match self {
-            Column::Values(writer) => Chunk::Values(writer.close()?),
-            Column::Numbers(meaning, pages) => Chunk::Numbers(dictionary_chunk::encode(descriptor, meaning, pages)?),
+            Column::Values(writer) => Chunk::Engine(writer.close()?),
+            Column::Deltas(of_type, pages) => Chunk::Own(delta_chunk::encode(descriptor, of_type, pages)?),
+            Column::Numbers(meaning, pages) => Chunk::Own(dictionary_chunk::encode(descriptor, meaning, pages)?),
         })
     }
 }
@@ -131,20 +148,8 @@ impl Group {
     /// Appends the columns to a row group of a file.
     pub fn append_to(self, out: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError> {
         self.columns.into_iter().try_for_each(|column| match column {
-            Chunk::Values(chunk) => chunk.append_to_row_group(out),
-            Chunk::Numbers((bytes, close)) => out.append_column(&Bytes::from(bytes), close),
+            Chunk::Engine(chunk) => chunk.append_to_row_group(out),
+            Chunk::Own((bytes, close)) => out.append_column(&Bytes::from(bytes), close),
         })
     }
-}
-
-/// The places of events, by subject; the events of a subject in their order.
-fn by_subject(events: &[Event]) -> Vec<u32> {
-    // Numbers are sorted faster than events: kind, key and place, from the highest bit on.
-    let keys = events.iter().zip(0_u32..).map(|(event, place)| {
-        let Subject { kind, key } = event.subject.unwrap_or(Subject::NONE);
-        u128::from(kind.0) << 96 | u128::from(key) << 32 | u128::from(place)
-    });
-    let mut keys: Vec<u128> = keys.collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|key| key as u32).collect()
 }

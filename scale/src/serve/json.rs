@@ -1,6 +1,7 @@
 //! Tables, events and queries as JSON.
 
 use axum::Json;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -56,8 +57,9 @@ pub async fn contents(State(recent): State<Recent>) -> Json<Value> {
 pub async fn table(
     State(recent): State<Recent>,
     Path(name): Path<String>,
-    Query(Rows { limit, offset }): Query<Rows>,
+    rows: Result<Query<Rows>, QueryRejection>,
 ) -> Result<Response, Failed> {
+    let Query(Rows { limit, offset }) = rows?;
     let source = recent.source().await;
     if !source.names().contains(&name) {
         return Err(Failed(StatusCode::NOT_FOUND, format!("there is no table `{name}`: / lists them")));
@@ -69,9 +71,10 @@ pub async fn table(
 /// Events with this number, with their causes, effects and roots.
 pub async fn event(
     State(recent): State<Recent>,
-    Path(event): Path<i64>,
-    Query(OfProcess { process }): Query<OfProcess>,
+    event: Result<Path<i64>, PathRejection>,
+    of: Result<Query<OfProcess>, QueryRejection>,
 ) -> Result<Response, Failed> {
+    let (Path(event), Query(OfProcess { process })) = (event?, of?);
     let condition =
         process.map_or(String::new(), |process| format!(" AND process = '{}'", process.replace('\'', "''")));
     let source = recent.source().await;
@@ -84,8 +87,8 @@ pub async fn event(
 }
 
 /// The rows of a query. It can read, and nothing else.
-pub async fn query(State(recent): State<Recent>, Query(Sql { sql }): Query<Sql>) -> Result<Response, Failed> {
-    answer(&sql, &recent.source().await).await
+pub async fn query(State(recent): State<Recent>, sql: Result<Query<Sql>, QueryRejection>) -> Result<Response, Failed> {
+    answer(&sql?.sql, &recent.source().await).await
 }
 
 /// The rows as an array of objects. They are complete, or the answer is an error.

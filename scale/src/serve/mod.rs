@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, Result};
 use axum::Router;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
@@ -40,8 +41,13 @@ fn router(sources: Recent, address: SocketAddr) -> Router {
         .route("/tables/{name}", get(json::table))
         .route("/events/{event}", get(json::event))
         .route("/query", get(json::query))
+        .fallback(no_page)
         .with_state(sources)
         .layer(middleware::from_fn_with_state(address, only_this_machine))
+}
+
+async fn no_page() -> Failed {
+    Failed(StatusCode::NOT_FOUND, "there is no such page: / lists them".to_owned())
 }
 
 async fn interrupted() {
@@ -72,6 +78,18 @@ struct Failed(StatusCode, String);
 impl IntoResponse for Failed {
     fn into_response(self) -> Response {
         (self.0, axum::Json(serde_json::json!({ "error": self.1 }))).into_response()
+    }
+}
+
+impl From<QueryRejection> for Failed {
+    fn from(rejection: QueryRejection) -> Self {
+        Failed(rejection.status(), rejection.body_text())
+    }
+}
+
+impl From<PathRejection> for Failed {
+    fn from(rejection: PathRejection) -> Self {
+        Failed(rejection.status(), rejection.body_text())
     }
 }
 

@@ -66,7 +66,8 @@ impl SealedSet {
         }
         let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension(".parquet");
         let config = ListingTableConfig::new_with_multi_paths(files).with_listing_options(options);
-        let config = config.infer_schema(&context.state()).await?;
+        let unreadable = |error| anyhow!("a file of the table `{name}` in {store} cannot be read: {error}");
+        let config = config.infer_schema(&context.state()).await.map_err(unreadable)?;
         Ok(Some(Arc::new(ListingTable::try_new(config)?)))
     }
 }

@@ -138,4 +138,7 @@ fn a_receiver_that_is_away_is_reported() {
     let output = metaspy(&["otlp", &recording().display().to_string(), "--to", "http://127.0.0.1:9"]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(2) && error.contains("does it speak OTLP there?"), "{error}");
+    let output = metaspy(&["otlp", &recording().display().to_string(), "--to", "https://127.0.0.1:9"]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && error.contains("write http://HOST:PORT"), "{error}");
 }

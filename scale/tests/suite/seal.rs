@@ -50,7 +50,27 @@ fn a_sealed_set_answers_as_the_recording_does() {
     assert!(again.contains("already sealed"), "{again}");
     let missing = metaspy(&["query", "SELECT 1 FROM evnts", &target.display().to_string()]);
     assert!(String::from_utf8_lossy(&missing.stderr).contains("nearest: events"));
+    let root = metaspy(&["query", "SELECT root(event) FROM events", &target.display().to_string()]);
+    assert!(String::from_utf8_lossy(&root.stderr).contains("`root` needs the recording"));
+    let file = fs::File::options().write(true).open(partition(&target).join("lanes.parquet")).expect("it was sealed");
+    file.set_len(100).expect("it is longer");
+    let damaged = metaspy(&["query", "SELECT * FROM lanes", &target.display().to_string()]);
+    let error = String::from_utf8_lossy(&damaged.stderr).into_owned();
+    assert!(error.starts_with("metaspy: a file of the table `lanes` in file://"), "{error}");
     fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
+fn a_source_that_is_missing_leaves_no_directory() {
+    let directory = directory("missing");
+    let (spy, set) = (directory.join("no.spy").display().to_string(), directory.join("set"));
+    for arguments in [&["seal", &spy, "--to"][..], &["restore"]] {
+        let output = metaspy(&[arguments, &[&set.display().to_string()]].concat());
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && error.contains("there is no"), "{error}");
+        assert!(!set.exists(), "{arguments:?}");
+    }
+    fs::remove_dir_all(directory).expect("it is ours");
 }
 
 #[test]

@@ -107,10 +107,15 @@ fn tables_events_and_queries_are_json() {
         ("/tables/evnts", 404, "no table `evnts`"),
         ("/query?sql=SELECT%20sit%20FROM%20events", 400, "nearest: site"),
         ("/query?sql=DROP%20TABLE%20events", 400, "only reads"),
-        ("/nothing", 404, ""),
+        ("/nothing", 404, "no such page"),
+        ("/query", 400, "sql"),
+        ("/events/last", 400, "last"),
+        ("/tables/lanes?limit=few", 400, "limit"),
     ] {
         let (found, body) = server.get(path, "localhost");
         assert!(found == status && body.contains(part), "{path}: {found} {body}");
+        let answer: Value = serde_json::from_str(&body).expect("JSON");
+        assert!(answer["error"].is_string(), "{path}: {body}");
     }
     let (status, body) = server.get("/metrics", "evil.example");
     assert!(status == 403 && body.contains("not this machine"), "{status} {body}");

@@ -63,12 +63,12 @@ impl NameTable {
     }
 
     /// The numbers that have entries.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.names.len() - 1
     }
 
     /// All entries, by number.
-    pub fn every_name(&self) -> ArrayRef {
+    pub(super) fn every_name(&self) -> ArrayRef {
         Arc::new(self.names.clone())
     }
 
