@@ -3,6 +3,7 @@
 //! twelve published crates. And what the language server takes on a workspace of 100,000 lines.
 //!
 //! `--only server` (or `contexts`), `--rounds N` (9), `--crates heck,taffy` (all), `--cpu` (by processor time), `--smoke`;
+//! `--words 'lines>=6'` (further conditions on woven functions);
 //! `--weaver PATH` is a `cargo-metaspy` in place of the one of this repository.
 
 mod contexts;
