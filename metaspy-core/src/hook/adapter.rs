@@ -48,7 +48,7 @@ pub(in crate::hook) extern "C" fn enter(site: &'static Site, frame: *mut Frame, 
 
 fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Entered<'static> {
     if Config(site.config.load(Relaxed)).is_profiled() {
-        let frame = match light_call::enter(frame, site, seen.counters) {
+        let frame = match light_call::enter(frame, site, seen) {
             Ok(entered) => return entered,
             Err(frame) => frame,
         };

@@ -8,11 +8,11 @@ use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::Relaxed;
 
-use metaspy_probe::{Counters, Entered, Frame};
+use metaspy_probe::{Counters, Entered, Frame, Seen};
 
 use crate::arm;
 use crate::event::Outcome;
-use crate::method_profilers::{self, Activation, Context, alone_at, go_to_context};
+use crate::method_profilers::{self, Activation, Context, Tree, alone_at, go_to_context};
 use crate::recorder::{self, Busy, Counter, Lane, Noted, Notes};
 use crate::site::Site;
 
@@ -83,25 +83,20 @@ pub(super) unsafe fn leave_known(begun: *mut u8) -> bool {
 pub(super) fn enter<'f>(
     frame: &'f mut Frame,
     site: &'static Site,
-    counters: *const Counters,
+    seen: &Seen<'_>,
 ) -> Result<Entered<'f>, &'f mut Frame> {
     // That a thread unwinds is remembered in the frame of another kind of call.
     let lane = recorder::near().filter(|lane| lane.level() == 0 && !std::thread::panicking());
     let Some(lane) = lane else { return Err(frame) };
     let number = site.id.load(Relaxed);
-    let row = match noted(lane, site.cell.load(Relaxed)) {
-        Some(noted) => Some(noted.notes().row),
-        None => find(site, lane, counters, arm::settled()),
+    let notes = match noted(lane, site.cell.load(Relaxed)) {
+        Some(noted) => Some(noted.notes()).filter(|notes| notes.are_about((seen.receiver.word, seen.kind))),
+        None => find(site, lane, seen.counters, arm::settled()),
     };
-    let Some(row) = row else { return Err(frame) };
-    let observed = match alone_at(number) {
-        Some(tree) => Observed::Around(tree.enter(number)),
-        None => match method_profilers::enter_for_end(number) {
-            Some(activation) => Observed::OnStack(activation),
-            None => return Err(frame),
-        },
-    };
-    Ok(put(frame, site, observed, row))
+    match notes.and_then(|notes| Some((Observed::begin(lane, number, notes)?, notes.row))) {
+        Some((observed, row)) => Ok(put(frame, site, observed, row)),
+        None => Err(frame),
+    }
 }
 
 /// Where method profilers find a call.
@@ -109,6 +104,18 @@ enum Observed {
     /// In a tree alone: the context around it.
     Around(Option<&'static Context>),
     OnStack(Activation),
+}
+
+impl Observed {
+    fn begin(lane: &Lane, number: u32, notes: Notes) -> Option<Self> {
+        if notes.profilers.is_null() {
+            // SAFETY: it is a tree, as these notes have no profilers, and trees are never freed.
+            let tree: &'static Tree = unsafe { notes.tree.cast::<Tree>().as_ref() }?;
+            return Some(Observed::Around(tree.enter(number)));
+        }
+        let known = method_profilers::begin_known(&lane.observed, notes, number);
+        known.or_else(|| method_profilers::enter_for_end(number)).map(Observed::OnStack)
+    }
 }
 
 /// Counts the call, and makes it in its frame.
@@ -130,11 +137,10 @@ fn put<'f>(frame: &'f mut Frame, site: &Site, observed: Observed, row: *mut u8) 
     unsafe { Entered::from_raw(marked) }
 }
 
-/// The row of the tally, marked; null if no call is counted there. `None`: the site has no light calls, or they must be
-/// counted in another way.
+/// What is noted of the site from now on. `None`: it has no light calls, or they must be counted in another way.
 #[cold]
 #[inline(never)]
-fn find(site: &'static Site, lane: &'static Lane, counters: *const Counters, who: u64) -> Option<*mut u8> {
+fn find(site: &'static Site, lane: &'static Lane, counters: *const Counters, who: u64) -> Option<Notes> {
     let number = site.id.load(Relaxed);
     let notes = match alone_at(number) {
         Some(tree) => Notes { tree: std::ptr::from_ref(tree).cast(), ..Notes::NONE },
@@ -142,8 +148,9 @@ fn find(site: &'static Site, lane: &'static Lane, counters: *const Counters, who
     };
     let row = arm::recorded_row(site, lane).ok()?.map_or(null_mut(), Counter::marked);
     let _busy = Busy::unless_busy(lane)?;
-    lane.cells.note_ends(counters, site, who, Notes { row, ..notes });
-    Some(row)
+    let notes = Notes { row, ..notes };
+    lane.cells.note_ends(counters, site, who, notes);
+    Some(notes)
 }
 
 fn unmarked(row: *mut u8) -> *mut u8 {

@@ -77,8 +77,9 @@ pub(super) fn begin_profiled<'f, 'a>(
     subject: Subject,
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Entered<'f> {
-    let seen = Seen::new(receiver::of(subject), &[]);
-    let frame = match light_call::enter(frame, site, seen.counters) {
+    let mut seen = Seen::new(receiver::of(subject), &[]);
+    seen.kind = subject.kind.0.into();
+    let frame = match light_call::enter(frame, site, &seen) {
         Ok(entered) => return entered,
         Err(frame) => frame,
     };
