@@ -120,12 +120,20 @@ fn functions(options: &arguments::Report, store: &Store, out: &mut impl Write) -
         |out| functions::json::write(out, store, &functions, top.limit(usize::MAX)),
         |out| functions::text::write(out, store, &functions, top.limit(TOP)),
     )?;
-    Ok(Ended::Fine)
+    Ok(by_damage([store]))
+}
+
+/// The end of a report that is as exact as its recordings: failed, if one of them is damaged.
+fn by_damage<'s>(stores: impl IntoIterator<Item = &'s Store>) -> Ended {
+    let damage: Vec<String> = stores.into_iter().flat_map(rows::damage).collect();
+    damage.iter().for_each(|text| complain("metaspy", &format!("damaged: {text}")));
+    if damage.is_empty() { Ended::Fine } else { Ended::Failed }
 }
 
 /// Writes the tree of calling contexts.
 fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) -> Result<Ended> {
     let Some(contexts) = Contexts::read(store) else {
+        by_damage([store]);
         return Err(say(
             "the recording has no calling contexts: run the program with METASPY_PROFILE=contexts, or with \
              `cargo metaspy run --contexts`",
@@ -144,7 +152,7 @@ fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) ->
             |out| write_allocations_json(out, &contexts, options.by),
             |out| write_allocations_text(out, &contexts, options.by, top.limit(TOP)),
         )?;
-        return Ok(Ended::Fine);
+        return Ok(by_damage([store]));
     }
     let contexts = if options.allocations { contexts.weighed_by(Weight::Bytes) } else { contexts };
     let contexts = options.shown.of(&contexts);
@@ -153,14 +161,15 @@ fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) ->
         |out| write_json(out, &contexts, options.shown.shown(0.0)),
         |out| write_text(out, &contexts, options.shown.shown(THRESHOLD), top.limit(CONTEXTS)),
     )?;
-    Ok(Ended::Fine)
+    Ok(by_damage([store]))
 }
 
 /// Writes the types that arrived at the methods that match. Each recording has the types of its own program.
 fn types(options: &arguments::Report, selector: Option<&Selector>, out: &mut impl Write) -> Result<Ended> {
     let stores: Result<Vec<Store>> =
         live::paths_of(&options.sources)?.iter().map(|path| live::open_named(path)).collect();
-    let all = Types::read(&stores?);
+    let stores = stores?;
+    let all = Types::read(&stores);
     let (types, top) = match selector {
         None => (all, options.top.rows()),
         Some(selector) => (types_of(all, selector)?, options.top.top.unwrap_or(Top::All)),
@@ -170,7 +179,8 @@ fn types(options: &arguments::Report, selector: Option<&Selector>, out: &mut imp
         |out| Ok(serde_json::to_writer_pretty(out, &types::json(&types))?),
         |out| types::lines(&types, top).iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line))),
     )?;
-    Ok(if types.is_recorded { Ended::Fine } else { Ended::Failed })
+    let ended = by_damage(&stores);
+    Ok(if types.is_recorded { ended } else { Ended::Failed })
 }
 
 /// The types at the methods that match, and at the calls in them.

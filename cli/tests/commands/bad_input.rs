@@ -64,6 +64,12 @@ fn a_recording_that_was_cut_is_read_as_far_as_it_goes() {
     let (code, out, error) = ended(&["report", text(&cut)]);
     assert_eq!(code, 1, "{out}{error}");
     assert!(out.contains("damaged: "), "{out}");
+    // What is missing may be what a report is about.
+    for (of, expected) in [("--contexts", 2), ("--types", 1)] {
+        let (code, out, error) = ended(&["report", text(&cut), of]);
+        assert_eq!(code, expected, "{of}: {out}{error}");
+        assert!(error.contains("damaged: "), "{of}: {out}{error}");
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub struct Values {
 /// What contexts are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    /// Calls of a context and below it.
+    /// Calls of a context and below it, also those without a context.
     Calls,
     /// The time of a context.
     Time,
@@ -164,8 +164,7 @@ impl Contexts {
     pub fn whole(&self) -> u64 {
         let weight = self.weight();
         match weight {
-            Weight::Calls => self.contexts[0].inclusive.calls,
-            Weight::Bytes => self.contexts[0].inclusive.bytes,
+            Weight::Calls | Weight::Bytes => self.contexts[0].weight(weight),
             Weight::Time => self.contexts[0].children.values().map(|&child| self.contexts[child].weight(weight)).sum(),
         }
     }
@@ -246,7 +245,7 @@ impl Context {
     /// The weight of it and of all below it.
     pub fn weight(&self, by: Weight) -> u64 {
         match by {
-            Weight::Calls => self.inclusive.calls,
+            Weight::Calls => self.inclusive.calls + self.inclusive.cut,
             Weight::Time => self.inclusive.total_ns,
             Weight::Bytes => self.inclusive.bytes,
         }

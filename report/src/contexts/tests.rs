@@ -59,3 +59,13 @@ fn bytes_belong_to_the_method_that_allocates_them_and_to_its_callers() {
     assert_eq!(rows(By::Site), [("x::A::g".to_owned(), 20, 20), ("x::A::f".to_owned(), 15, 35)]);
     assert_eq!(rows(By::Type), [("x::A".to_owned(), 35, 35)]);
 }
+
+#[test]
+fn calls_without_a_context_are_part_of_all_calls() {
+    let mut tree = tree(&[("a", 1), ("b", 10)]);
+    tree.contexts[1].values.cut = 89;
+    tree.add_up();
+    let weights: Vec<u64> =
+        tree.walk(Shown::default()).iter().map(|(at, _)| tree.all()[*at].weight(Weight::Calls)).collect();
+    assert_eq!((tree.whole(), weights), (100, vec![90, 10]));
+}

@@ -1,5 +1,6 @@
 //! JSON: the program with its numbers. `docs/weaving.md` describes the keys.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use metaspy_core::store::Column;
@@ -113,11 +114,12 @@ fn edge(path: Option<&str>, edge: &Edge) -> Value {
 
 /// The method profilers and the columns that they declared.
 fn profiles(program: &Program) -> Vec<Value> {
-    let Profiles { columns, lost } = &program.profiles;
+    let Profiles { columns, lost, cut } = &program.profiles;
     let column = |(name, column): &(String, Column)| json!({ "name": name, "unit": column.unit });
     let profile = |(name, columns): (&String, &Vec<(String, Column)>)| {
         let columns: Vec<Value> = columns.iter().map(column).collect();
-        json!({ "name": name, "columns": columns, "lost": lost.get(name).copied().unwrap_or(0) })
+        let of = |counts: &BTreeMap<String, u64>| counts.get(name).copied().unwrap_or(0);
+        json!({ "name": name, "columns": columns, "lost": of(lost), "cut": of(cut) })
     };
     columns.iter().map(profile).collect()
 }

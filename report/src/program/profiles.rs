@@ -25,6 +25,8 @@ pub struct Profiles {
     pub columns: BTreeMap<String, Vec<(String, Column)>>,
     /// By the name of the profiler, the values that found no room in a recording.
     pub lost: BTreeMap<String, u64>,
+    /// Likewise, the calls without a calling context, because the tree was full or too deep: their callers are not known.
+    pub cut: BTreeMap<String, u64>,
 }
 
 /// A value of a column, which several recordings may have.
@@ -199,7 +201,7 @@ impl Builder {
             let RowKey::Context(callee, around) = row.key else { continue };
             // The callers of calls without a context are not known.
             if let Some(cut) = table.value(row.key, "cut").number() {
-                *self.profiles.lost.entry(profiler.to_owned()).or_default() += cut;
+                *self.profiles.cut.entry(profiler.to_owned()).or_default() += cut;
             }
             let Some(&callee) = places.get(&callee) else { continue };
             let caller = sites.get(&around).and_then(|caller| places.get(caller).copied());

@@ -231,7 +231,7 @@ impl Report {
 
 /// Sentences about damaged and missing parts: a report is as exact as its recording. The parts of a live recording move
 /// while they are read, so only missing parts are reported.
-fn damage(store: &Store) -> Vec<String> {
+pub fn damage(store: &Store) -> Vec<String> {
     if store.is_live() {
         return store.missing().to_vec();
     }

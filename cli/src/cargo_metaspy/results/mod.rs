@@ -8,6 +8,7 @@ use metaspy_core::{SiteId, SiteKind, Store};
 use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::{Comparison, Run};
 use metaspy_report::program::Builder;
+use metaspy_report::text::counted;
 use metaspy_report::types::{self, Types};
 use metaspy_weave::plan::{File, Plan};
 use metaspy_weave::source::Facts;
@@ -100,7 +101,13 @@ fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
     }
     run.program = builder.build();
     for (name, lost) in &run.program.profiles.lost {
-        run.doubts.push(format!("{lost} values of `{name}` found no room; set METASPY_BUDGET to a larger size"));
+        let values = counted(*lost, "value");
+        run.doubts.push(format!("{values} of `{name}` found no room; set METASPY_BUDGET to a larger size"));
+    }
+    let cut: u64 = run.program.profiles.cut.values().sum();
+    if cut > 0 {
+        let calls = counted(cut, "call");
+        run.doubts.push(format!("{calls} without a calling context: more than 1,024 calls deep, or the tree was full"));
     }
     (run, contexts, Types::read(&stores))
 }
