@@ -13,12 +13,15 @@ const CRATE: &str = "taffy";
 type Environment = &'static [(&'static str, &'static str)];
 
 /// The suite as it is built, and its environment.
-const CASES: [(&str, bool, Environment); 5] = [
+const CASES: [(&str, bool, Environment); 7] = [
     ("plain", false, &[]),
     ("woven, not armed", true, &[]),
     ("counted", true, &[("METASPY_RECORD", "live"), ("METASPY_MODE", "tally")]),
     ("coverage", true, &[("METASPY_PROFILE", "coverage")]),
     ("callers and time", true, &[("METASPY_PROFILE", "calls")]),
+    // As `cargo metaspy test` with `--timed` and with `--contexts`.
+    ("coverage, callers and time", true, &[("METASPY_PROFILE", "coverage,calls")]),
+    ("coverage and contexts", true, &[("METASPY_PROFILE", "coverage,contexts")]),
 ];
 
 /// What *Spy: A flexible code profiling framework* reports of such cases, of its own benchmarks and suites: times the plain one.
