@@ -10,6 +10,9 @@ use metaspy_core::{KindId, Selector, SiteId, Store};
 use super::declared::Declared;
 use super::tables::Tables;
 
+/// The name of a type that is not known.
+const UNRESOLVED: &str = "(unresolved)";
+
 /// The types that arrived in one or more recordings.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
@@ -17,7 +20,7 @@ pub struct Types {
     pub methods: Vec<MethodTypes>,
     /// What the woven source declares.
     pub declared: Declared,
-    /// Values behind tables of trait objects whose type is not known.
+    /// Values whose type is not known: behind a table of a trait object, or without a name in the recording.
     pub unresolved: u64,
     /// Values that found no room in a recording.
     pub lost: u64,
@@ -76,7 +79,7 @@ pub struct Arrived {
     pub through: Option<String>,
     /// The variant of an enum.
     pub variant: Option<String>,
-    /// True if the type behind a table is not known.
+    /// True if the type is not known.
     pub is_unresolved: bool,
     /// The number of values.
     pub count: u64,
@@ -89,6 +92,12 @@ impl Arrived {
     pub fn path(&self) -> &str {
         let plain = self.name.trim_start_matches("&mut ").trim_start_matches('&');
         plain.split('<').next().unwrap_or(plain)
+    }
+
+    /// The path of the trait of a trait object.
+    pub(super) fn object_trait(&self) -> Option<&str> {
+        let (_, of_trait) = self.through.as_deref()?.split_once("dyn ")?;
+        of_trait.split(['<', '>', ' ', ')', ',']).next()
     }
 
     /// The type, and the variant if there is one.
@@ -191,9 +200,10 @@ impl Types {
         self.notes.extend(names.note());
     }
 
-    fn arrived(&self, store: &Store, kind: KindId, of: TypeKey, names: &mut Tables) -> Arrived {
+    fn arrived(&mut self, store: &Store, kind: KindId, of: TypeKey, names: &mut Tables) -> Arrived {
         let Some(kind) = store.kind(kind) else {
-            return Arrived { name: "(other types)".to_owned(), ..Arrived::default() };
+            self.notes.push(unnamed(kind).to_owned());
+            return Arrived { is_unresolved: true, name: UNRESOLVED.to_owned(), ..Arrived::default() };
         };
         let (declared, behind) = names.split(&kind.name);
         let enum_path = Arrived { name: declared.to_owned(), ..Arrived::default() };
@@ -203,7 +213,7 @@ impl Types {
             None => Arrived { name: plain, variant, ..Arrived::default() },
             Some(behind) => Arrived {
                 is_unresolved: behind.is_none(),
-                name: behind.unwrap_or_else(|| "(unresolved)".to_owned()),
+                name: behind.unwrap_or_else(|| UNRESOLVED.to_owned()),
                 through: Some(declared.to_owned()),
                 variant: None,
                 ..Arrived::default()
@@ -245,6 +255,18 @@ impl Types {
         self.places = places.map(|(at, method)| ((method.path.clone(), method.line), at)).collect();
         self.notes.sort();
         self.notes.dedup();
+    }
+}
+
+/// The reason why a recording has no name for a kind.
+fn unnamed(kind: KindId) -> &'static str {
+    match kind {
+        KindId(0) => {
+            "some types were not distinguished: the program has too many, or they were met in a signal handler"
+        }
+        _ => {
+            "some types have no name in the recording: the program was killed, or called abort or _exit, before it wrote them"
+        }
     }
 }
 

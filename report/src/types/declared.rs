@@ -9,7 +9,7 @@ use metaspy_core::format::declared::{enums_of, impls_of, traits_of};
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
     /// By the path of an enum, the names of its variants with their discriminants.
-    enums: BTreeMap<String, Vec<(String, u32)>>,
+    pub(super) enums: BTreeMap<String, Vec<(String, u32)>>,
     /// By the path of a trait, its supertraits.
     pub supertraits: BTreeMap<String, Vec<String>>,
     /// By the path of a trait, the types that implement it.
@@ -62,7 +62,7 @@ impl Declared {
     }
 
     /// True if a trait has another one as a supertrait.
-    fn implies(&self, of: &str, other: &str, steps: u32) -> bool {
+    pub(super) fn implies(&self, of: &str, other: &str, steps: u32) -> bool {
         let supertraits = self.supertraits.get(of).into_iter().flatten();
         steps > 0 && supertraits.into_iter().any(|above| above == other || self.implies(above, other, steps - 1))
     }

@@ -7,6 +7,9 @@ use metaspy_core::store::TypeKey;
 use super::arrived::{Arrived, CallSite, MethodTypes, Types, ValueTypes};
 use crate::text::last_segment;
 
+/// Steps from a trait to its supertraits.
+const STEPS: u32 = 8;
+
 /// The calls of one name in one function, with all methods that they ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -101,11 +104,22 @@ impl Types {
     }
 
     /// Implementations of traits and variants of enums that never arrived, where others of them did.
+    ///
+    /// An implementation may be the unknown type behind an object of its trait, and a type without a name may be any.
     pub fn unseen(&self) -> Vec<Unseen> {
+        let unknown = || self.all().filter(|one| one.is_unresolved);
+        if unknown().any(|one| one.through.is_none()) {
+            return Vec::new();
+        }
+        let objects: BTreeSet<&str> = unknown().filter_map(Arrived::object_trait).collect();
+        let is_near = |of: &str, other: &str| {
+            of == other || self.declared.implies(of, other, STEPS) || self.declared.implies(other, of, STEPS)
+        };
+        let is_known = |of: &str| !objects.iter().any(|object| is_near(of, object));
         let seen: BTreeSet<&str> = self.all().map(Arrived::path).collect();
         let ran: BTreeSet<&str> = self.methods.iter().filter_map(|method| method.path.rsplit("::").nth(1)).collect();
         let of_methods = |of: &str| !self.is_part || ran.contains(last_segment(of));
-        let traits = self.declared.implementations.iter().filter(|(of, _)| of_methods(of));
+        let traits = self.declared.implementations.iter().filter(|(of, _)| of_methods(of) && is_known(of));
         let traits = traits.filter_map(|(of, types)| {
             let never: Vec<String> = types.iter().filter(|ty| !seen.contains(ty.as_str())).cloned().collect();
             let is_partly = !never.is_empty() && never.len() < types.len();

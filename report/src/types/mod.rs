@@ -10,6 +10,8 @@ mod json;
 mod keep;
 mod short;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use arrived::{Arrived, CallSite, MethodTypes, Types, ValueTypes};

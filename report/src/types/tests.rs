@@ -1,0 +1,56 @@
+//! The findings, from a few methods and declarations.
+
+use super::{Arrived, CallSite, MethodTypes, Types, ValueTypes};
+
+fn arrived(name: &str) -> Arrived {
+    Arrived { name: name.to_owned(), count: 3, ..Arrived::default() }
+}
+
+fn behind(through: Option<&str>) -> Arrived {
+    let through = through.map(str::to_owned);
+    Arrived { is_unresolved: true, through, ..arrived("(unresolved)") }
+}
+
+/// A method `a::draw(shape: &dyn Shape)` at which these arrived, beside two implementations of `a::Shape`.
+fn types(these: impl IntoIterator<Item = Arrived>) -> Types {
+    let mut types = Types::default();
+    let shape = |arrived| {
+        let open = Some("&dyn Shape".to_owned());
+        ValueTypes { position: 1, name: "shape".to_owned(), open, arrived }
+    };
+    types.methods.push(method("a::draw", shape(these.into_iter().collect())));
+    let implementations = ["a::Circle", "a::Square"].map(str::to_owned);
+    types.declared.implementations.insert("a::Shape".to_owned(), implementations.into());
+    types
+}
+
+fn method(path: &str, value: ValueTypes) -> MethodTypes {
+    let callers = vec![CallSite { caller: None, values: vec![value.clone()] }];
+    MethodTypes { path: path.to_owned(), values: vec![value], callers, ..MethodTypes::default() }
+}
+
+fn unseen(types: &Types) -> Vec<(String, Vec<String>)> {
+    types.unseen().into_iter().map(|one| (one.of, one.never)).collect()
+}
+
+fn wide(types: &Types) -> Vec<Vec<String>> {
+    types.wide().into_iter().map(|one| one.arrived).collect()
+}
+
+#[test]
+fn one_type_leads_to_findings() {
+    let types = types([arrived("a::Circle")]);
+    assert_eq!(unseen(&types), [("a::Shape".to_owned(), vec!["a::Square".to_owned()])]);
+    assert_eq!(wide(&types), [["a::Circle"]]);
+}
+
+#[test]
+fn a_type_that_is_not_known_leads_to_no_finding() {
+    for unknown in [behind(None), behind(Some("alloc::boxed::Box<dyn a::Shape + core::marker::Send>"))] {
+        let types = types([arrived("a::Circle"), unknown]);
+        assert!(unseen(&types).is_empty() && wide(&types).is_empty());
+    }
+    // A trait of another crate leaves findings of this one.
+    let types = types([arrived("a::Circle"), behind(Some("&dyn core::fmt::Debug"))]);
+    assert_eq!(unseen(&types).len(), 1);
+}
