@@ -1,6 +1,6 @@
 //! The table of types, by method and by call site.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use metaspy_core::format::declared::{Parameter, parameters_of};
 use metaspy_core::method_profilers::{MethodProfiler, Types as Profiler};
@@ -8,6 +8,7 @@ use metaspy_core::store::{ProfileTable, RecordedSite, RowKey, TypeKey};
 use metaspy_core::{KindId, Selector, SiteId, Store};
 
 use super::declared::Declared;
+use super::ran::{self, Ran};
 use super::tables::Tables;
 
 /// The name of a type that is not known.
@@ -30,6 +31,8 @@ pub struct Types {
     pub is_recorded: bool,
     /// True for a part of the methods: traits without a method among them are left out of what never arrived.
     pub(super) is_part: bool,
+    /// The implementations whose methods ran.
+    pub(super) ran: BTreeSet<Ran>,
     places: HashMap<(String, u32), usize>,
 }
 
@@ -163,6 +166,8 @@ impl Types {
             method.callers.retain(|site| site.caller.as_deref().is_some_and(is_of));
         }
         self.methods.retain(|method| !method.callers.is_empty());
+        let is_left = |path: &str| is_of(path) || self.methods.iter().any(|method| method.path == path);
+        self.ran.retain(|ran| is_left(&ran.method));
         self.is_part = true;
         self.sort();
         self
@@ -178,6 +183,7 @@ impl Types {
         }
         self.is_recorded = true;
         self.declared.add(store);
+        self.ran.extend(ran::implementations(store, &profiles));
         let mut names = Tables::of(store);
         for table in tables {
             self.lost += table.lost;

@@ -118,10 +118,12 @@ impl Types {
         let is_known = |of: &str| !objects.iter().any(|object| is_near(of, object));
         let seen: BTreeSet<&str> = self.all().map(Arrived::path).collect();
         let ran: BTreeSet<&str> = self.methods.iter().filter_map(|method| method.path.rsplit("::").nth(1)).collect();
+        let has_run = |of: &str, ty: &str| self.ran.iter().any(|ran| ran.is_of(of, ty));
+        let has_arrived = |of: &str, ty: &str| seen.contains(ty) || has_run(of, ty);
         let of_methods = |of: &str| !self.is_part || ran.contains(last_segment(of));
         let traits = self.declared.implementations.iter().filter(|(of, _)| of_methods(of) && is_known(of));
         let traits = traits.filter_map(|(of, types)| {
-            let never: Vec<String> = types.iter().filter(|ty| !seen.contains(ty.as_str())).cloned().collect();
+            let never: Vec<String> = types.iter().filter(|ty| !has_arrived(of, ty)).cloned().collect();
             let is_partly = !never.is_empty() && never.len() < types.len();
             is_partly.then(|| Unseen { of: of.clone(), is_enum: false, never, all: types.len() })
         });

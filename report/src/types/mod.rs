@@ -8,6 +8,7 @@ mod declared;
 mod findings;
 mod json;
 mod keep;
+mod ran;
 mod short;
 mod tables;
 #[cfg(test)]

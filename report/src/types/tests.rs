@@ -1,5 +1,6 @@
 //! The findings, from a few methods and declarations.
 
+use super::ran::Ran;
 use super::{Arrived, CallSite, MethodTypes, Types, ValueTypes};
 
 fn arrived(name: &str) -> Arrived {
@@ -53,4 +54,18 @@ fn a_type_that_is_not_known_leads_to_no_finding() {
     // A trait of another crate leaves findings of this one.
     let types = types([arrived("a::Circle"), behind(Some("&dyn core::fmt::Debug"))]);
     assert_eq!(unseen(&types).len(), 1);
+}
+
+#[test]
+fn an_implementation_has_arrived_when_a_method_of_it_ran() {
+    let mut types = types([arrived("a::Circle")]);
+    let ran = |of_trait: &str| Ran {
+        method: "a::Square::Shape::unit".to_owned(),
+        of_trait: of_trait.to_owned(),
+        of_type: "a::Square".to_owned(),
+    };
+    types.ran = [ran("Debug")].into();
+    assert_eq!(unseen(&types).len(), 1);
+    types.ran.insert(ran("Shape"));
+    assert!(unseen(&types).is_empty());
 }
