@@ -212,7 +212,9 @@ impl Types {
             return Arrived { is_unresolved: true, name: UNRESOLVED.to_owned(), ..Arrived::default() };
         };
         let (declared, behind) = names.split(&kind.name);
-        let enum_path = Arrived { name: declared.to_owned(), ..Arrived::default() };
+        let declared = self.declared.as_declared(declared);
+        let behind = behind.map(|behind| behind.map(|name| self.declared.as_declared(&name).into_owned()));
+        let enum_path = Arrived { name: declared.to_string(), ..Arrived::default() };
         let variant = of.variant.map(|number| self.declared.variant(enum_path.path(), number));
         let plain = declared.trim_start_matches("&mut ").trim_start_matches('&').to_owned();
         match behind {
@@ -220,7 +222,7 @@ impl Types {
             Some(behind) => Arrived {
                 is_unresolved: behind.is_none(),
                 name: behind.unwrap_or_else(|| UNRESOLVED.to_owned()),
-                through: Some(declared.to_owned()),
+                through: Some(declared.into_owned()),
                 variant: None,
                 ..Arrived::default()
             },

@@ -1,5 +1,6 @@
 //! What the source declares: enums with their variants, traits, and implementations.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use metaspy_core::Store;
@@ -27,6 +28,30 @@ impl Declared {
                 self.implementations.entry(one.of_trait).or_default().insert(one.of_type);
             }
         }
+    }
+
+    /// The name of a type with the paths that the source declares.
+    ///
+    /// A type inside a function is in a closure for the compiler: `a::f::{{closure}}::Local` for `type_name`, and
+    /// `a::f::{closure#0}::Local` in debug information.
+    pub fn as_declared<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        if !name.contains("}::") {
+            return Cow::Borrowed(name);
+        }
+        let ends_path = |letter: char| "<>()[],;&= ".contains(letter);
+        let of_piece = |piece: &str| {
+            let end = piece.find(ends_path).unwrap_or(piece.len());
+            let segments = piece[..end].split("::").filter(|segment| !segment.starts_with('{'));
+            let plain = segments.collect::<Vec<_>>().join("::");
+            if self.is_declared(&plain) { format!("{plain}{}", &piece[end..]) } else { piece.to_owned() }
+        };
+        Cow::Owned(name.split_inclusive(ends_path).map(of_piece).collect())
+    }
+
+    fn is_declared(&self, path: &str) -> bool {
+        self.enums.contains_key(path)
+            || self.supertraits.contains_key(path)
+            || self.implementations.values().any(|types| types.contains(path))
     }
 
     /// The variants of an enum, without those of the standard library.

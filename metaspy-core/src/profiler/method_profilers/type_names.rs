@@ -132,9 +132,17 @@ impl TypeNames {
         let plain = name.trim_start_matches("&mut ").trim_start_matches('&');
         let path = plain.split('<').next().unwrap_or(plain);
         let known = Known::named(name);
-        let is_enum = if self.enums.contains(path) { Known::ENUM } else { 0 };
+        let is_enum = if self.is_enum(path) { Known::ENUM } else { 0 };
         let has_table = size == 2 * size_of::<usize>() && size == 16 && is_pointer_with_table(name);
         Known(known.0 | is_enum | if has_table { Known::TABLE } else { 0 })
+    }
+}
+
+impl TypeNames {
+    /// True for an enum of woven source. One inside a function is in a closure for the compiler.
+    fn is_enum(&self, path: &str) -> bool {
+        let is_same = |known: &String| known.split("::").eq(path.split("::").filter(|name| !name.starts_with('{')));
+        self.enums.contains(path) || path.contains("}::") && self.enums.iter().any(is_same)
     }
 }
 
@@ -183,7 +191,15 @@ fn behind(type_name: &'static str, table: usize) -> Known {
 
 #[cfg(test)]
 mod tests {
-    use super::is_pointer_with_table;
+    use super::{TypeNames, is_pointer_with_table};
+
+    #[test]
+    fn an_enum_inside_a_function_is_known() {
+        let names = TypeNames { slots: Box::default(), enums: ["a::f::E".to_owned()].into() };
+        for (path, expected) in [("a::f::E", true), ("a::f::{{closure}}::E", true), ("a::f::{{closure}}::S", false)] {
+            assert_eq!(names.is_enum(path), expected, "{path}");
+        }
+    }
 
     #[test]
     fn pointers_with_a_table_are_known_by_their_names() {
