@@ -1,6 +1,6 @@
 //! The table of types, by method and by call site.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use metaspy_core::format::declared::{Parameter, parameters_of};
 use metaspy_core::method_profilers::{MethodProfiler, Types as Profiler};
@@ -34,6 +34,10 @@ pub struct Types {
     /// The implementations whose methods ran.
     pub(super) ran: BTreeSet<Ran>,
     places: HashMap<(String, u32), usize>,
+    /// By path, the first line in the first recording. A method at another line of another recording is the same.
+    lines: HashMap<String, u32>,
+    /// Paths that several methods of one recording have: their lines distinguish them.
+    several: HashSet<String>,
 }
 
 /// The types at a method.
@@ -153,7 +157,7 @@ impl Types {
         types
     }
 
-    /// The method with this path and first line.
+    /// The method with this path and first line in the first recording.
     pub fn method(&self, path: &str, line: u32) -> Option<&MethodTypes> {
         self.places.get(&(path.to_owned(), line)).map(|&at| &self.methods[at])
     }
@@ -183,6 +187,7 @@ impl Types {
         }
         self.is_recorded = true;
         self.declared.add(store);
+        self.several.extend(paths_of_several(store.sites()));
         self.ran.extend(ran::implementations(store, &profiles));
         let mut names = Tables::of(store);
         for table in tables {
@@ -230,9 +235,12 @@ impl Types {
     }
 
     fn put(&mut self, site: &RecordedSite, position: u8, caller: Option<String>, arrived: Arrived) {
-        let key = (site.path.clone(), site.lines.0);
-        let at = *self.places.entry(key).or_insert_with(|| {
-            let (path, file, line) = (site.path.clone(), site.file.clone(), site.lines.0);
+        let mut line = site.lines.0;
+        if !self.several.contains(&site.path) {
+            line = *self.lines.entry(site.path.clone()).or_insert(line);
+        }
+        let at = *self.places.entry((site.path.clone(), line)).or_insert_with(|| {
+            let (path, file) = (site.path.clone(), site.file.clone());
             self.methods.push(MethodTypes { path, file, line, ..MethodTypes::default() });
             self.methods.len() - 1
         });
@@ -266,6 +274,15 @@ impl Types {
     }
 }
 
+/// The paths that several of these have.
+fn paths_of_several(sites: &[RecordedSite]) -> impl Iterator<Item = String> {
+    let mut lines: HashMap<&str, u32> = HashMap::new();
+    sites.iter().filter_map(move |site| {
+        let first = *lines.entry(&site.path).or_insert(site.lines.0);
+        (first != site.lines.0).then(|| site.path.clone())
+    })
+}
+
 /// The reason why a recording has no name for a kind.
 fn unnamed(kind: KindId) -> &'static str {
     match kind {
@@ -297,4 +314,42 @@ fn value<'v>(values: &'v mut Vec<ValueTypes>, position: u8, parameters: &[Parame
         values.len() - 1
     });
     &mut values[at]
+}
+
+#[cfg(test)]
+mod tests {
+    use metaspy_core::store::TypeKey;
+
+    use super::*;
+
+    fn site(path: &str, line: u32) -> RecordedSite {
+        RecordedSite {
+            id: SiteId(1),
+            kind: metaspy_core::SiteKind::Method,
+            path: path.to_owned(),
+            file: "a.rs".to_owned(),
+            lines: (line, line),
+            skipped: None,
+            module: 1,
+            facts: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_method_at_another_line_of_another_recording_is_the_same() {
+        let mut types = Types::default();
+        for sites in [
+            [site("a::f", 1), site("a::G::g", 2), site("a::G::g", 3)],
+            [site("a::f", 7), site("a::G::g", 8), site("a::G::g", 9)],
+        ] {
+            types.several.extend(paths_of_several(&sites));
+            for site in &sites {
+                types.put(site, TypeKey::RECEIVER, None, Arrived { count: 1, ..Arrived::default() });
+            }
+        }
+        types.sort();
+        let methods = types.methods.iter().map(|method| (method.path.as_str(), method.line, method.values[0].count()));
+        let several = [2, 3, 8, 9].map(|line| ("a::G::g", line, 1));
+        assert_eq!(methods.collect::<Vec<_>>(), [&several[..], &[("a::f", 1, 2)]].concat());
+    }
 }
