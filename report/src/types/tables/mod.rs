@@ -1,6 +1,7 @@
 //! The types behind the tables of trait objects, by the symbols and the debug information of the program.
 
 mod debug;
+mod open;
 mod symbols;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -80,13 +81,16 @@ impl Tables {
     }
 
     /// The declared type of a kind's name, and the type behind its table: `None` without a table, and `Some(None)` if the
-    /// type is not known.
+    /// type is not known. A name with a type parameter is that of several types.
     pub fn split<'n>(&mut self, name: &'n str) -> (&'n str, Option<Option<String>>) {
-        if let Some((declared, behind)) = name.split_once(TypeKey::RESOLVED) {
-            return (declared, Some(Some(behind.to_owned())));
-        }
-        let Some((declared, table)) = table_in(name) else { return (name, None) };
-        let behind = self.known.get(&table).cloned();
+        let (declared, behind) = if let Some((declared, behind)) = name.split_once(TypeKey::RESOLVED) {
+            (declared, Some(behind.to_owned()))
+        } else if let Some((declared, table)) = table_in(name) {
+            (declared, self.known.get(&table).cloned())
+        } else {
+            return (name, None);
+        };
+        let behind = behind.filter(|name| !open::has_parameter(name));
         self.is_incomplete |= behind.is_none();
         (declared, Some(behind))
     }
