@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::fs;
 use std::path::PathBuf;
 
+use crate::file_modules::FileModules;
 use crate::matching::{self, Match};
 use crate::settings::Settings;
 use crate::snapshot::{Model, Numbers, Snapshot};
@@ -41,6 +42,8 @@ pub struct View<'a> {
     pub document: &'a Document,
     /// The model.
     pub model: &'a Model,
+    /// The modules that the file is.
+    pub modules: FileModules,
     /// The recorded methods of each function of the outline.
     pub matches: Vec<Option<Match>>,
     /// What columns count.
@@ -60,8 +63,10 @@ impl<'a> View<'a> {
         let path = document.path.as_deref()?;
         let model = snapshot.model_of(path)?;
         let line_of = |function: &Function| document.lines.line(function.whole.start) + 1;
-        let matches = matching::find(&document.outline().functions, line_of, model.methods_of(path));
-        Some(View { document, model, matches, columns, settings })
+        let functions = &document.outline().functions;
+        let modules = FileModules::new(path, functions, model.methods_of(path).map(|(_, method)| &method.site));
+        let matches = matching::find(functions, line_of, &modules, model.methods_of(path));
+        Some(View { document, model, modules, matches, columns, settings })
     }
 
     /// The functions that were recorded, with their numbers. True for stale ones.

@@ -7,13 +7,15 @@
 //!
 //! - [`workspace`] and [`runs`]: where recordings are.
 //! - [`reader`]: the thread that reads them, and [`snapshot`]: what it found, by source file.
-//! - [`source`] and [`matching`]: the functions of the edited text, and the recorded methods that they are.
+//! - [`source`], [`file_modules`] and [`matching`]: the functions of the edited text, and the recorded methods that they
+//!   are.
 //! - [`heat`]: classes of a metric.
 //! - [`views`]: hovers, lenses, hints, symbols, heat.
 //! - [`server`]: the protocol.
 //! - [`install`]: the plugins of editors.
 
 pub mod document;
+pub mod file_modules;
 pub mod heat;
 pub mod install;
 pub mod markdown;

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use metaspy_report::program::Method;
 
+use crate::file_modules::{FileModules, module_and_name};
 use crate::source::Function;
 
 /// The recorded methods of a function.
@@ -32,13 +33,12 @@ struct Recorded<'m> {
 pub fn find<'m>(
     functions: &[Function],
     line_of: impl Fn(&Function) -> u32,
+    file: &FileModules,
     methods: impl Iterator<Item = (usize, &'m Method)>,
 ) -> Vec<Option<Match>> {
     let mut recorded: HashMap<&str, Vec<Recorded<'m>>> = HashMap::new();
     for (place, method) in methods {
-        let Some((module, name)) = method.site.module_and_name().or(without_module(&method.site.path)) else {
-            continue;
-        };
+        let Some((module, name)) = module_and_name(&method.site) else { continue };
         let fingerprint = method.facts.as_ref().map_or(0, |facts| facts.fingerprint);
         let line = method.site.lines.0;
         recorded.entry(name).or_default().push(Recorded { place, module, line, fingerprint });
@@ -50,7 +50,7 @@ pub fn find<'m>(
     }
     for ((name, modules), places) in names {
         let Some(all) = recorded.get(name) else { continue };
-        let own: Vec<&Recorded> = all.iter().filter(|method| is_within(method.module, modules)).collect();
+        let own: Vec<&Recorded> = all.iter().filter(|method| file.is_inner(method.module, modules)).collect();
         let namesakes: Vec<(usize, u32, u32)> =
             places.iter().map(|&at| (at, line_of(&functions[at]), functions[at].fingerprint)).collect();
         for (at, matched) in pair(&namesakes, &own) {
@@ -95,25 +95,16 @@ fn pair(functions: &[(usize, u32, u32)], methods: &[&Recorded<'_>]) -> Vec<(usiz
     pairs
 }
 
-/// The module and the name of an observed method that has no length of its module.
-fn without_module(path: &str) -> Option<(&str, &str)> {
-    let is_capital = |at: &usize| path[at + 2..].starts_with(char::is_uppercase);
-    let mut ends = path.match_indices("::").map(|(at, _)| at);
-    let at = ends.find(is_capital).or(path.rfind("::"))?;
-    Some((&path[..at], &path[at + 2..]))
-}
-
-/// True if a module may be these ones of a file.
-fn is_within(module: &str, modules: &[String]) -> bool {
-    modules.is_empty() || {
-        let inner = modules.join("::");
-        module.strip_suffix(&inner).is_some_and(|outer| outer.is_empty() || outer.ends_with("::"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use metaspy_core::method_profilers::Facts;
+    use metaspy_report::program::MethodProfile;
+
     use super::*;
+    use crate::file_modules::testing::site;
+    use crate::source::Outline;
 
     const fn method(place: usize, line: u32, fingerprint: u32) -> Recorded<'static> {
         Recorded { place, module: "a", line, fingerprint }
@@ -161,12 +152,27 @@ mod tests {
         check(&[(4, 7)], &[(3, 0)], &[""]);
     }
 
+    /// Checks the functions of `src/lib.rs` against methods of the crate `a` with the same text: the places of the methods.
+    fn check_modules(text: &str, methods: &[(&str, &str)], expected: &[&[usize]]) {
+        let outline = Outline::new(text);
+        let method = |&(module, name): &(&str, &str)| Method {
+            site: site(module, name),
+            facts: Some(Facts { fingerprint: outline.functions[0].fingerprint, ..Facts::default() }),
+            profile: MethodProfile::default(),
+        };
+        let methods: Vec<Method> = methods.iter().map(method).collect();
+        let sites = methods.iter().map(|method| &method.site);
+        let modules = FileModules::new(Path::new("/w/src/lib.rs"), &outline.functions, sites);
+        let found = find(&outline.functions, |_| 1, &modules, methods.iter().enumerate());
+        let places: Vec<Vec<usize>> = found.into_iter().map(|found| found.unwrap_or_default().places).collect();
+        assert_eq!(places, expected, "{text}");
+    }
+
     #[test]
-    fn inline_modules_belong_to_the_path() {
-        let inner = ["b".to_owned(), "c".to_owned()];
-        assert!(is_within("a::b::c", &inner) && is_within("b::c", &inner) && is_within("x", &[]));
-        assert!(!is_within("a::xb::c", &inner) && !is_within("a::b", &inner));
-        assert_eq!(without_module("a::b::Scene::measure"), Some(("a::b", "Scene::measure")));
-        assert_eq!((without_module("a::f"), without_module("f")), (Some(("a", "f")), None));
+    fn namesakes_in_inline_modules_have_their_own_numbers() {
+        let text = "fn f() {} mod m { fn f() {} } mod n { fn f() {} }";
+        check_modules(text, &[("a", "f"), ("a::m", "f")], &[&[0], &[1], &[]]);
+        check_modules(text, &[("a::n", "f"), ("a::m", "f")], &[&[], &[1], &[0]]);
+        check_modules("fn f() {}", &[("a::m", "f")], &[&[]]);
     }
 }

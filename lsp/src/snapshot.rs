@@ -145,7 +145,7 @@ impl Model {
     }
 
     /// The methods of a file.
-    pub fn methods_of(&self, file: &Path) -> impl Iterator<Item = (usize, &Method)> {
+    pub fn methods_of(&self, file: &Path) -> impl Iterator<Item = (usize, &Method)> + Clone {
         let places = self.files.get(file).map_or(&[][..], Vec::as_slice);
         places.iter().filter_map(|&at| Some((at, self.element(at).method.as_deref()?)))
     }
