@@ -6,7 +6,8 @@
 //! order in which numbers reach the editor:
 //!
 //! - [`workspace`] and [`runs`]: where recordings are.
-//! - [`reader`]: the thread that reads them, and [`snapshot`]: what it found, by source file.
+//! - [`reader`]: the thread that reads them, and [`snapshot`]: what it found, by source file and by the [`versions`] of the
+//!   source.
 //! - [`source`], [`file_modules`] and [`matching`]: the functions of the edited text, and the recorded methods that they
 //!   are.
 //! - [`heat`]: classes of a metric.
@@ -27,6 +28,7 @@ pub mod settings;
 pub mod snapshot;
 pub mod source;
 pub mod uri;
+pub mod versions;
 pub mod views;
 pub mod workspace;
 

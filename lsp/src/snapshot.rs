@@ -1,17 +1,18 @@
 //! What is known of each workspace at a moment: its program, with the numbers of the chosen runs, by source file.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use metaspy_core::Store;
 use metaspy_core::store::Filter;
-use metaspy_report::program::{Builder, Edge, Element, Method, Objects, Program, Receivers, Returned};
+use metaspy_report::program::{Builder, Edge, Element, Key, Method, Objects, Program, Receivers, Returned};
 use metaspy_report::types::{MethodTypes, Shape, Types};
 
 use crate::heat::{Classes, Metric, Scale};
 use crate::runs::Run;
+use crate::versions::{self, Functions};
 
 /// The state of all recordings.
 #[derive(Debug, Default)]
@@ -32,16 +33,20 @@ impl Snapshot {
 /// The program of a workspace.
 #[derive(Debug)]
 pub struct Model {
-    /// Its elements.
-    pub program: Program,
+    /// The program of each version of the source, the newest first.
+    parts: Vec<Part>,
+    /// The methods of all parts: part and element.
+    methods: Vec<(usize, usize)>,
+    /// The functions, each with the places of its methods. They are several if several versions have its present code.
+    functions: Vec<Vec<usize>>,
+    /// The function of each method; `None` for earlier code.
+    function_of: HashMap<(usize, usize), usize>,
     /// The places of the methods of each file.
     pub files: HashMap<PathBuf, Vec<usize>>,
-    /// The place of a method by its path. Methods that share a path have none.
+    /// The place of the newest method with a path. Methods of a version that share a path have none.
     by_path: HashMap<String, Option<usize>>,
-    /// The types that arrived at methods.
-    types: Types,
-    /// The calls of one name in one function, with the types of their receivers.
-    pub shapes: Vec<Shape>,
+    /// True if every count is exact.
+    pub is_exact: bool,
     /// The runs.
     runs: Vec<Run>,
     /// The calls of all methods but tests.
@@ -49,10 +54,33 @@ pub struct Model {
     /// Their self time.
     pub self_ns: u64,
     root: PathBuf,
-    /// Converts ticks.
-    clock: Store,
     /// The classes of each metric and scale, once they were needed.
     classes: [OnceLock<Classes>; Metric::ALL.len() * Scale::ALL.len()],
+}
+
+/// The program of the recordings of one version of the source.
+#[derive(Debug)]
+struct Part {
+    program: Program,
+    /// The types that arrived at methods.
+    types: Types,
+    /// The calls of one name in one function, with the types of their receivers.
+    shapes: Vec<Shape>,
+    /// Converts ticks.
+    clock: Store,
+}
+
+/// The totals of a type or a module.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// The number of methods that can run, without tests.
+    pub methods: usize,
+    /// The number of those that ran.
+    pub ran: usize,
+    /// The calls of its methods.
+    pub calls: u64,
+    /// The objects that its calls were about.
+    pub receivers: Receivers,
 }
 
 /// The numbers of a function.
@@ -96,38 +124,50 @@ pub struct Edges {
 impl Model {
     /// The program of these recordings of a workspace; `None` without recordings.
     pub fn new(root: &Path, stores: &[Store], runs: &[&Run]) -> Option<Model> {
-        let clock = stores.first()?.clone();
-        let mut builder = Builder::new();
-        for store in stores {
-            builder.add_recording(store, &Filter::all());
-        }
-        let program = builder.build();
+        stores.first()?;
+        let parts: Vec<Part> = versions::of(stores).iter().filter_map(|stores| Part::new(stores)).collect();
+        let mut numbers = Functions::default();
+        let (mut all, mut functions, mut function_of) = (Vec::new(), Vec::<Vec<usize>>::new(), HashMap::new());
         let mut resolved: HashMap<&str, PathBuf> = HashMap::new();
         let mut files: HashMap<PathBuf, Vec<usize>> = HashMap::new();
-        let mut by_path = HashMap::new();
-        for (at, method) in methods(&program) {
-            let file = resolved.entry(&method.site.file).or_insert_with(|| resolve(root, &method.site.file));
-            files.entry(file.clone()).or_default().push(at);
-            by_path.entry(method.site.path.clone()).and_modify(|place| *place = None).or_insert(Some(at));
+        let mut by_path: HashMap<String, Option<usize>> = HashMap::new();
+        for (version, part) in parts.iter().enumerate() {
+            for (at, method) in methods(&part.program) {
+                let place = all.len();
+                all.push((version, at));
+                if let Some(number) = numbers.number(version, method) {
+                    functions.resize(functions.len().max(number + 1), Vec::new());
+                    functions[number].push(place);
+                    function_of.insert((version, at), number);
+                }
+                let file = resolved.entry(&method.site.file).or_insert_with(|| resolve(root, &method.site.file));
+                files.entry(file.clone()).or_default().push(place);
+                let known = by_path.entry(method.site.path.clone()).or_insert(Some(place));
+                if known.is_some_and(|known| known != place && all[known].0 == version) {
+                    *known = None;
+                }
+            }
         }
-        let types = Types::read(stores);
-        let runs = runs.iter().map(|&run| run.clone()).collect();
         let mut model = Model {
-            program,
+            is_exact: parts.iter().all(|part| part.program.exact),
+            parts,
+            methods: all,
+            functions,
+            function_of,
             files,
             by_path,
-            shapes: types.call_sites(),
-            types,
-            runs,
+            runs: runs.iter().map(|&run| run.clone()).collect(),
             calls: 0,
             self_ns: 0,
             root: root.to_owned(),
-            clock,
             classes: Default::default(),
         };
-        let all: Vec<Numbers> = model.all_numbers().collect();
-        model.calls = all.iter().map(|numbers| numbers.calls).sum();
-        model.self_ns = all.iter().filter_map(|numbers| numbers.self_ns).sum();
+        // Calls of earlier code are calls, too.
+        let each = (0..model.methods.len()).map(|place| model.numbers(&[place]));
+        for numbers in each.filter(is_shown).collect::<Vec<_>>() {
+            model.calls += numbers.calls;
+            model.self_ns += numbers.self_ns.unwrap_or(0);
+        }
         Some(model)
     }
 
@@ -140,8 +180,19 @@ impl Model {
     }
 
     /// An element.
-    pub fn element(&self, at: usize) -> &Element {
-        &self.program.elements[at]
+    pub fn element(&self, place: usize) -> &Element {
+        let (version, at) = self.methods[place];
+        &self.parts[version].program.elements[at]
+    }
+
+    /// The elements of all versions that pass.
+    pub fn elements(&self, passes: impl Fn(&Element) -> bool) -> impl Iterator<Item = &Element> {
+        self.parts.iter().flat_map(|part| &part.program.elements).filter(move |element| passes(element))
+    }
+
+    /// True if the callers of functions were recorded.
+    pub fn has_calls(&self) -> bool {
+        self.parts.iter().any(|part| part.program.profiles.has_calls())
     }
 
     /// The methods of a file.
@@ -167,7 +218,8 @@ impl Model {
             sum.failed += measure.failed;
             sum.panicked += measure.panicked;
             sum.running += measure.running;
-            let ns = |ticks: Option<u64>| ticks.map(|ticks| self.clock.span_ns(ticks));
+            let clock = &self.parts[self.methods[at].0].clock;
+            let ns = |ticks: Option<u64>| ticks.map(|ticks| clock.span_ns(ticks));
             let profile = &method.profile;
             sum.self_ns = add(sum.self_ns, profile.self_ns.or_else(|| ns(element.self_ticks())));
             sum.total_ns = add(sum.total_ns, profile.total_ns.or_else(|| ns(element.total_ticks())));
@@ -189,10 +241,62 @@ impl Model {
         sum
     }
 
+    /// The numbers of each function of a file, in its present code.
+    pub fn numbers_of(&self, file: &Path) -> impl Iterator<Item = Numbers> {
+        let places = self.files.get(file).map_or(&[][..], Vec::as_slice);
+        let functions: BTreeSet<usize> =
+            places.iter().filter_map(|&place| self.function_of.get(&self.methods[place]).copied()).collect();
+        functions.into_iter().map(|number| self.numbers(&self.functions[number])).filter(is_shown)
+    }
+
+    /// The totals of the type or the module with this key, in its present code.
+    pub fn totals(&self, key: &Key) -> Totals {
+        let mut totals = Totals::default();
+        // The functions that ran, and those that did not.
+        let mut functions: BTreeMap<usize, bool> = BTreeMap::new();
+        for (version, Part { program, .. }) in self.parts.iter().enumerate() {
+            let Some(at) = program.elements.iter().position(|element| element.key == *key) else { continue };
+            let receivers = program.elements[at].receivers;
+            let behind = program.elements.iter().enumerate().skip(at + 1);
+            let within = behind.take_while(|(_, element)| element.under.is_some_and(|under| under >= at));
+            let mut has_earlier = false;
+            for (at, element) in within {
+                let Some(method) = &element.method else { continue };
+                let Some(&number) = self.function_of.get(&(version, at)) else {
+                    has_earlier = true;
+                    continue;
+                };
+                totals.calls += element.measure.count;
+                if !method.is_test() && method.site.skipped.is_none() {
+                    *functions.entry(number).or_default() |= element.measure.count > 0;
+                }
+            }
+            // Objects of earlier code are not known from those of present code.
+            let count = if has_earlier { 0 } else { receivers.count };
+            totals.receivers.count += count;
+            totals.receivers.is_least |= receivers.is_least || has_earlier && receivers.count > 0;
+        }
+        totals.methods = functions.len();
+        totals.ran = functions.values().filter(|ran| **ran).count();
+        totals
+    }
+
     /// The types that arrived at these methods.
     pub fn types_of(&self, places: &[usize]) -> Vec<&MethodTypes> {
-        let methods = places.iter().filter_map(|&at| self.element(at).method.as_deref());
-        methods.filter_map(|method| self.types.method(&method.site.path, method.site.lines.0)).collect()
+        let types = places.iter().filter_map(|&place| {
+            let site = &self.element(place).method.as_deref()?.site;
+            self.parts[self.methods[place].0].types.method(&site.path, site.lines.0)
+        });
+        types.collect()
+    }
+
+    /// The calls of a name in these methods, with the types of their receivers.
+    pub fn shapes<'m>(&'m self, places: &'m [usize], name: &'m str) -> impl Iterator<Item = &'m Shape> {
+        places.iter().flat_map(move |&place| {
+            let caller = self.element(place).method.as_deref().map(|method| method.site.path.as_str());
+            let shapes = self.parts[self.methods[place].0].shapes.iter();
+            shapes.filter(move |shape| shape.name == name && caller.is_some() && shape.caller.as_deref() == caller)
+        })
     }
 
     /// True for a method of a trait, whose call may run others.
@@ -217,16 +321,29 @@ impl Model {
     pub fn classes(&self, metric: Metric, scale: Scale) -> &Classes {
         let at = metric as usize * Scale::ALL.len() + scale as usize;
         self.classes[at].get_or_init(|| {
-            let values: Vec<u64> = self.all_numbers().filter_map(|numbers| metric.of(&numbers)).collect();
+            let functions = self.functions.iter().map(|places| self.numbers(places)).filter(is_shown);
+            let values: Vec<u64> = functions.filter_map(|numbers| metric.of(&numbers)).collect();
             Classes::new(&values, scale)
         })
     }
+}
 
-    /// The numbers of each method but tests.
-    fn all_numbers(&self) -> impl Iterator<Item = Numbers> {
-        let own = methods(&self.program).filter(|(_, method)| !method.is_test() && method.site.skipped.is_none());
-        own.map(|(at, _)| self.numbers(&[at]))
+impl Part {
+    /// The program of recordings of one version.
+    fn new(stores: &[Store]) -> Option<Part> {
+        let clock = stores.first()?.clone();
+        let mut builder = Builder::new();
+        for store in stores {
+            builder.add_recording(store, &Filter::all());
+        }
+        let types = Types::read(stores);
+        Some(Part { program: builder.build(), shapes: types.call_sites(), types, clock })
     }
+}
+
+/// True for the numbers of functions that can be recorded, except tests.
+fn is_shown(numbers: &Numbers) -> bool {
+    !numbers.is_test && numbers.skipped.is_none()
 }
 
 fn methods(program: &Program) -> impl Iterator<Item = (usize, &Method)> {

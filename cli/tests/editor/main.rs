@@ -9,4 +9,5 @@ mod edits;
 mod hostile;
 mod live;
 mod shapes;
+mod versions;
 mod views;

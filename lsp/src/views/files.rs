@@ -30,15 +30,12 @@ pub fn of(snapshot: &Snapshot, settings: &Settings) -> Vec<FileHeat> {
     let metric = if settings.metric == Metric::TimePerCall { Metric::TotalTime } else { settings.metric };
     for model in &snapshot.models {
         let mut files: BTreeMap<&PathBuf, (u64, u64, u64)> = BTreeMap::new();
-        for (file, places) in &model.files {
-            for &at in places {
-                let numbers = model.numbers(&[at]);
-                if !numbers.is_test && numbers.skipped.is_none() {
-                    let (value, ran, functions) = files.entry(file).or_default();
-                    *value += metric.of(&numbers).unwrap_or(0);
-                    *ran += u64::from(numbers.calls > 0);
-                    *functions += 1;
-                }
+        for file in model.files.keys() {
+            for numbers in model.numbers_of(file) {
+                let (value, ran, functions) = files.entry(file).or_default();
+                *value += metric.of(&numbers).unwrap_or(0);
+                *ran += u64::from(numbers.calls > 0);
+                *functions += 1;
             }
         }
         let classes = Classes::new(&files.values().map(|(value, ..)| *value).collect::<Vec<_>>(), settings.scale);

@@ -27,8 +27,9 @@ pub fn at(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::op
         return Some((of_function(view, function, found, style), function.ident.clone()));
     }
     if let Some(item) = outline.items.iter().find(|item| is_on(&item.ident)) {
-        let element = item::element(view, item).filter(|element| element.methods > 0)?;
-        let text = begin(view.model, style).name(element.path_text()).words(": ").words(&item::totals(element));
+        let element = item::element(view, item)?;
+        let totals = item::totals(view.model, element)?;
+        let text = begin(view.model, style).name(element.path_text()).words(": ").words(&totals);
         return Some((text.finish(), item.ident.clone()));
     }
     on_call(view, byte, style)
@@ -58,7 +59,7 @@ fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style
     }
     text = edges(text, "Called by", model, all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
     text = edges(text, "Calls", model, all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
-    if numbers.calls > 0 && all.callers.is_empty() && !model.program.profiles.has_calls() {
+    if numbers.calls > 0 && all.callers.is_empty() && !model.has_calls() {
         text = text
             .end_of_paragraph()
             .words("Record callers and times with ")
@@ -73,7 +74,7 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
     if numbers.calls == 0 {
         return "never ran".into();
     }
-    let about = if model.program.exact { "" } else { "≥" };
+    let about = if model.is_exact { "" } else { "≥" };
     let mut phrases = vec![format!("{about}{}", Metric::Calls.write(numbers.calls))];
     if model.calls > 0 && !numbers.is_test {
         phrases[0] += &format!(", {} of all", percent(numbers.calls, model.calls));

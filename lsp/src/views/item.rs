@@ -4,11 +4,11 @@ use metaspy_report::program::{Element, Key, Of};
 use metaspy_report::text::{counted, grouped};
 
 use crate::document::View;
+use crate::snapshot::{Model, Totals};
 use crate::source::{Item, ItemKind};
 
 /// The element of an item; `None` in doubt.
 pub fn element<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
-    let elements = &view.model.program.elements;
     let is_named = |element: &&Element| match (&element.of, item.kind) {
         (Of::Type { .. }, ItemKind::Type) | (Of::Package, ItemKind::Module) => element.name == item.name,
         _ => false,
@@ -21,7 +21,10 @@ pub fn element<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
         Key::Type(path) | Key::Package(path) => Some(&**path) == module.as_deref(),
         _ => false,
     };
-    let named: Vec<&Element> = elements.iter().filter(is_named).collect();
+    let mut named: Vec<&Element> = view.model.elements(|element| is_named(&element)).collect();
+    // Several versions of the source have the same element.
+    named.sort_by(|a, b| a.path_text().cmp(b.path_text()));
+    named.dedup_by(|a, b| a.key == b.key);
     match (named.iter().copied().find(is_here), &named[..]) {
         (Some(here), _) => Some(here),
         // It is defined in another file, and there is only one of this name.
@@ -44,18 +47,22 @@ fn module_of<'a>(view: &View<'a>) -> Option<&'a str> {
 
 /// One line with the totals of an item: methods that ran, and calls.
 pub fn line(view: &View<'_>, item: &Item) -> Option<String> {
-    element(view, item).filter(|element| element.methods > 0).map(totals)
+    let element = element(view, item)?;
+    totals(view.model, element)
 }
 
-/// The totals of an element.
-pub fn totals(element: &Element) -> String {
-    let Element { ran, methods, measure, receivers, .. } = element;
+/// The totals of an element as text; `None` for one without methods.
+pub fn totals(model: &Model, element: &Element) -> Option<String> {
+    let Totals { methods, ran, calls, receivers } = model.totals(&element.key);
+    if methods == 0 {
+        return None;
+    }
     let mut parts = vec![
-        format!("{ran} of {} ran", counted(u64::from(*methods), "method")),
-        if measure.count == 1 { "1 call".into() } else { format!("{} calls", grouped(measure.count)) },
+        format!("{} of {} ran", grouped(ran as u64), counted(methods as u64, "method")),
+        if calls == 1 { "1 call".into() } else { format!("{} calls", grouped(calls)) },
     ];
     if !receivers.is_unknown() {
         parts.push(format!("{receivers} {}", if receivers.count == 1 { "object" } else { "objects" }));
     }
-    parts.join(" · ")
+    Some(parts.join(" · "))
 }

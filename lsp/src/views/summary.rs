@@ -20,7 +20,7 @@ pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers,
     {
         parts.push(metric.write(value));
     }
-    let about = if model.program.exact { "" } else { "≥" };
+    let about = if model.is_exact { "" } else { "≥" };
     parts.push(format!("{about}{}", Metric::Calls.write(numbers.calls)));
     parts.extend(share(model, numbers));
     if let Some(receivers) = numbers.receivers.filter(|_| metric != Metric::Receivers) {

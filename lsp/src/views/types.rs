@@ -1,25 +1,57 @@
 //! The types that arrived at a function, and at its calls.
 
-use metaspy_report::program::Method;
-use metaspy_report::types::{Target, short_name, short_shares};
+use metaspy_report::types::{Arrived, MethodTypes, Target, ValueTypes, short_name, short_shares};
 
 use crate::matching::Match;
 use crate::snapshot::Model;
 
 /// The values of a function that have several types, or whose declaration leaves the type open, one line each.
 pub fn of_function(model: &Model, found: &Match) -> Vec<String> {
-    let methods = model.types_of(&found.places);
-    // Several runs that recorded it at different lines have types of their own.
-    let [method] = methods[..] else { return Vec::new() };
-    method.short_lines()
+    let mut methods = model.types_of(&found.places).into_iter().cloned();
+    let Some(first) = methods.next() else { return Vec::new() };
+    methods.fold(first, merge).short_lines()
 }
 
 /// The methods that the calls of a name in these functions ran, with their receivers.
 pub fn targets(model: &Model, found: &Match, name: &str) -> Vec<Target> {
-    let callers: Vec<&str> = methods(model, found).map(|method| method.site.path.as_str()).collect();
-    let shapes = model.shapes.iter().filter(|shape| shape.name == name);
-    let of_caller = shapes.filter(|shape| shape.caller.as_deref().is_some_and(|caller| callers.contains(&caller)));
-    of_caller.flat_map(|shape| shape.targets.iter().cloned()).collect()
+    let mut sum: Vec<Target> = Vec::new();
+    for target in model.shapes(&found.places, name).flat_map(|shape| &shape.targets) {
+        match sum.iter_mut().find(|known| (&known.path, &known.receiver) == (&target.path, &target.receiver)) {
+            Some(known) => {
+                known.count += target.count;
+                known.total_ns += target.total_ns;
+            }
+            None => sum.push(target.clone()),
+        }
+    }
+    sum
+}
+
+/// Adds up the types of one function in several versions of the source.
+fn merge(mut sum: MethodTypes, more: MethodTypes) -> MethodTypes {
+    for ValueTypes { position, name, open, arrived } in more.values {
+        let at = sum.values.iter().position(|value| value.position == position).unwrap_or_else(|| {
+            sum.values.push(ValueTypes { position, name, open, arrived: Vec::new() });
+            sum.values.len() - 1
+        });
+        let all = &mut sum.values[at].arrived;
+        for one in arrived {
+            let is_same = |known: &&mut Arrived| {
+                let (count, total_ns) = (known.count, known.total_ns);
+                **known == Arrived { count, total_ns, ..one.clone() }
+            };
+            match all.iter_mut().find(is_same) {
+                Some(known) => {
+                    known.count += one.count;
+                    known.total_ns += one.total_ns;
+                }
+                None => all.push(one),
+            }
+        }
+        all.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.text().cmp(&b.text())));
+    }
+    sum.values.sort_by_key(|value| value.position);
+    sum
 }
 
 /// The receivers of these targets with their shares, the most frequent first: `Circle 66.7 %, Square 33.3 %`.
@@ -34,8 +66,4 @@ pub fn receivers(targets: &[Target]) -> String {
     }
     receivers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     short_shares(receivers.iter().map(|(name, count)| (short_name(name).to_owned(), *count)), all)
-}
-
-fn methods<'m>(model: &'m Model, found: &'m Match) -> impl Iterator<Item = &'m Method> {
-    found.places.iter().filter_map(|&at| model.element(at).method.as_deref())
 }
