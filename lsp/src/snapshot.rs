@@ -185,9 +185,15 @@ impl Model {
         &self.parts[version].program.elements[at]
     }
 
-    /// The elements of all versions that pass.
-    pub fn elements(&self, passes: impl Fn(&Element) -> bool) -> impl Iterator<Item = &Element> {
-        self.parts.iter().flat_map(|part| &part.program.elements).filter(move |element| passes(element))
+    /// The element around the method at a place: its type, or the functions of its module.
+    pub fn around(&self, place: usize) -> Option<&Element> {
+        let elements = &self.parts[self.methods[place].0].program.elements;
+        self.element(place).under.map(|at| &elements[at])
+    }
+
+    /// The element with this key.
+    pub fn element_with(&self, key: &Key) -> Option<&Element> {
+        self.parts.iter().find_map(|part| part.program.elements.iter().find(|element| element.key == *key))
     }
 
     /// True if the callers of functions were recorded.

@@ -8,6 +8,7 @@ mod editors;
 mod edits;
 mod hostile;
 mod live;
+mod names;
 mod shapes;
 mod versions;
 mod views;

@@ -48,6 +48,10 @@ pub struct Item {
     pub name: String,
     /// The bytes of its identifier.
     pub ident: Range<usize>,
+    /// The bytes of the body of an `impl` block; empty otherwise.
+    pub body: Range<usize>,
+    /// True within a function.
+    pub is_nested: bool,
 }
 
 /// The kind of an item.
@@ -131,17 +135,17 @@ impl Search {
         };
         match (word.as_str(), ident) {
             ("mod", Some(ident)) => {
-                self.add_item(ItemKind::Module, ident, around);
+                self.add_item(ItemKind::Module, ident, 0..0, around);
                 let mut within = around.deeper();
                 within.modules.push(name::of_ident(ident));
                 self.body(tokens, at + 2, &within)
             }
             ("struct" | "enum" | "union", Some(ident)) => {
-                self.add_item(ItemKind::Type, ident, around);
+                self.add_item(ItemKind::Type, ident, 0..0, around);
                 at + 2
             }
             ("trait", Some(ident)) => {
-                self.add_item(ItemKind::Type, ident, around);
+                self.add_item(ItemKind::Type, ident, 0..0, around);
                 self.body(tokens, at + 2, &around.within([name::of_ident(ident)]))
             }
             ("impl", _) => self.implementation(tokens, at, around),
@@ -171,7 +175,7 @@ impl Search {
         if let syn::Type::Path(ty) = &*item.self_ty
             && let Some(last) = ty.path.segments.last()
         {
-            self.add_item(ItemKind::Type, &last.ident, around);
+            self.add_item(ItemKind::Type, &last.ident, self.place(body.span()), around);
         }
         self.group(body.stream(), &around.within(names));
         next
@@ -199,9 +203,10 @@ impl Search {
         next
     }
 
-    fn add_item(&mut self, kind: ItemKind, ident: &proc_macro2::Ident, around: &Around) {
+    fn add_item(&mut self, kind: ItemKind, ident: &proc_macro2::Ident, body: Range<usize>, around: &Around) {
         let (modules, name) = (around.modules.clone(), name::of_ident(ident));
-        self.found.items.push(Item { kind, modules, name, ident: self.place(ident.span()) });
+        let is_nested = !around.owners.is_empty();
+        self.found.items.push(Item { kind, modules, name, ident: self.place(ident.span()), body, is_nested });
     }
 
     fn place(&self, span: Span) -> Range<usize> {

@@ -9,40 +9,33 @@ use crate::source::{Item, ItemKind};
 
 /// The element of an item; `None` in doubt.
 pub fn element<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
-    let is_named = |element: &&Element| match (&element.of, item.kind) {
-        (Of::Type { .. }, ItemKind::Type) | (Of::Package, ItemKind::Module) => element.name == item.name,
-        _ => false,
-    };
-    let module = module_of(view).map(|module| {
-        let parts = module.split("::").chain(item.modules.iter().map(String::as_str));
-        parts.chain([item.name.as_str()]).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("::")
-    });
-    let is_here = |element: &&Element| match &element.key {
-        Key::Type(path) | Key::Package(path) => Some(&**path) == module.as_deref(),
-        _ => false,
-    };
-    let mut named: Vec<&Element> = view.model.elements(|element| is_named(&element)).collect();
-    // Several versions of the source have the same element.
-    named.sort_by(|a, b| a.path_text().cmp(b.path_text()));
-    named.dedup_by(|a, b| a.key == b.key);
-    match (named.iter().copied().find(is_here), &named[..]) {
-        (Some(here), _) => Some(here),
-        // It is defined in another file, and there is only one of this name.
-        (None, [only]) => Some(only),
-        _ => None,
-    }
+    of_methods(view, item).or_else(|| if item.is_nested { None } else { of_path(view, item) })
 }
 
-/// The module that a file is, by one of its functions.
-fn module_of<'a>(view: &View<'a>) -> Option<&'a str> {
+/// The type of the methods in an `impl` block. It may be defined in another file.
+fn of_methods<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
     let functions = view.document.outline().functions.iter().zip(&view.matches);
-    let mut found = functions.filter_map(|(function, found)| {
-        let method = view.model.element(*found.as_ref()?.places.first()?).method.as_deref()?;
-        let (module, _) = method.site.module_and_name()?;
-        let inner = function.modules.join("::");
-        Some(module.strip_suffix(&inner)?.trim_end_matches(':'))
-    });
-    found.next()
+    let mut own = functions.filter(|(function, _)| item.body.contains(&function.whole.start));
+    own.find_map(|(_, found)| {
+        let around = view.model.around(*found.as_ref()?.places.first()?)?;
+        (matches!(around.of, Of::Type { .. }) && around.name == item.name).then_some(around)
+    })
+}
+
+/// The type or the module that is defined in this file, at this path.
+fn of_path<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
+    let path = |module: &str| {
+        let inner = item.modules.iter().chain([&item.name]).map(String::as_str);
+        [module].into_iter().chain(inner).collect::<Vec<_>>().join("::")
+    };
+    // A file of several crates has several such types.
+    let mut modules = view.modules.iter();
+    let (Some(module), None) = (modules.next(), modules.next()) else { return None };
+    let path = path(module);
+    view.model.element_with(&match item.kind {
+        ItemKind::Type => Key::Type(path.as_str().into()),
+        ItemKind::Module => Key::Package(path.as_str().into()),
+    })
 }
 
 /// One line with the totals of an item: methods that ran, and calls.
