@@ -1,11 +1,12 @@
 //! What is known of each workspace at a moment: its program, with the numbers of the chosen runs, by source file.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use metaspy_core::Store;
+use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::Filter;
 use metaspy_report::program::{Builder, Edge, Element, Key, Method, Objects, Program, Receivers, Returned};
 use metaspy_report::types::{MethodTypes, Shape, Types};
@@ -43,8 +44,10 @@ pub struct Model {
     function_of: HashMap<(usize, usize), usize>,
     /// The places of the methods of each file.
     pub files: HashMap<PathBuf, Vec<usize>>,
-    /// The place of the newest method with a path. Methods of a version that share a path have none.
-    by_path: HashMap<String, Option<usize>>,
+    /// The newest method with a path.
+    by_path: HashMap<String, Named>,
+    /// The traits that the files declare, once they were needed.
+    traits: OnceLock<HashSet<String>>,
     /// True if every count is exact.
     pub is_exact: bool,
     /// The runs.
@@ -68,6 +71,14 @@ struct Part {
     shapes: Vec<Shape>,
     /// Converts ticks.
     clock: Store,
+}
+
+/// The newest method with a path.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    place: usize,
+    /// False if another method of its version has the same path.
+    is_only: bool,
 }
 
 /// The totals of a type or a module.
@@ -130,7 +141,7 @@ impl Model {
         let (mut all, mut functions, mut function_of) = (Vec::new(), Vec::<Vec<usize>>::new(), HashMap::new());
         let mut resolved: HashMap<&str, PathBuf> = HashMap::new();
         let mut files: HashMap<PathBuf, Vec<usize>> = HashMap::new();
-        let mut by_path: HashMap<String, Option<usize>> = HashMap::new();
+        let mut by_path: HashMap<String, Named> = HashMap::new();
         for (version, part) in parts.iter().enumerate() {
             for (at, method) in methods(&part.program) {
                 let place = all.len();
@@ -142,10 +153,9 @@ impl Model {
                 }
                 let file = resolved.entry(&method.site.file).or_insert_with(|| resolve(root, &method.site.file));
                 files.entry(file.clone()).or_default().push(place);
-                let known = by_path.entry(method.site.path.clone()).or_insert(Some(place));
-                if known.is_some_and(|known| known != place && all[known].0 == version) {
-                    *known = None;
-                }
+                let named = Named { place, is_only: true };
+                let known = by_path.entry(method.site.path.clone()).or_insert(named);
+                known.is_only &= known.place == place || all[known.place].0 != version;
             }
         }
         let mut model = Model {
@@ -156,6 +166,7 @@ impl Model {
             function_of,
             files,
             by_path,
+            traits: OnceLock::new(),
             runs: runs.iter().map(|&run| run.clone()).collect(),
             calls: 0,
             self_ns: 0,
@@ -209,7 +220,8 @@ impl Model {
 
     /// The file and the line of the method with this path, if there is only one.
     pub fn declaration(&self, path: &str) -> Option<(PathBuf, u32)> {
-        let method = self.element((*self.by_path.get(path)?)?).method.as_deref()?;
+        let named = self.by_path.get(path).filter(|named| named.is_only)?;
+        let method = self.element(named.place).method.as_deref()?;
         Some((resolve(&self.root, &method.site.file), method.site.lines.0))
     }
 
@@ -305,10 +317,25 @@ impl Model {
         })
     }
 
-    /// True for a method of a trait, whose call may run others.
-    pub fn is_of_trait(&self, path: &str) -> bool {
-        let method = self.by_path.get(path).copied().flatten().and_then(|at| self.element(at).method.as_deref());
-        method.and_then(|method| method.facts.as_ref()).is_some_and(|facts| facts.of_trait.is_some())
+    /// The trait of the methods with a path, if they are of one.
+    pub fn trait_of(&self, path: &str) -> Option<&str> {
+        self.facts_of(path)?.of_trait.as_deref()
+    }
+
+    /// True if only woven code can call the methods with a path: functions, methods of types, and those of traits that a
+    /// woven file declares. Code of other crates may call methods of other traits, such as `clone` and `next`.
+    pub fn is_called_directly(&self, path: &str) -> bool {
+        self.facts_of(path).is_some_and(|facts| facts.of_trait.as_ref().is_none_or(|name| self.has_trait(name)))
+    }
+
+    /// True if a woven file declares a trait with this name.
+    pub fn has_trait(&self, name: &str) -> bool {
+        let read = |path: &PathBuf| fs::read_to_string(path).map(|text| traits_in(&text)).unwrap_or_default();
+        self.traits.get_or_init(|| self.files.keys().flat_map(read).collect()).contains(name)
+    }
+
+    fn facts_of(&self, path: &str) -> Option<&Facts> {
+        self.element(self.by_path.get(path)?.place).method.as_deref()?.facts.as_ref()
     }
 
     /// The calls from and to these methods together.
@@ -356,6 +383,18 @@ fn methods(program: &Program) -> impl Iterator<Item = (usize, &Method)> {
     program.elements.iter().enumerate().filter_map(|(at, element)| Some((at, element.method.as_deref()?)))
 }
 
+/// The names of the traits that a file declares, each at the beginning of a line.
+fn traits_in(text: &str) -> Vec<String> {
+    let words = |line: &str| {
+        let (header, rest) = line.split_once("trait ")?;
+        let is_visibility = |word: &str| word == "unsafe" || word.starts_with("pub");
+        let name = rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()?;
+        let is_declared = header.trim().is_empty() || header.split_whitespace().all(is_visibility);
+        (is_declared && !name.is_empty()).then(|| name.to_owned())
+    };
+    text.lines().filter_map(words).collect()
+}
+
 /// The path of a recorded file. Files of the workspace are named relative to its root.
 fn resolve(root: &Path, file: &str) -> PathBuf {
     let path = root.join(file);
@@ -380,4 +419,16 @@ fn merge<P: Ord>(edges: &mut Vec<(P, Edge)>) {
         is_same
     });
     edges.sort_by_key(|(_, edge)| std::cmp::Reverse(edge.count));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trait_is_declared_at_the_beginning_of_a_line() {
+        let text =
+            "trait A: B {\n    pub(crate) unsafe trait C<T> {}\n/// A trait D is\nlet x = \"trait E\"; // trait F\n";
+        assert_eq!(traits_in(text), ["A", "C"]);
+    }
 }

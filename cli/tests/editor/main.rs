@@ -9,6 +9,7 @@ mod edits;
 mod hostile;
 mod live;
 mod names;
+mod receivers;
 mod shapes;
 mod versions;
 mod views;

@@ -4,7 +4,9 @@ mod call;
 mod outline;
 mod position;
 mod recovery;
+mod signature;
 
 pub use call::called_at;
 pub use outline::{Function, Item, ItemKind, Outline};
 pub use position::{Columns, Lines};
+pub use signature::open_traits;

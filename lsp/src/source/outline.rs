@@ -33,6 +33,8 @@ pub struct Function {
     pub ident: Range<usize>,
     /// The bytes from its signature to its closing brace.
     pub whole: Range<usize>,
+    /// The bytes of its signature.
+    pub signature: Range<usize>,
     /// The hash of its tokens.
     pub fingerprint: u32,
 }
@@ -191,6 +193,7 @@ impl Search {
         let qualifiers = tokens[..at].iter().rev().take_while(|token| is_qualifier(token)).count();
         let begin = tokens[at - qualifiers].span().byte_range().start;
         let whole = begin..body.span_close().byte_range().end;
+        let signature = begin..body.span_open().byte_range().start;
         let within = around.within([name::of_ident(ident)]);
         self.found.functions.push(Function {
             modules: around.modules.clone(),
@@ -198,6 +201,7 @@ impl Search {
             ident: self.place(ident.span()),
             fingerprint: fingerprint::of_tokens(tokens[at - qualifiers..next].iter().cloned().collect()),
             whole: whole.start + self.offset..whole.end + self.offset,
+            signature: signature.start + self.offset..signature.end + self.offset,
         });
         self.group(body.stream(), &within);
         next

@@ -159,10 +159,17 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
         return None;
     }
     let function = &view.document.outline().functions[around];
-    let mut text = begin(view.model, style).name(&function.name).words(" called ").name(name);
     let of_targets = if invoked.is_empty() { targets.iter().map(|target| target.count).sum() } else { 0 };
     let all: u64 = invoked.iter().map(|(_, edge)| edge.count).sum::<u64>() + of_targets;
-    text = text.words(&format!(" {}:", times(all))).end_of_paragraph();
+    let paths = invoked.iter().map(|(path, _)| path).chain(targets.iter().map(|target| &target.path));
+    let mut text = begin(view.model, style);
+    text = if paths.into_iter().all(|path| view.model.is_called_directly(path)) {
+        text.name(&function.name).words(" called ").name(name).words(&format!(" {}:", times(all)))
+    } else {
+        let text = text.words(&Metric::Calls.write(all)).words(" of ").name(name);
+        text.words(" within ").name(&function.name).words(", maybe by way of functions without hooks:")
+    };
+    text = text.end_of_paragraph();
     for target in targets.iter().filter(|_| invoked.is_empty()) {
         let share = percent(target.count, all);
         text = text.entry().words(&format!("{} ({share}): ", Metric::Calls.write(target.count)));

@@ -1,13 +1,16 @@
 //! Inlay hints: the concrete receivers of a call, behind its name.
 //!
-//! The calls of one name in one function are recorded together. So a name that a function contains twice has no hint, and
-//! neither has a call in a function that was edited after the run.
+//! A hint is shown only where it is certain. The calls of one name in one function are recorded together, so a name that a
+//! function contains twice has no hint, and neither has a call in a function that was edited after the run. A receiver may
+//! also be wrapped: `clone` of a `Vec` calls `clone` of its elements. So the method must be one of a trait of woven code, and
+//! the signature of the function must leave open what implements this trait.
 
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip};
+use metaspy_report::types::Target;
 
 use super::types;
 use crate::document::View;
-use crate::source::{Function, called_at};
+use crate::source::{Function, called_at, open_traits};
 
 /// The hints of a document.
 pub fn of(view: &View<'_>) -> Vec<InlayHint> {
@@ -17,8 +20,7 @@ pub fn of(view: &View<'_>) -> Vec<InlayHint> {
         let Some(found) = found.as_ref().filter(|found| !found.is_stale) else { continue };
         for (name, end) in calls(view, at, function) {
             let targets = types::targets(view.model, found, name);
-            let is_open = targets.len() > 1 || targets.iter().any(|target| view.model.is_of_trait(&target.path));
-            if targets.is_empty() || !is_open {
+            if !is_open(view, function, &targets) {
                 continue;
             }
             hints.push(InlayHint {
@@ -34,6 +36,14 @@ pub fn of(view: &View<'_>) -> Vec<InlayHint> {
         }
     }
     hints
+}
+
+/// True if these are methods of one trait of woven code, which the signature of the function leaves open.
+fn is_open(view: &View<'_>, function: &Function, targets: &[Target]) -> bool {
+    let Some(of_trait) = targets.first().and_then(|target| view.model.trait_of(&target.path)) else { return false };
+    let is_one = targets.iter().all(|target| view.model.trait_of(&target.path) == Some(of_trait));
+    let signature = &view.document.lines.text[function.signature.clone()];
+    is_one && open_traits(signature).iter().any(|name| name == of_trait) && view.model.has_trait(of_trait)
 }
 
 /// The method calls of a function whose name it contains once, each with the byte behind the name.

@@ -1,0 +1,95 @@
+//! Types that arrive, where names alone do not decide.
+
+use serde_json::json;
+
+use crate::client::Client;
+use crate::common::{Package, manifest};
+
+const SOURCE: &str = "\
+use std::sync::Arc;
+
+pub trait Draw {
+    fn draw(&self) -> usize;
+}
+
+pub struct Circle(pub usize);
+
+pub struct Group<T>(pub Vec<T>);
+
+impl Draw for Circle {
+    fn draw(&self) -> usize {
+        self.0
+    }
+}
+
+impl<T: Draw> Draw for Group<T> {
+    fn draw(&self) -> usize {
+        self.0.iter().map(T::draw).sum()
+    }
+}
+
+impl Clone for Circle {
+    fn clone(&self) -> Self {
+        Circle(self.0)
+    }
+}
+
+impl<T> Group<T> {
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+}
+
+pub fn all<T: Clone>(circles: &T) -> T {
+    circles.clone()
+}
+
+pub fn show(it: &dyn Draw) -> usize {
+    it.draw()
+}
+
+pub fn own<_T_>(_it_: Arc<_T_>) -> usize {
+    0
+}
+
+#[test]
+fn draws() {
+    all(&vec![Circle(1), Circle(2)]);
+    let nested = Group(vec![Group(vec![Circle(1)])]);
+    show(&Group(vec![Circle(1)]));
+    show(&nested);
+    nested.is_empty();
+    Group::<u8>(Vec::new()).is_empty();
+    own(Arc::new(1_u8));
+    own(Arc::new(Circle(1)));
+}
+";
+
+/// The package after a run, and a client with its file.
+fn opened(name: &str) -> (Package, Client) {
+    let manifest = manifest(name, "2024", "");
+    let package = Package::new(name, &[("Cargo.toml", manifest.as_str()), ("src/lib.rs", SOURCE)]);
+    package.metaspy(&["test", "--lib", "--types"]);
+    let mut client = Client::start(&[&package], json!({}));
+    client.open_file(&package, SOURCE);
+    client.await_numbers(&package);
+    (package, client)
+}
+
+#[test]
+fn a_receiver_that_may_be_wrapped_is_no_hint() {
+    let (package, mut client) = opened("editor_wrapped");
+    let hints = client.about("textDocument/inlayHint", &package);
+    let lines: Vec<_> = hints.as_array().expect("a list").iter().map(|hint| &hint["position"]["line"]).collect();
+    // Only the trait object. What is cloned is a `Vec`, and `count` is no method of a trait.
+    assert_eq!(lines, [&json!(43)], "{hints}");
+    let clone = client.hover(&package, SOURCE, "circles.clone()", "clone");
+    let expected = "2 calls of `clone` within `all`, maybe by way of functions without hooks:";
+    assert!(clone.contains(expected), "{clone}");
+    let count = client.hover(&package, SOURCE, "self.count()", "count");
+    assert!(count.contains("`Group::is_empty` called `count` twice:"), "{count}");
+}
