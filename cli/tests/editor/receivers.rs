@@ -52,7 +52,7 @@ pub fn show(it: &dyn Draw) -> usize {
     it.draw()
 }
 
-pub fn own<_T_>(_it_: Arc<_T_>) -> usize {
+pub fn own<_T_>(_it_: _T_) -> usize {
     0
 }
 
@@ -92,4 +92,15 @@ fn a_receiver_that_may_be_wrapped_is_no_hint() {
     assert!(clone.contains(expected), "{clone}");
     let count = client.hover(&package, SOURCE, "self.count()", "count");
     assert!(count.contains("`Group::is_empty` called `count` twice:"), "{count}");
+}
+
+#[test]
+fn types_of_one_name_are_told_apart_and_are_no_markup() {
+    let (package, mut client) = opened("editor_apart");
+    let hints = client.about("textDocument/inlayHint", &package);
+    assert_eq!(hints[0]["label"], ": Group<Circle> 50.0 %, Group<Group<Circle>> 50.0 %", "{hints}");
+    let own = client.hover(&package, SOURCE, "fn own", "own");
+    assert!(own.contains("- `_it_: _T_` was `Arc<Circle>` 50.0 %, `Arc<u8>` 50.0 %"), "{own}");
+    let call = client.hover(&package, SOURCE, "it.draw()", "draw");
+    assert!(call.contains("Receivers: `Group<Circle>` 50.0 %, `Group<Group<Circle>>` 50.0 %"), "{call}");
 }

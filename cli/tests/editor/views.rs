@@ -63,14 +63,14 @@ fn an_editor_shows_the_types_that_arrived() {
     client.open_file(&package, source);
     client.await_numbers(&package);
     let twice = client.hover(&package, source, "fn twice", "twice");
-    assert!(twice.contains("- shape: &dyn Shape was Circle 50.0 %, Square 50.0 %"), "{twice}");
-    assert!(twice.contains("- returned was None 50.0 %, Some 50.0 %"), "{twice}");
+    assert!(twice.contains("- `shape: &dyn Shape` was `Circle` 50.0 %, `Square` 50.0 %"), "{twice}");
+    assert!(twice.contains("- `returned` was `None` 50.0 %, `Some` 50.0 %"), "{twice}");
     assert!(!client.hover(&package, source, "fn total", "total").contains("Types"));
     let called = client.hover(&package, source, "shape.area()", "area");
     for part in [
         "`total` called `area` 10 times:",
         "7 calls (70.0 %): [`editor_types::Square",
-        "Receivers: Square 70.0 %, Circle 30.0 %",
+        "Receivers: `Square` 70.0 %, `Circle` 30.0 %",
     ] {
         assert!(called.contains(part), "{part}: {called}");
     }

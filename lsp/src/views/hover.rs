@@ -55,7 +55,7 @@ fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style
     let types = types::of_function(model, found);
     if !types.is_empty() {
         text = text.end_of_paragraph().words("Types").end_of_paragraph();
-        text = types.iter().fold(text, |text, line| text.entry().words(line).end_of_line());
+        text = types.iter().fold(text, |text, value| types::line(text.entry(), value).end_of_line());
     }
     text = edges(text, "Called by", model, all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
     text = edges(text, "Calls", model, all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
@@ -184,7 +184,7 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
         text = text.words(": ").link(path, place_of(view.model, path).as_deref()).end_of_line();
     }
     if !targets.is_empty() {
-        text = text.end_of_paragraph().words(&format!("Receivers: {}", types::receivers(&targets)));
+        text = types::receivers(text.end_of_paragraph().words("Receivers: "), &targets);
     }
     if found.is_stale {
         text = text.end_of_paragraph().words("This function was edited after the run.");

@@ -10,6 +10,7 @@ use metaspy_report::types::Target;
 
 use super::types;
 use crate::document::View;
+use crate::markdown::{Style, Text};
 use crate::source::{Function, called_at, open_traits};
 
 /// The hints of a document.
@@ -25,7 +26,7 @@ pub fn of(view: &View<'_>) -> Vec<InlayHint> {
             }
             hints.push(InlayHint {
                 position: view.range(&(end..end)).start,
-                label: InlayHintLabel::String(format!(": {}", types::receivers(&targets))),
+                label: InlayHintLabel::String(types::receivers(Text::new(Style::Plain).words(": "), &targets).finish()),
                 kind: Some(InlayHintKind::TYPE),
                 text_edits: None,
                 tooltip: Some(InlayHintTooltip::String(format!("receivers in {}", view.model.title()))),

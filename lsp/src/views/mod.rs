@@ -11,4 +11,5 @@ pub mod symbols;
 
 mod item;
 mod summary;
+mod type_names;
 mod types;

@@ -1,15 +1,23 @@
 //! The types that arrived at a function, and at its calls.
 
-use metaspy_report::types::{Arrived, MethodTypes, Target, ValueTypes, short_name, short_shares};
+use metaspy_report::types::{Arrived, MethodTypes, Target, ValueTypes};
 
+use super::type_names;
+use crate::markdown::Text;
 use crate::matching::Match;
 use crate::snapshot::Model;
 
-/// The values of a function that have several types, or whose declaration leaves the type open, one line each.
-pub fn of_function(model: &Model, found: &Match) -> Vec<String> {
+/// The values of a function that have several types, or whose declaration leaves the type open.
+pub fn of_function(model: &Model, found: &Match) -> Vec<ValueTypes> {
     let mut methods = model.types_of(&found.places).into_iter().cloned();
     let Some(first) = methods.next() else { return Vec::new() };
-    methods.fold(first, merge).short_lines()
+    methods.fold(first, merge).values.into_iter().filter(ValueTypes::is_news).collect()
+}
+
+/// Adds a value with its types: `shape: &dyn Shape was Circle 66.7 %, Square 33.3 %`.
+pub fn line(text: Text, value: &ValueTypes) -> Text {
+    let open = value.open.as_ref().map_or(String::new(), |open| format!(": {open}"));
+    type_names::shares(text.name(&format!("{}{open}", value.name)).words(" was "), &value.arrived)
 }
 
 /// The methods that the calls of a name in these functions ran, with their receivers.
@@ -54,16 +62,9 @@ fn merge(mut sum: MethodTypes, more: MethodTypes) -> MethodTypes {
     sum
 }
 
-/// The receivers of these targets with their shares, the most frequent first: `Circle 66.7 %, Square 33.3 %`.
-pub fn receivers(targets: &[Target]) -> String {
-    let all: u64 = targets.iter().map(|target| target.count).sum();
-    let mut receivers: Vec<(String, u64)> = Vec::new();
-    for target in targets {
-        match receivers.iter_mut().find(|(name, _)| *name == target.receiver) {
-            Some((_, count)) => *count += target.count,
-            None => receivers.push((target.receiver.clone(), target.count)),
-        }
-    }
-    receivers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    short_shares(receivers.iter().map(|(name, count)| (short_name(name).to_owned(), *count)), all)
+/// Adds the receivers of these targets with their shares, the most frequent first.
+pub fn receivers(text: Text, targets: &[Target]) -> Text {
+    let arrived =
+        |target: &Target| Arrived { name: target.receiver.clone(), count: target.count, ..Arrived::default() };
+    type_names::shares(text, &targets.iter().map(arrived).collect::<Vec<_>>())
 }
