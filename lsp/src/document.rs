@@ -2,8 +2,9 @@
 
 use std::cell::OnceCell;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::declarations::{Declarations, Documents};
 use crate::file_modules::FileModules;
 use crate::matching::{self, Match};
 use crate::settings::Settings;
@@ -30,6 +31,11 @@ impl Document {
         Document { path, version, lines: Lines::new(text), outline: OnceCell::new() }
     }
 
+    /// Reads the text of a file that is not open.
+    pub fn of_file(file: &Path, text: String) -> Document {
+        Document { path: Some(file.to_owned()), version: 0, lines: Lines::new(text), outline: OnceCell::new() }
+    }
+
     /// Its functions, types and modules. They are read when they are needed, which is not after each letter.
     pub fn outline(&self) -> &Outline {
         self.outline.get_or_init(|| Outline::new(&self.lines.text))
@@ -46,27 +52,37 @@ pub struct View<'a> {
     pub modules: FileModules,
     /// The recorded methods of each function of the outline.
     pub matches: Vec<Option<Match>>,
+    /// Where other functions are.
+    pub declarations: Declarations<'a>,
     /// What columns count.
     pub columns: Columns,
     /// The settings.
     pub settings: &'a Settings,
 }
 
+/// The modules that a file is, and the recorded methods of each function of its outline.
+pub fn matches(document: &Document, model: &Model) -> (FileModules, Vec<Option<Match>>) {
+    let path = document.path.as_deref().unwrap_or(Path::new(""));
+    let line_of = |function: &Function| document.lines.line(function.whole.start) + 1;
+    let functions = &document.outline().functions;
+    let modules = FileModules::new(path, functions, model.methods_of(path).map(|(_, method)| &method.site));
+    let matches = matching::find(functions, line_of, &modules, model.methods_of(path));
+    (modules, matches)
+}
+
 impl<'a> View<'a> {
     /// The view of a document; `None` if no chosen run has a function of its file.
     pub fn new(
         document: &'a Document,
+        documents: &'a Documents,
         snapshot: &'a Snapshot,
         columns: Columns,
         settings: &'a Settings,
     ) -> Option<Self> {
-        let path = document.path.as_deref()?;
-        let model = snapshot.model_of(path)?;
-        let line_of = |function: &Function| document.lines.line(function.whole.start) + 1;
-        let functions = &document.outline().functions;
-        let modules = FileModules::new(path, functions, model.methods_of(path).map(|(_, method)| &method.site));
-        let matches = matching::find(functions, line_of, &modules, model.methods_of(path));
-        Some(View { document, model, modules, matches, columns, settings })
+        let model = snapshot.model_of(document.path.as_deref()?)?;
+        let (modules, matches) = matches(document, model);
+        let declarations = Declarations::new(documents, model, columns);
+        Some(View { document, model, modules, matches, declarations, columns, settings })
     }
 
     /// The functions that were recorded, with their numbers. True for stale ones.

@@ -10,11 +10,13 @@
 //!   source.
 //! - [`source`], [`file_modules`] and [`matching`]: the functions of the edited text, and the recorded methods that they
 //!   are.
+//! - [`declarations`]: where other functions are, for links.
 //! - [`heat`]: classes of a metric.
 //! - [`views`]: hovers, lenses, hints, symbols, heat.
 //! - [`server`]: the protocol.
 //! - [`install`]: the plugins of editors.
 
+pub mod declarations;
 pub mod document;
 pub mod file_modules;
 pub mod heat;

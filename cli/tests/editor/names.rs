@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::client::Client;
+use crate::client::{Client, uri};
 use crate::common::{Package, manifest};
 
 const SOURCE: &str = "\
@@ -43,7 +43,7 @@ fn opened(name: &str) -> (Package, Client) {
     let manifest = manifest(name, "2024", "");
     let files = [("Cargo.toml", manifest.as_str()), ("src/lib.rs", SOURCE), ("src/other.rs", OTHER)];
     let package = Package::new(name, &files);
-    package.metaspy(&["test", "--lib"]);
+    package.metaspy(&["test", "--lib", "--timed"]);
     let mut client = Client::start(&[&package], json!({}));
     client.open_file(&package, SOURCE);
     client.await_numbers(&package);
@@ -58,4 +58,29 @@ fn a_type_has_no_numbers_of_its_namesake_in_another_file() {
     assert!(wide.ends_with("`editor_names::other::Wide`: 1 of 1 method ran · 1 call"), "{wide}");
     let other = client.hover(&package, SOURCE, "mod other", "other");
     assert!(other.contains("2 of 2 methods ran"), "{other}");
+}
+
+#[test]
+fn links_lead_to_the_present_place_of_a_function() {
+    let (package, mut client) = opened("editor_links");
+    // One file is edited in the editor, and the other one by another program.
+    let text = &format!("// A comment.\n\n{SOURCE}");
+    client.change_file(&package, text);
+    package.write("src/other.rs", &format!("// A comment.\n{OTHER}"));
+    let (this, other) = (uri(&package.dir.join("src/lib.rs")), uri(&package.dir.join("src/other.rs")));
+    let at = json!({ "textDocument": { "uri": this }, "position": { "line": 13, "character": 8 } });
+    let edges = client.request("metaspy/edges", at);
+    let callee = |name: &str| {
+        let mut found = edges
+            .as_array()
+            .expect("it is a list")
+            .iter()
+            .filter(|edge| edge["name"].as_str().is_some_and(|path| path.ends_with(name)));
+        let edge = found.next().unwrap_or_else(|| panic!("{name}: {edges:?}"));
+        (edge["uri"].clone(), edge["range"]["start"].clone())
+    };
+    assert_eq!(callee("Wide::wide"), (json!(this), json!({ "line": 7, "character": 11 })));
+    assert_eq!(callee("Config::load"), (json!(other), json!({ "line": 6, "character": 11 })));
+    let hover = client.hover(&package, text, "pub fn run", "run");
+    assert!(hover.contains(&format!("{this}#L8>)")) && hover.contains(&format!("{other}#L7>)")), "{hover}");
 }

@@ -4,7 +4,7 @@ mod commands;
 mod initialize;
 mod requests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,7 @@ use lsp_types::{
 };
 use serde::de::DeserializeOwned;
 
+use crate::declarations::Documents;
 use crate::document::{Document, View};
 use crate::markdown::Style;
 use crate::reader::{self, Command};
@@ -59,7 +60,7 @@ pub fn run(connection: Connection) -> io::Result<()> {
 struct Server {
     client: Client,
     settings: Settings,
-    documents: HashMap<String, Document>,
+    documents: Documents,
     snapshot: Arc<Snapshot>,
     /// Documents whose hints are to be sent.
     changed: HashSet<String>,
@@ -76,7 +77,7 @@ impl Server {
         Server {
             client,
             settings,
-            documents: HashMap::new(),
+            documents: Documents::default(),
             snapshot: Arc::default(),
             changed: HashSet::new(),
             shown: HashSet::new(),
@@ -140,7 +141,7 @@ impl Server {
             }
             DidCloseTextDocument::METHOD => {
                 if let Some(DidCloseTextDocumentParams { text_document }) = params(notification) {
-                    self.documents.remove(text_document.uri.as_str());
+                    self.documents.open.remove(text_document.uri.as_str());
                     self.changed.remove(text_document.uri.as_str());
                     self.publish(text_document.uri, Vec::new(), None);
                 }
@@ -174,7 +175,7 @@ impl Server {
             self.client.folders.push(folder.to_owned());
             self.send_folders();
         }
-        self.documents.insert(uri.as_str().to_owned(), document);
+        self.documents.open.insert(uri.as_str().to_owned(), document);
         self.changed.insert(uri.as_str().to_owned());
     }
 
@@ -202,7 +203,7 @@ impl Server {
 
     /// Sends all hints again, and asks the client to do the same with its requests.
     fn refresh(&mut self) {
-        self.changed.extend(self.documents.keys().cloned());
+        self.changed.extend(self.documents.open.keys().cloned());
         self.send_hints();
         if self.client.refreshes_lenses {
             self.requests += 1;
@@ -214,7 +215,7 @@ impl Server {
 
     fn send_hints(&mut self) {
         for uri in std::mem::take(&mut self.changed) {
-            let Some(document) = self.documents.get(&uri) else { continue };
+            let Some(document) = self.documents.open.get(&uri) else { continue };
             let hints = match self.view(document).filter(|_| self.settings.hints.0) {
                 Some(view) => hints::of(&view),
                 None => Vec::new(),
@@ -226,7 +227,7 @@ impl Server {
     }
 
     fn view<'a>(&'a self, document: &'a Document) -> Option<View<'a>> {
-        View::new(document, &self.snapshot, self.client.columns, &self.settings)
+        View::new(document, &self.documents, &self.snapshot, self.client.columns, &self.settings)
     }
 
     fn style(&self) -> Style {

@@ -89,7 +89,7 @@ impl Server {
         result: impl Fn(&Server, &View<'_>, Position) -> Option<Value>,
     ) -> Result<Value, Fault> {
         let About { text_document, position } = read(request)?;
-        let document = self.documents.get(text_document.uri.as_str()).filter(|_| is_on(&self.settings).0);
+        let document = self.documents.open.get(text_document.uri.as_str()).filter(|_| is_on(&self.settings).0);
         let view = document.and_then(|document| self.view(document));
         Ok(view.and_then(|view| result(self, &view, position)).unwrap_or(Value::Null))
     }

@@ -1,6 +1,6 @@
 //! The callers and callees of a function with their places, for lists in the editor.
 
-use lsp_types::{Position, Range};
+use lsp_types::Range;
 use serde::Serialize;
 
 use crate::document::View;
@@ -20,7 +20,7 @@ pub struct EdgeOut {
     pub total_ns: u64,
     /// The file of its declaration, if it is known.
     pub uri: Option<String>,
-    /// The line of its declaration.
+    /// The name in its declaration; the beginning of the recorded line if it is not in the text any more.
     pub range: Option<Range>,
 }
 
@@ -33,15 +33,14 @@ pub fn at(view: &View<'_>, byte: usize) -> Vec<EdgeOut> {
     let callers = edges.callers.into_iter().map(|(name, edge)| ("caller", name, edge));
     let callees = edges.callees.into_iter().map(|(name, edge)| ("callee", Some(name), edge));
     let edge = callers.chain(callees).map(|(direction, name, edge)| {
-        let place = name.as_deref().and_then(|name| view.model.declaration(name));
-        let at = place.as_ref().map(|(_, line)| Position::new(line.saturating_sub(1), 0));
+        let place = name.as_deref().and_then(|name| view.declarations.of(name));
         EdgeOut {
             direction,
             name,
             calls: edge.count,
             total_ns: edge.total_ns,
+            range: place.as_ref().map(|(_, range)| *range),
             uri: place.and_then(|(file, _)| Some(uri::of_path(&file)?.as_str().to_owned())),
-            range: at.map(|at| Range::new(at, at)),
         }
     });
     edge.collect()

@@ -57,8 +57,8 @@ fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style
         text = text.end_of_paragraph().words("Types").end_of_paragraph();
         text = types.iter().fold(text, |text, value| types::line(text.entry(), value).end_of_line());
     }
-    text = edges(text, "Called by", model, all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
-    text = edges(text, "Calls", model, all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
+    text = edges(text, "Called by", view, all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
+    text = edges(text, "Calls", view, all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
     if numbers.calls > 0 && all.callers.is_empty() && !model.has_calls() {
         text = text
             .end_of_paragraph()
@@ -115,7 +115,7 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
 fn edges<'e>(
     mut text: Text,
     title: &str,
-    model: &Model,
+    view: &View<'_>,
     edges: impl ExactSizeIterator<Item = (Option<&'e str>, &'e Edge)>,
 ) -> Text {
     let count = edges.len();
@@ -129,7 +129,7 @@ fn edges<'e>(
             text = text.words(&format!(", {}", duration(edge.total_ns)));
         }
         text = match path {
-            Some(path) => text.words(": ").link(path, place_of(model, path).as_deref()),
+            Some(path) => text.words(": ").link(path, place_of(view, path).as_deref()),
             None => text.words(": code without hooks"),
         };
         text = text.end_of_line();
@@ -141,9 +141,9 @@ fn edges<'e>(
 }
 
 /// The address of a method's declaration.
-fn place_of(model: &Model, path: &str) -> Option<String> {
-    let (file, line) = model.declaration(path)?;
-    Some(format!("{}#L{line}", uri::of_path(&file)?.as_str()))
+fn place_of(view: &View<'_>, path: &str) -> Option<String> {
+    let (file, range) = view.declarations.of(path)?;
+    Some(format!("{}#L{}", uri::of_path(&file)?.as_str(), range.start.line + 1))
 }
 
 /// The methods that ran when the function around called this name.
@@ -173,7 +173,7 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
     for target in targets.iter().filter(|_| invoked.is_empty()) {
         let share = percent(target.count, all);
         text = text.entry().words(&format!("{} ({share}): ", Metric::Calls.write(target.count)));
-        text = text.link(&target.path, place_of(view.model, &target.path).as_deref()).end_of_line();
+        text = text.link(&target.path, place_of(view, &target.path).as_deref()).end_of_line();
     }
     for (path, edge) in invoked {
         let share = percent(edge.count, all);
@@ -181,7 +181,7 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
         if edge.total_ns > 0 {
             text = text.words(&format!(", {} a call", duration(edge.total_ns.checked_div(edge.count).unwrap_or(0))));
         }
-        text = text.words(": ").link(path, place_of(view.model, path).as_deref()).end_of_line();
+        text = text.words(": ").link(path, place_of(view, path).as_deref()).end_of_line();
     }
     if !targets.is_empty() {
         text = types::receivers(text.end_of_paragraph().words("Receivers: "), &targets);
