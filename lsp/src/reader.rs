@@ -2,6 +2,7 @@
 //! something has changed.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use metaspy_core::Store;
+use metaspy_core::store::Value;
 use metaspy_report::program::Program;
 
 use crate::runs::{Finder, Run};
@@ -81,7 +83,59 @@ type FileState = Option<(u64, SystemTime)>;
 #[derive(PartialEq)]
 struct Seen {
     run: Run,
-    recordings: Vec<(u64, usize, bool)>,
+    recordings: Vec<State>,
+}
+
+/// What of a recording changes.
+#[derive(PartialEq)]
+struct State {
+    calls: u64,
+    sites: usize,
+    kinds: usize,
+    is_live: bool,
+    /// The hash of the tables. They change without a call, for example when a running function allocates. Those of an ended
+    /// recording change no more.
+    tables: Option<u64>,
+}
+
+impl State {
+    fn of(store: &Store) -> State {
+        let is_live = store.is_live();
+        State {
+            calls: store.totals().emitted,
+            sites: store.sites().len(),
+            kinds: store.kinds().count(),
+            is_live,
+            tables: is_live.then(|| hash_of_tables(store)),
+        }
+    }
+}
+
+fn hash_of_tables(store: &Store) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for table in store.profiles().iter().flat_map(|profile| &profile.tables) {
+        (&table.name, table.lost).hash(&mut hasher);
+        for row in &table.rows {
+            row.key.hash(&mut hasher);
+            for column in 0..table.columns.len() {
+                match row.value(table, column) {
+                    Value::Empty => 0.hash(&mut hasher),
+                    Value::Number(number) | Value::AtLeast(number) => number.hash(&mut hasher),
+                    Value::Ns(ns) => coarse(ns).hash(&mut hasher),
+                    Value::Choice(name) => name.hash(&mut hasher),
+                    Value::Flags(names) => names.hash(&mut hasher),
+                }
+            }
+        }
+    }
+    hasher.finish()
+}
+
+/// The first ten bits of a time. The others change with the calibration of a running program's clock.
+fn coarse(ns: u64) -> u64 {
+    let bits = u64::BITS - ns.leading_zeros();
+    let low = bits.saturating_sub(10);
+    ns >> low << low
 }
 
 impl Reader {
@@ -169,8 +223,7 @@ impl Reader {
     fn seen(&self, run: &Run) -> Seen {
         let stores = run.recordings.iter().filter(|_| run.picked);
         let stores = stores.filter_map(|path| self.opened.get(path)?.store.as_ref().ok());
-        let state = |store: &Store| (store.totals().emitted, store.sites().len(), store.is_live());
-        Seen { run: run.clone(), recordings: stores.map(state).collect() }
+        Seen { run: run.clone(), recordings: stores.map(State::of).collect() }
     }
 
     fn model(&self, root: &Path, runs: &[Run]) -> Option<Model> {
@@ -178,5 +231,16 @@ impl Reader {
         let paths = own.iter().flat_map(|run| &run.recordings);
         let stores: Vec<Store> = paths.filter_map(|path| self.opened.get(path)?.store.as_ref().ok().cloned()).collect();
         Model::new(root, &stores, &own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_differ_by_their_calibration_are_equal() {
+        assert_eq!((coarse(1_000_000_007), coarse(7), coarse(0)), (coarse(1_000_000_900), 7, 0));
+        assert_ne!(coarse(1_000_000_000), coarse(1_010_000_000));
     }
 }
