@@ -25,9 +25,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The model with this file.
+    /// The model with this file. A workspace may contain it as a dependency, but the numbers of its own workspace come first.
     pub fn model_of(&self, file: &Path) -> Option<&Model> {
-        self.models.iter().find(|model| model.files.contains_key(file))
+        let around = self.models.iter().filter(|model| file.starts_with(&model.root));
+        let own = around.max_by_key(|model| model.root.components().count());
+        match own {
+            Some(own) => Some(own).filter(|own| own.files.contains_key(file)),
+            None => self.models.iter().find(|model| model.files.contains_key(file)),
+        }
     }
 }
 

@@ -95,6 +95,16 @@ impl Client {
         }
     }
 
+    /// Waits until this number of runs is shown.
+    pub fn await_runs(&mut self, number: usize) {
+        let picked = |runs: &Value| {
+            runs["runs"].as_array().map_or(0, |runs| runs.iter().filter(|run| run["picked"] == json!(true)).count())
+        };
+        while picked(&self.request("metaspy/runs", json!({}))) < number {
+            self.await_note("metaspy/changed", |_| true);
+        }
+    }
+
     pub fn send(&mut self, message: impl Into<Message>) {
         let input = self.input.as_mut().expect("it is not closed");
         message.into().write(input).expect("the server reads");

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::client::Client;
+use crate::common::{Package, manifest};
 use crate::shapes::{SOURCE, package, recorded};
 
 #[test]
@@ -148,4 +149,25 @@ fn two_workspaces_have_their_own_numbers() {
     client.await_numbers(&one);
     assert_eq!(client.lenses(&one).len(), 5);
     assert_eq!(client.lenses(&other), []);
+}
+
+#[test]
+fn a_file_has_the_numbers_of_its_own_workspace() {
+    let own = recorded("editor_own", &[]);
+    let manifest = manifest("editor_dependent", "2024", "[dependencies]\neditor_own = { path = \"../editor_own\" }");
+    let test = "#[test]\nfn one() {\n    editor_own::total(&[Box::new(editor_own::Circle(1))]);\n}\n";
+    let other = Package::new("editor_dependent", &[("Cargo.toml", manifest.as_str()), ("src/lib.rs", test)]);
+    other.metaspy(&["test", "--lib", "--weave", "lines>=1"]);
+
+    let titles = |packages: &[&Package]| {
+        // All of them are built in the directory of the first one, unless a setting names others.
+        let targets: Vec<_> = packages.iter().skip(1).map(|package| package.target_dir().join("metaspy")).collect();
+        let mut client = Client::start(packages, json!({ "targets": targets }));
+        client.open_file(&own, SOURCE);
+        client.await_numbers(&own);
+        client.await_runs(packages.len());
+        client.lenses(&own).into_iter().map(|(_, title)| title).collect::<Vec<_>>()
+    };
+    assert!(titles(&[&other])[1].contains("1 call"));
+    assert!(titles(&[&other, &own])[1].contains("3 calls"));
 }

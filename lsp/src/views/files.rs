@@ -30,7 +30,8 @@ pub fn of(snapshot: &Snapshot, settings: &Settings) -> Vec<FileHeat> {
     let metric = if settings.metric == Metric::TimePerCall { Metric::TotalTime } else { settings.metric };
     for model in &snapshot.models {
         let mut files: BTreeMap<&PathBuf, (u64, u64, u64)> = BTreeMap::new();
-        for file in model.files.keys() {
+        let is_own = |file: &&PathBuf| snapshot.model_of(file).is_some_and(|own| std::ptr::eq(own, model));
+        for file in model.files.keys().filter(is_own) {
             for numbers in model.numbers_of(file) {
                 let (value, ran, functions) = files.entry(file).or_default();
                 *value += metric.of(&numbers).unwrap_or(0);
