@@ -1,6 +1,9 @@
 //! Recordings that cannot be read, clients that are gone, and messages that make no sense.
 
 use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -18,6 +21,33 @@ fn a_server_ends_with_its_client() {
     client.request("shutdown", Value::Null);
     client.notify("exit", Value::Null);
     assert_eq!(client.server.wait().expect("it ends").code(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_ends_with_the_process_of_its_client_although_its_input_is_open() {
+    let package = package("editor_orphan");
+    let mut editor = Command::new("sleep").arg("600").spawn().expect("every Unix has it");
+    let mut client = Client::spawn(&package);
+    let parameters = json!({ "processId": editor.id(), "rootUri": null, "capabilities": {} });
+    client.request("initialize", parameters);
+    client.notify("initialized", json!({}));
+    client.request("metaspy/runs", json!({}));
+    editor.kill().and_then(|()| editor.wait()).expect("it is ours");
+    assert_eq!(client.server.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn a_message_without_end_is_refused() {
+    let package = package("editor_endless");
+    let mut command = package.clean_command(Path::new(env!("CARGO_BIN_EXE_metaspy")));
+    command.arg("lsp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = command.spawn().expect("it was built for this test");
+    let mut input = server.stdin.take().expect("it is piped");
+    input.write_all(b"Content-Length: 99999999999999\r\n\r\n{").expect("the server reads");
+    let output = server.wait_with_output().expect("it ends");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("it may be at most 67108864") && output.status.code() == Some(2), "{message}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use lsp_types::{
     TextDocumentSyncOptions, WorkspaceFoldersChangeEvent, WorkspaceFoldersServerCapabilities,
     WorkspaceServerCapabilities,
 };
+use metaspy_core::store::platform::process::start_of;
 use serde_json::Value;
 
 use super::commands::COMMANDS;
@@ -28,8 +29,30 @@ pub struct Client {
     pub columns: Columns,
     /// How it shows hovers. Links depend on a setting.
     pub style: Style,
+    /// Its process; `None` if it is not known.
+    pub process: Option<Process>,
     /// True if it requests lenses again when the server says so.
     pub refreshes_lenses: bool,
+}
+
+/// A process, which its start distinguishes from a later one with the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process {
+    id: u32,
+    start: u64,
+}
+
+impl Process {
+    /// The process with this number. Elsewhere than on Unix nothing is known of other processes.
+    fn new(id: u32) -> Option<Process> {
+        let start = start_of(id).filter(|_| cfg!(unix))?;
+        Some(Process { id, start })
+    }
+
+    /// True if it has ended.
+    pub fn is_gone(self) -> bool {
+        start_of(self.id) != Some(self.start)
+    }
 }
 
 impl Client {
@@ -64,6 +87,7 @@ impl Client {
             settings: Settings::read(options),
             columns: if has_utf8 { Columns::Utf8 } else { Columns::Utf16 },
             style: if has_markdown { Style::Markdown } else { Style::Plain },
+            process: params.process_id.and_then(Process::new),
             refreshes_lenses: lenses.and_then(|lenses| lenses.refresh_support).unwrap_or(false),
         }
     }

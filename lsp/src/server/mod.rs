@@ -3,13 +3,14 @@
 mod commands;
 mod initialize;
 mod requests;
+mod transport;
 
 use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, never, select, unbounded};
+use crossbeam_channel::{Receiver, Sender, never, select, tick, unbounded};
 use lsp_server::{Connection, Message, Notification, Request, Response};
 use lsp_types::notification::{
     DidChangeConfiguration, DidChangeTextDocument, DidChangeWorkspaceFolders, DidCloseTextDocument,
@@ -30,31 +31,45 @@ use crate::reader::{self, Command};
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 use crate::views::hints;
-use initialize::Client;
+use initialize::{Client, Process};
 
 /// The notification that numbers or settings have changed.
 pub const CHANGED: &str = "metaspy/changed";
 /// The time without a change of a text after which its hints are sent.
 const QUIET: Duration = Duration::from_millis(200);
 
+/// The time between two looks at the client's process.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// Serves a client over standard input and output, until it ends or is gone.
 pub fn serve() -> io::Result<()> {
-    let (connection, threads) = Connection::stdio();
-    run(connection)?;
-    threads.join()
+    let (connection, threads) = transport::connect()?;
+    match run(connection)? {
+        End::Connection => threads.join(),
+        // A thread still waits for its messages.
+        End::Process => Ok(()),
+    }
+}
+
+/// Why a server ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The client has sent `exit`, or closed the connection.
+    Connection,
+    /// The client's process is gone, although the connection is open.
+    Process,
 }
 
 /// Serves a client over this connection.
-pub fn run(connection: Connection) -> io::Result<()> {
-    let Some(client) = Client::meet(&connection) else { return Ok(()) };
+pub fn run(connection: Connection) -> io::Result<End> {
+    let Some(client) = Client::meet(&connection) else { return Ok(End::Connection) };
     let (commands, received) = unbounded();
     let (sender, snapshots) = unbounded();
     reader::start(received, sender)?;
     let mut server = Server::new(client, connection.sender.clone(), commands);
     server.send_folders();
     server.send_settings();
-    server.serve(&connection, &snapshots);
-    Ok(())
+    Ok(server.serve(&connection, &snapshots))
 }
 
 struct Server {
@@ -88,7 +103,8 @@ impl Server {
     }
 
     /// Handles messages until the client ends or is gone.
-    fn serve(&mut self, connection: &Connection, snapshots: &Receiver<Arc<Snapshot>>) {
+    fn serve(&mut self, connection: &Connection, snapshots: &Receiver<Arc<Snapshot>>) -> End {
+        let looks = if self.client.process.is_some() { tick(LOOK) } else { never() };
         loop {
             let quiet = if self.changed.is_empty() { never() } else { crossbeam_channel::after(QUIET) };
             select! {
@@ -96,21 +112,24 @@ impl Server {
                     Ok(Message::Request(request)) => {
                         // This answers `shutdown`, and waits for `exit`.
                         if connection.handle_shutdown(&request).unwrap_or(true) {
-                            return;
+                            return End::Connection;
                         }
                         let response = self.answer(request);
                         self.send(response);
                     }
-                    Ok(Message::Notification(notification)) if notification.method == "exit" => return,
+                    Ok(Message::Notification(notification)) if notification.method == "exit" => return End::Connection,
                     Ok(Message::Notification(notification)) => self.note(notification),
                     Ok(Message::Response(_)) => {}
-                    Err(_) => return,
+                    Err(_) => return End::Connection,
                 },
                 recv(snapshots) -> snapshot => match snapshot {
                     Ok(snapshot) => self.show(snapshot),
-                    Err(_) => return,
+                    Err(_) => return End::Connection,
                 },
                 recv(quiet) -> _ => self.send_hints(),
+                recv(looks) -> _ => if self.client.process.is_some_and(Process::is_gone) {
+                    return End::Process;
+                },
             }
         }
     }
