@@ -17,6 +17,7 @@ impl other::Wide {
 }
 
 pub fn run() -> u64 {
+    // What is in self.wide(1) is no call, and neither is \"a.load(2)\".
     other::Config.load() + other::Wide.wide()
 }
 
@@ -58,6 +59,13 @@ fn a_type_has_no_numbers_of_its_namesake_in_another_file() {
     assert!(wide.ends_with("`editor_names::other::Wide`: 1 of 1 method ran · 1 call"), "{wide}");
     let other = client.hover(&package, SOURCE, "mod other", "other");
     assert!(other.contains("2 of 2 methods ran"), "{other}");
+}
+
+#[test]
+fn a_comment_contains_no_call() {
+    let (package, mut client) = opened("editor_comments");
+    assert_eq!(client.hover(&package, SOURCE, "is no call", "wide"), "");
+    assert!(client.hover(&package, SOURCE, "other::Config.load()", "load").contains("called `load` once"));
 }
 
 #[test]

@@ -1,5 +1,32 @@
 //! The function or method that is called at a place.
 
+use std::ops::Range;
+
+use proc_macro2::{TokenStream, TokenTree};
+
+/// The bytes of the names of all calls in the text of a function, without those in comments and literals.
+pub fn calls_in(text: &str) -> Vec<Range<usize>> {
+    let mut names = Vec::new();
+    if let Ok(tokens) = text.parse() {
+        of_tokens(tokens, &mut names);
+        proc_macro2::extra::invalidate_current_thread_spans();
+    }
+    // Without `r#`.
+    let called = |name: Range<usize>| Some(name.end - called_at(text, name.end)?.len()..name.end);
+    names.into_iter().filter_map(called).collect()
+}
+
+/// Adds the bytes of all identifiers.
+fn of_tokens(tokens: TokenStream, names: &mut Vec<Range<usize>>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => names.push(ident.span().byte_range()),
+            TokenTree::Group(group) => of_tokens(group.stream(), names),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
 /// The name of the call at this byte: an identifier with an argument list behind it, or a turbofish and that.
 pub fn called_at(text: &str, byte: usize) -> Option<&str> {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -43,6 +70,14 @@ fn behind_arguments(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comments_and_literals_contain_no_call() {
+        let text =
+            "fn f() { /* a(1) */ b(\"c(2)\", 'd'); // e(3)\n println!(\"{}\", g(4)); /// h(5)\n let i = r#j(6); }";
+        let names: Vec<&str> = calls_in(text).into_iter().map(|name| &text[name]).collect();
+        assert_eq!(names, ["b", "g", "j"]);
+    }
 
     #[test]
     fn a_call_is_a_name_with_arguments() {

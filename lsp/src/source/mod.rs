@@ -6,7 +6,7 @@ mod position;
 mod recovery;
 mod signature;
 
-pub use call::called_at;
+pub use call::{called_at, calls_in};
 pub use outline::{Function, Item, ItemKind, Outline};
 pub use position::{Columns, Lines};
 pub use signature::open_traits;

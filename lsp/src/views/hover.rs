@@ -9,7 +9,7 @@ use crate::heat::{Metric, duration};
 use crate::markdown::{Style, Text};
 use crate::matching::Match;
 use crate::snapshot::{Model, Numbers};
-use crate::source::{Function, called_at};
+use crate::source::{Function, called_at, calls_in};
 use crate::uri;
 
 /// Callers and callees that are listed.
@@ -152,13 +152,18 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
     let name = called_at(source, byte)?;
     let around = view.document.outline().function_around(byte)?;
     let found = view.matches[around].as_ref()?;
+    let function = &view.document.outline().functions[around];
+    let end = name.as_ptr() as usize - source.as_ptr() as usize + name.len();
+    let is_here = |call: &std::ops::Range<usize>| function.whole.start + call.end == end;
+    if !calls_in(&source[function.whole.clone()]).iter().any(is_here) {
+        return None;
+    }
     let edges = view.model.edges(&found.places);
     let invoked: Vec<_> = edges.callees.iter().filter(|(path, _)| last_segment(path) == name).collect();
     let targets = types::targets(view.model, found, name);
     if invoked.is_empty() && targets.is_empty() {
         return None;
     }
-    let function = &view.document.outline().functions[around];
     let of_targets = if invoked.is_empty() { targets.iter().map(|target| target.count).sum() } else { 0 };
     let all: u64 = invoked.iter().map(|(_, edge)| edge.count).sum::<u64>() + of_targets;
     let paths = invoked.iter().map(|(path, _)| path).chain(targets.iter().map(|target| &target.path));
@@ -189,8 +194,7 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
     if found.is_stale {
         text = text.end_of_paragraph().words("This function was edited after the run.");
     }
-    let start = name.as_ptr() as usize - source.as_ptr() as usize;
-    Some((text.finish(), start..start + name.len()))
+    Some((text.finish(), end - name.len()..end))
 }
 
 fn times(count: u64) -> String {

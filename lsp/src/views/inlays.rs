@@ -11,7 +11,7 @@ use metaspy_report::types::Target;
 use super::types;
 use crate::document::View;
 use crate::markdown::{Style, Text};
-use crate::source::{Function, called_at, open_traits};
+use crate::source::{Function, calls_in, open_traits};
 
 /// The hints of a document.
 pub fn of(view: &View<'_>) -> Vec<InlayHint> {
@@ -51,13 +51,13 @@ fn is_open(view: &View<'_>, function: &Function, targets: &[Target]) -> bool {
 fn calls<'v>(view: &'v View<'_>, at: usize, function: &Function) -> Vec<(&'v str, usize)> {
     let text: &'v str = &view.document.lines.text;
     let body = &text[function.whole.clone()];
-    let names = body.match_indices('.').filter_map(|(dot, _)| {
-        let start = function.whole.start + dot + 1;
-        let name = called_at(text, start)?;
-        let is_own = view.document.outline().function_around(start) == Some(at);
-        is_own.then_some((name, start + name.len()))
-    });
-    let all: Vec<(&str, usize)> = names.collect();
+    let is_method = |start: usize| {
+        let before = body[..start].trim_end();
+        before.ends_with('.') && !before.ends_with("..")
+    };
+    let is_own = |start: usize| view.document.outline().function_around(function.whole.start + start) == Some(at);
     let is_once = |name: &str| body.match_indices(name).count() == 1;
-    all.into_iter().filter(|(name, _)| is_once(name)).collect()
+    let names = calls_in(body).into_iter().filter(|name| is_method(name.start) && is_own(name.start));
+    let named = names.map(|name| (&body[name.clone()], function.whole.start + name.end));
+    named.filter(|(name, _)| is_once(name)).collect()
 }
