@@ -193,7 +193,7 @@ impl Reader {
             run.recordings.iter().for_each(|path| self.open(path));
             let stores = || run.recordings.iter().filter_map(|path| self.opened.get(path)?.store.as_ref().ok());
             let problems = run.recordings.iter().filter_map(|path| self.opened.get(path)?.store.as_ref().err());
-            run.problem = problems.clone().next().cloned();
+            run.problem = problems.clone().next().cloned().or(run.problem.take());
             run.live |= stores().any(Store::is_live);
             // A run that has recorded no function yet does not hide an earlier one.
             run.picked = self.settings.runs != Selection::Newest || stores().any(Program::is_known);

@@ -142,5 +142,6 @@ fn chosen(path: &Path, workspace: &Path) -> Run {
     let changed = fs::metadata(path).and_then(|meta| meta.modified()).unwrap_or(UNIX_EPOCH);
     let began = changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let label = path.display().to_string();
-    Run { id, label, workspace: workspace.to_owned(), recordings, began, ..Run::default() }
+    let problem = recordings.is_empty().then(|| "the directory contains no recording".to_owned());
+    Run { id, label, workspace: workspace.to_owned(), recordings, began, problem, ..Run::default() }
 }

@@ -25,6 +25,16 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// The names of all runs.
+    pub fn names(&self) -> String {
+        self.runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Those of these names that no run has.
+    pub fn unknown<'i>(&self, ids: &'i [String]) -> impl Iterator<Item = &'i String> {
+        ids.iter().filter(|id| self.runs.iter().all(|run| run.id != **id))
+    }
+
     /// The model with this file. A workspace may contain it as a dependency, but the numbers of its own workspace come first.
     pub fn model_of(&self, file: &Path) -> Option<&Model> {
         let around = self.models.iter().filter(|model| file.starts_with(&model.root));

@@ -32,8 +32,9 @@ pub fn print(results: &Results, options: &arguments::Woven, is_terminal: bool) {
 /// One line: how much was woven.
 pub fn woven(woven: &Woven) -> String {
     let packages = woven.packages.iter();
-    let packages: Vec<String> =
-        packages.map(|(package, functions)| format!("{functions} of {}", package.replace('@', " "))).collect();
+    let packages: Vec<String> = packages
+        .map(|(package, functions)| format!("{} of {}", grouped(*functions as u64), package.replace('@', " ")))
+        .collect();
     match packages.is_empty() {
         true => "wove nothing".into(),
         false => format!(

@@ -70,8 +70,8 @@ fn neovim_shows_signs_numbers_lists_and_hovers() {
 
     assert_eq!(seen["moved"], 11);
     assert_eq!((&seen["stale"][0], &seen["stale"][1]), (&json!(28), &json!("▆")), "{}", seen["stale"]);
-    assert_eq!(seen["callers"], json!([[31, "7  editor_neovim::total"]]));
-    assert_eq!(seen["callees"], json!([[27, "7  editor_neovim::product"]]));
+    assert_eq!(seen["callers"], json!([[32, "7  editor_neovim::total"]]));
+    assert_eq!(seen["callees"], json!([[28, "7  editor_neovim::product"]]));
     assert_eq!(seen["hot"].as_array().map(Vec::len), Some(5), "{}", seen["hot"]);
     let hover = seen["hover"].as_str().unwrap_or_default();
     assert!(hover.contains("10 times") && hover.contains("Circle::Shape::area"), "{hover}");

@@ -63,6 +63,23 @@ fn a_recording_that_cannot_be_read_is_reported_and_the_others_are_shown() {
 }
 
 #[test]
+fn what_a_setting_names_and_does_not_exist_is_reported() {
+    let package = recorded("editor_missing", &[]);
+    fs::create_dir_all(package.dir.join("empty")).expect("it is made");
+    let report = |settings: Value| {
+        let mut client = Client::start(&[&package], settings);
+        let message = client.await_note("window/showMessage", |_| true);
+        message["message"].as_str().unwrap_or_default().to_owned()
+    };
+    let missing = report(json!({ "recordings": ["missing.spy"] }));
+    assert!(missing.contains("missing.spy` cannot be read"), "{missing}");
+    let empty = report(json!({ "recordings": ["empty"] }));
+    assert!(empty.ends_with("the directory contains no recording"), "{empty}");
+    let run = report(json!({ "runs": ["99"] }));
+    assert!(run.ends_with("there is no run `99`; the runs are 1"), "{run}");
+}
+
+#[test]
 fn what_makes_no_sense_has_no_numbers() {
     let package = recorded("editor_senseless", &[]);
     let mut client = Client::open(&package, json!({ "metric": 7, "runs": {}, "more": [[]] }));

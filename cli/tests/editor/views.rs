@@ -126,15 +126,21 @@ fn runs_are_added_up_picked_and_emptied() {
     assert_eq!((&runs["runs"][0]["id"], &runs["runs"][0]["picked"]), (&json!("2"), &json!(true)), "{runs}");
     assert!(runs["runs"][0]["label"].as_str().is_some_and(|label| label.starts_with("cargo metaspy test")), "{runs}");
 
-    let mut pick = |command: &str, arguments, expected: &str| {
+    let pick = |client: &mut Client, command: &str, arguments, expected: &str| {
         client.request("workspace/executeCommand", json!({ "command": command, "arguments": arguments }));
-        while !first(&mut client).contains(expected) || expected.is_empty() && !first(&mut client).is_empty() {
+        while !first(client).contains(expected) || expected.is_empty() && !first(client).is_empty() {
             client.await_note("metaspy/changed", |_| true);
         }
     };
-    pick("metaspy.pick", json!(["all"]), "14 calls");
-    pick("metaspy.pick", json!(["1"]), "7 calls");
-    pick("metaspy.empty", json!([]), "");
+    pick(&mut client, "metaspy.pick", json!(["all"]), "14 calls");
+    pick(&mut client, "metaspy.pick", json!(["1"]), "7 calls");
+    for unknown in [json!(["99"]), json!(["1", "99"]), json!([]), json!([3])] {
+        let line = json!({ "command": "metaspy.pick", "arguments": unknown });
+        let error = client.try_request("workspace/executeCommand", line).expect_err("there is no such run");
+        assert!(error.ends_with("names of runs: 2, 1"), "{error}");
+    }
+    assert!(first(&mut client).contains("7 calls"), "they are still shown");
+    pick(&mut client, "metaspy.empty", json!([]), "");
     assert!(!package.runs().join("1").exists());
 }
 

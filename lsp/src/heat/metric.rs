@@ -65,5 +65,16 @@ impl Metric {
 
 /// A duration as text, which is not padded as in a table.
 pub fn duration(ns: u64) -> String {
-    text::duration(ns).trim_start().to_owned()
+    text::duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_has_one_space() {
+        let texts = [7, 4_040, 4_040_000_000, 404_000_000_000].map(duration);
+        assert_eq!(texts, ["7 ns", "4.04 µs", "4.04 s", "404 s"]);
+    }
 }

@@ -25,10 +25,13 @@ impl Server {
                     [Value::String(word)] if word == "newest" || word == "all" => arguments[0].clone(),
                     _ => Value::Array(arguments),
                 };
-                let read = serde_json::from_value::<Selection>(selection);
-                self.settings.runs = read.map_err(|_| {
-                    let known: Vec<&str> = self.snapshot.runs.iter().map(|run| run.id.as_str()).collect();
-                    format!("{PICK} takes \"newest\", \"all\", or names of runs: {}", known.join(", "))
+                let read = serde_json::from_value::<Selection>(selection).ok();
+                let is_known = |read: &Selection| match read {
+                    Selection::Newest | Selection::All => true,
+                    Selection::Picked(ids) => !ids.is_empty() && self.snapshot.unknown(ids).next().is_none(),
+                };
+                self.settings.runs = read.filter(is_known).ok_or_else(|| {
+                    format!("{PICK} takes \"newest\", \"all\", or names of runs: {}", self.snapshot.names())
                 })?;
                 self.send_settings();
             }

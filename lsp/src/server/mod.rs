@@ -28,7 +28,7 @@ use crate::declarations::Documents;
 use crate::document::{Document, View};
 use crate::markdown::Style;
 use crate::reader::{self, Command};
-use crate::settings::Settings;
+use crate::settings::{Selection, Settings};
 use crate::snapshot::Snapshot;
 use crate::views::hints;
 use initialize::{Client, Process};
@@ -200,12 +200,21 @@ impl Server {
 
     fn show(&mut self, snapshot: Arc<Snapshot>) {
         self.snapshot = snapshot;
-        let runs = self.snapshot.runs.iter().filter(|run| run.picked);
-        let problems: Vec<String> = runs
+        // A recording that a setting names is reported even if it is not shown.
+        let is_named = !self.settings.recordings.is_empty();
+        let runs = self.snapshot.runs.iter().filter(|run| run.picked || is_named);
+        let mut problems: Vec<String> = runs
             .filter_map(|run| {
                 Some(format!("metaspy: a recording of `{}` cannot be read: {}", run.label, run.problem.as_ref()?))
             })
             .collect();
+        if let Selection::Picked(ids) = &self.settings.runs
+            && !self.snapshot.runs.is_empty()
+        {
+            let names = self.snapshot.names();
+            let unknown = self.snapshot.unknown(ids);
+            problems.extend(unknown.map(|id| format!("metaspy: there is no run `{id}`; the runs are {names}")));
+        }
         for message in problems {
             if self.shown.insert(message.clone()) {
                 self.notify(ShowMessage::METHOD, ShowMessageParams { typ: MessageType::WARNING, message });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use metaspy_report::text::counted;
+use metaspy_report::text::{counted, grouped};
 use serde::Serialize;
 
 use crate::heat::{Classes, Heat, Metric};
@@ -41,7 +41,7 @@ pub fn of(snapshot: &Snapshot, settings: &Settings) -> Vec<FileHeat> {
         }
         let classes = Classes::new(&files.values().map(|(value, ..)| *value).collect::<Vec<_>>(), settings.scale);
         all.extend(files.into_iter().filter_map(|(file, (value, ran, functions))| {
-            let text = format!("{} · {ran} of {} ran", metric.write(value), counted(functions, "function"));
+            let text = format!("{} · {} of {} ran", metric.write(value), grouped(ran), counted(functions, "function"));
             Some(FileHeat { uri: uri::of_path(file)?.as_str().to_owned(), heat: classes.heat(value), text })
         }));
     }

@@ -14,9 +14,15 @@ local function here(client)
   return vim.lsp.util.make_position_params(0, encoding)
 end
 
-local function open(title, items)
+-- 1,234,567
+local function grouped(number)
+  local digits = string.format("%d", number)
+  return (digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", ""))
+end
+
+local function open(title, items, missing)
   if #items == 0 then
-    vim.notify("metaspy: " .. title .. ": none recorded. Callers need cargo metaspy test --timed")
+    vim.notify("metaspy: " .. title .. ": none recorded. " .. missing)
     return
   end
   vim.fn.setloclist(0, {}, " ", { title = "metaspy: " .. title, items = items })
@@ -56,11 +62,11 @@ function M.edges(direction)
         table.insert(items, {
           filename = known and vim.uri_to_fname(edge.uri) or nil,
           lnum = known and edge.range.start.line + 1 or nil,
-          text = edge.calls .. "  " .. (type(edge.name) == "string" and edge.name or "code without hooks"),
+          text = grouped(edge.calls) .. "  " .. (type(edge.name) == "string" and edge.name or "code without hooks"),
         })
       end
     end
-    open(direction .. "s", items)
+    open(direction .. "s", items, "Callers and callees need cargo metaspy test --timed")
   end)
 end
 
@@ -79,7 +85,7 @@ function M.hot()
       local text = of.text .. "  " .. of.name
       table.insert(items, { bufnr = vim.api.nvim_get_current_buf(), lnum = of.range.start.line + 1, text = text })
     end
-    open("functions of this file", items)
+    open("functions of this file", items, "Run cargo metaspy test in its workspace")
   end)
 end
 
