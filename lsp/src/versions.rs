@@ -61,12 +61,19 @@ fn code(site: &RecordedSite) -> (u32, &str) {
 /// version with a function has its present code.
 #[derive(Default)]
 pub struct Functions<'m> {
-    /// By path and file, each function with its code and the last version that has it.
-    known: HashMap<(&'m str, &'m str), Vec<(usize, Code, usize)>>,
+    /// By path and file.
+    known: HashMap<(&'m str, &'m str), Vec<Known>>,
     count: usize,
 }
 
-type Code = (u32, u32);
+/// A function.
+struct Known {
+    number: usize,
+    /// The hash of its tokens. Without a hash, the line.
+    code: (u32, u32),
+    /// The last version that has it.
+    last: usize,
+}
 
 impl<'m> Functions<'m> {
     /// The number of the function that a method is; `None` for a method of earlier code. Versions come with the newest first.
@@ -76,15 +83,14 @@ impl<'m> Functions<'m> {
             hash => (0, hash),
         };
         let known = self.known.entry((&method.site.path, &method.site.file)).or_default();
-        let is_same = |other: &&mut (usize, Code, usize)| other.1 == code && other.2 != version;
-        if let Some((number, _, last)) = known.iter_mut().find(is_same) {
-            *last = version;
-            return Some(*number);
+        if let Some(same) = known.iter_mut().find(|other| other.code == code && other.last != version) {
+            same.last = version;
+            return Some(same.number);
         }
         // Functions of one path that one version has.
-        let is_new = known.iter().all(|(.., last)| *last == version);
+        let is_new = known.iter().all(|other| other.last == version);
         is_new.then(|| {
-            known.push((self.count, code, version));
+            known.push(Known { number: self.count, code, last: version });
             self.count += 1;
             self.count - 1
         })
