@@ -95,7 +95,7 @@ fn a_receiver_that_may_be_wrapped_is_no_hint() {
 }
 
 #[test]
-fn types_of_one_name_are_told_apart_and_are_no_markup() {
+fn types_of_one_name_are_distinct_and_no_markup() {
     let (package, mut client) = opened("editor_apart");
     let hints = client.about("textDocument/inlayHint", &package);
     assert_eq!(hints[0]["label"], ": Group<Circle> 50.0 %, Group<Group<Circle>> 50.0 %", "{hints}");
