@@ -41,17 +41,33 @@ impl Declared {
         let ends_path = |letter: char| "<>()[],;&= ".contains(letter);
         let of_piece = |piece: &str| {
             let end = piece.find(ends_path).unwrap_or(piece.len());
-            let segments = piece[..end].split("::").filter(|segment| !segment.starts_with('{'));
-            let plain = segments.collect::<Vec<_>>().join("::");
-            if self.is_declared(&plain) { format!("{plain}{}", &piece[end..]) } else { piece.to_owned() }
+            match self.declared_path(&piece[..end]) {
+                Some(path) => format!("{path}{}", &piece[end..]),
+                None => piece.to_owned(),
+            }
         };
         Cow::Owned(name.split_inclusive(ends_path).map(of_piece).collect())
     }
 
-    fn is_declared(&self, path: &str) -> bool {
-        self.enums.contains_key(path)
-            || self.supertraits.contains_key(path)
-            || self.implementations.values().any(|types| types.contains(path))
+    /// The declared path of a type that the compiler names by the closures, and by the number of the `impl`, around it.
+    fn declared_path(&self, name: &str) -> Option<&str> {
+        let is_closure = |segment: &&str| segment.starts_with('{') && !segment.starts_with("{impl#");
+        let plain = name.split("::").filter(|segment| !is_closure(segment)).collect::<Vec<_>>().join("::");
+        // The source has the type, and perhaps the trait, in place of the number.
+        let (before, after) = match plain.split_once("{impl#") {
+            Some((before, rest)) => (before, rest.split_once('}')?.1),
+            None => (plain.as_str(), ""),
+        };
+        let is_same = |path: &&str| match path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) {
+            Some(owner) if after.is_empty() => owner.is_empty(),
+            Some(owner) => (1..=2).contains(&owner.split("::").count()),
+            None => false,
+        };
+        let implementing = self.implementations.values().flatten();
+        let all = self.enums.keys().chain(self.supertraits.keys()).chain(implementing).map(String::as_str);
+        let mut same = all.filter(is_same);
+        let first = same.next()?;
+        same.all(|other| other == first).then_some(first)
     }
 
     /// The variants of an enum, without those of the standard library.

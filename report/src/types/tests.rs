@@ -74,12 +74,17 @@ fn an_implementation_has_arrived_when_a_method_of_it_ran() {
 fn a_type_inside_a_function_has_its_declared_path() {
     let mut types = types([]);
     types.declared.enums.insert("a::f::E".to_owned(), Vec::new());
-    types.declared.implementations.insert("a::T".to_owned(), ["a::f::L".to_owned()].into());
+    types
+        .declared
+        .implementations
+        .insert("a::T".to_owned(), ["a::f::L", "a::I::m::M", "a::I::n::M", "a::J::n::M"].map(str::to_owned).into());
     let check = |name: &str, expected: &str| assert_eq!(types.declared.as_declared(name), expected);
     check("a::f::{{closure}}::L", "a::f::L");
     check("a::f::{closure#0}::L", "a::f::L");
     check("&a::f::{{closure}}::E", "&a::f::E");
     check("(b::G<a::f::{closure#1}::{async_block#0}::L, u8>, [a::f::E; 2])", "(b::G<a::f::L, u8>, [a::f::E; 2])");
+    check("a::{impl#6}::m::{closure#0}::M", "a::I::m::M");
+    check("a::{impl#6}::n::{closure#0}::M", "a::{impl#6}::n::{closure#0}::M");
     check("a::f::{closure#0}::Other<a::f::L>", "a::f::{closure#0}::Other<a::f::L>");
     check("a::main::{{closure}}::{{closure}}", "a::main::{{closure}}::{{closure}}");
 }
