@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use metaspy_core::Store;
 use metaspy_core::format::declared::{enums_of, impls_of, traits_of};
 
+use super::definitions;
+
 /// What the woven source declares.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
@@ -28,6 +30,7 @@ impl Declared {
                 self.implementations.entry(one.of_trait).or_default().insert(one.of_type);
             }
         }
+        definitions::unify(&mut self.supertraits, &mut self.implementations);
     }
 
     /// The name of a type with the paths that the source declares.

@@ -5,6 +5,7 @@
 
 mod arrived;
 mod declared;
+mod definitions;
 mod findings;
 mod json;
 mod keep;
