@@ -12,7 +12,7 @@ use super::ran::{self, Ran};
 use super::tables::Tables;
 
 /// The name of a type that is not known.
-const UNRESOLVED: &str = "(unresolved)";
+pub(super) const UNRESOLVED: &str = "(unresolved)";
 
 /// The types that arrived in one or more recordings.
 #[derive(Clone, Debug, Default)]
@@ -290,7 +290,8 @@ fn unnamed(kind: KindId) -> &'static str {
             "some types were not distinguished: the program has too many, or they were met in a signal handler"
         }
         _ => {
-            "some types have no name in the recording: the program was killed, or called abort or _exit, before it wrote them"
+            "some types have no name in the recording: names are written up to a second after values, and abort, _exit and fatal \
+             signals lose them"
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metaspy_core::store::TypeKey;
 
-use super::arrived::{Arrived, CallSite, MethodTypes, Types, ValueTypes};
+use super::arrived::{Arrived, CallSite, MethodTypes, Types, UNRESOLVED, ValueTypes};
 use crate::text::last_segment;
 
 /// Steps from a trait to its supertraits.
@@ -65,9 +65,11 @@ pub struct Wide {
 }
 
 impl Shape {
-    /// `monomorphic` with one target, `polymorphic` with at most four, otherwise `megamorphic`.
+    /// `monomorphic` with one target, `polymorphic` with at most four, otherwise `megamorphic`; `unknown` if the only target
+    /// has receivers of unknown types, which may be several.
     pub fn class(&self) -> &'static str {
         match self.targets.len() {
+            1 if self.targets[0].receiver == UNRESOLVED => "unknown",
             0 | 1 => "monomorphic",
             2..=4 => "polymorphic",
             _ => "megamorphic",

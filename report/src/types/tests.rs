@@ -1,5 +1,7 @@
 //! The findings, from a few methods and declarations.
 
+use metaspy_core::store::TypeKey;
+
 use super::ran::Ran;
 use super::{Arrived, CallSite, MethodTypes, Types, ValueTypes};
 
@@ -54,6 +56,17 @@ fn a_type_that_is_not_known_leads_to_no_finding() {
     // A trait of another crate leaves findings of this one.
     let types = types([arrived("a::Circle"), behind(Some("&dyn core::fmt::Debug"))]);
     assert_eq!(unseen(&types).len(), 1);
+}
+
+#[test]
+fn a_call_on_an_unknown_receiver_is_not_monomorphic() {
+    let class = |receiver: Arrived| {
+        let mut types = Types::default();
+        let value = ValueTypes { position: TypeKey::RECEIVER, arrived: vec![receiver], ..ValueTypes::default() };
+        types.methods.push(method("a::G::Shape::area", value));
+        types.call_sites()[0].class()
+    };
+    assert_eq!([class(arrived("a::G<u8>")), class(behind(None))], ["monomorphic", "unknown"]);
 }
 
 #[test]
