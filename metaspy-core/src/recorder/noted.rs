@@ -7,7 +7,7 @@ use std::sync::atomic::compiler_fence;
 use metaspy_probe::{ANY, Cell};
 
 /// The bit by which the words of such cells differ from the words that sites are compared with.
-pub(crate) const NOTED: u32 = 62;
+pub(crate) const NOTED: u64 = 0x4000_0000_0000_0000;
 
 /// A cell of such a site.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ impl<'c> Noted<'c> {
     /// The cell, if it holds notes that are valid as long as sites are compared with this word.
     #[inline(always)]
     pub fn under(who: u64, cell: &'c Cell) -> Option<Self> {
-        (cell.who.load(Relaxed) == who | 1 << NOTED).then_some(Noted(cell))
+        (cell.who.load(Relaxed) == who | NOTED).then_some(Noted(cell))
     }
 
     #[inline(always)]
@@ -57,7 +57,7 @@ impl<'c> Noted<'c> {
         cell.receiver.store(notes.receiver.0, Relaxed);
         cell.kind.store(notes.receiver.1, Relaxed);
         compiler_fence(Release);
-        cell.who.store(who | 1 << NOTED, Relaxed);
+        cell.who.store(who | NOTED, Relaxed);
     }
 }
 

@@ -150,7 +150,7 @@ pub unsafe extern "C" fn begin() {
         cell_of_call = const offset_of!(LightCall, cell),
         announced = const offset_of!(LightCall, announced),
         returned = const Outcome::Returned as u8,
-        noted = const NOTED,
+        noted = const NOTED.trailing_zeros(),
         light = const MARK,
         mark = const COUNTED,
         any = const ANY as i64,
