@@ -20,8 +20,11 @@ fn config() -> SessionConfig {
 /// A session whose queries run on a cluster.
 #[cfg(feature = "cluster")]
 pub async fn on_cluster(scheduler: &url::Url) -> datafusion::error::Result<SessionContext> {
-    use ballista::prelude::SessionContextExt;
-    SessionContext::remote_with_state(scheduler.as_str(), SessionContext::new_with_config(config()).state()).await
+    use ballista::prelude::{SessionConfigExt, SessionContextExt};
+    // The adaptive planner of Ballista 55 cannot repeat a stage. When an executor is lost with the output of a stage, the
+    // scheduler drops the reports of the repeated tasks ("Can't find active stage"), and the query never ends.
+    let config = config().with_ballista_adaptive_query_planner(false);
+    SessionContext::remote_with_state(scheduler.as_str(), SessionContext::new_with_config(config).state()).await
 }
 
 /// Prepares a query. It can read, and nothing else.

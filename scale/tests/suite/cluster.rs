@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::fixture::{directory, metaspy, printed, recording, rows};
+use crate::fixture::{directory, printed, recording, rows};
 
 /// A cluster of two executors, until it is dropped.
 struct Cluster {
@@ -30,11 +30,14 @@ impl Cluster {
 
     /// The rows of a query on a set, without the header, or its error.
     fn rows(&self, sql: &str, set: &str) -> Result<Vec<String>, String> {
-        let output = metaspy(&["query", "--format", "csv", "--cluster", &self.url, sql, set]);
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).lines().skip(1).map(str::to_owned).collect()),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-        }
+        result_rows(&self.start_query(sql, set).wait_with_output().expect("it is a child"))
+    }
+
+    /// Starts a query on a set.
+    fn start_query(&self, sql: &str, set: &str) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
+        command.args(["query", "--format", "csv", "--cluster", &self.url, sql, set]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts")
     }
 
     fn signal(&self, process: &str, signal: &str) {
@@ -48,6 +51,14 @@ impl Drop for Cluster {
         // Interrupted, it ends its executors. A killed one still has its number until it is waited for.
         self.signal(&self.process.id().to_string(), "-INT");
         let _ = self.process.wait();
+    }
+}
+
+/// The rows that a query printed, without the header, or its error.
+fn result_rows(output: &Output) -> Result<Vec<String>, String> {
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).lines().skip(1).map(str::to_owned).collect()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     }
 }
 
@@ -72,25 +83,56 @@ fn a_cluster_answers_as_one_process_does() {
     assert!(error.contains("nearest: site"), "{error}");
     let error = cluster.rows("SELECT site FROM events", &spy).expect_err("it is no set");
     assert!(error.contains("metaspy seal"), "{error}");
-    // An executor is killed in the middle of a query: it ends right, or reports that it failed.
+    fs::remove_dir_all(directory).expect("it is ours");
+}
+
+#[test]
+fn a_query_outlives_the_executor_that_runs_it() {
+    let (cluster, directory) = (Cluster::start(), directory("cluster-killed"));
+    let (spy, set) = (recording().display().to_string(), directory.display().to_string());
+    // With two partitions, stages pass rows to each other, and the killed executor has the only copy of some.
+    for host in ["rack-7", "rack-8"] {
+        printed(&["seal", &spy, "--to", &set, "--host", host]);
+    }
     let slow =
-        "SELECT site, count(*) FROM events CROSS JOIN (SELECT unnest(range(100)) AS n) GROUP BY site ORDER BY site";
-    let expected = rows("SELECT site, 100 * count(*) FROM events GROUP BY site ORDER BY site");
+        "SELECT site, count(*) FROM events CROSS JOIN (SELECT unnest(range(40)) AS n) GROUP BY site ORDER BY site";
+    let expected = rows("SELECT site, 2 * 40 * count(*) FROM events GROUP BY site ORDER BY site");
     let begun = Instant::now();
-    let found = std::thread::scope(|scope| {
-        let query = scope.spawn(|| cluster.rows(slow, &set));
-        std::thread::sleep(Duration::from_millis(700));
-        assert!(!query.is_finished(), "the query is slow enough");
-        cluster.signal(&cluster.executors[0], "-KILL");
-        query.join().expect("it ends")
-    });
-    match found {
+    let mut query = cluster.start_query(slow, &set);
+    // After a second of processor time the first stage has ended, and the second one runs.
+    let busy = loop {
+        assert!(query.try_wait().expect("it is a child").is_none(), "the query is slow enough");
+        assert!(begun.elapsed() < Duration::from_secs(50), "no executor runs the query");
+        match cluster.executors.iter().find(|process| processor_ticks(process) >= 100) {
+            Some(process) => break process,
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    cluster.signal(busy, "-KILL");
+    // The scheduler notices after 10 s, and then another executor does all work again.
+    while query.try_wait().expect("it is a child").is_none() {
+        if begun.elapsed() > Duration::from_secs(50) {
+            query.kill().expect("it runs");
+            panic!("the query does not end");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    match result_rows(&query.wait_with_output().expect("it ended")) {
         Ok(found) => assert_eq!(found, expected),
         Err(error) => assert!(error.starts_with("metaspy: "), "{error}"),
     }
     println!("a query whose executor was killed ended after {:?}", begun.elapsed());
-    assert_eq!(cluster.rows(QUERIES[0], &set), Ok(rows(QUERIES[0])), "the other executor remains");
+    let found = cluster.rows("SELECT count(*) FROM events", &set);
+    assert_eq!(found, Ok(rows("SELECT 2 * count(*) FROM events")), "the other executor remains");
     fs::remove_dir_all(directory).expect("it is ours");
+}
+
+/// The processor time of a process.
+fn processor_ticks(process: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
+    // The name, which ends with a parenthesis, can have spaces. User and system time are fields 14 and 15 of proc(5).
+    let fields: Vec<&str> = status.rsplit(')').next().expect("there is a rest").split_whitespace().collect();
+    [11, 12].into_iter().map(|field: usize| fields[field].parse::<u64>().expect("a number")).sum()
 }
 
 #[test]
