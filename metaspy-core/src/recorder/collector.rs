@@ -19,6 +19,8 @@ use crate::store::Store;
 const ROOM: u64 = 512;
 /// Time between two calibration pairs.
 const CALIBRATE_NS: u64 = 1_000_000_000;
+/// Time between two looks for names that are not written yet: a program that is killed loses those since the last one.
+const NAMES_NS: u64 = 100_000_000;
 /// Time between the rounds of an idle collector.
 const IDLE: Duration = Duration::from_millis(100);
 /// The same while there is a subscription.
@@ -76,6 +78,9 @@ impl Log {
         if now.saturating_sub(round.calibrated_ns) >= CALIBRATE_NS || round.calibrated_ns == 0 {
             round.calibrated_ns = now;
             self.calibrate();
+        }
+        if now.saturating_sub(round.named_ns) >= NAMES_NS {
+            round.named_ns = now;
             sync_names(self);
         }
         self.word(sb::LAST_TICK).store(clock::now(), Ordering::Release);

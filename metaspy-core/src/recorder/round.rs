@@ -16,6 +16,7 @@ pub(crate) struct Round {
     /// The first chunk that no round has checked.
     pub next_chunk: u64,
     pub calibrated_ns: u64,
+    pub named_ns: u64,
     /// True if the recording states that its budget was spent.
     pub reported_spent: bool,
     /// Reads events for subscribers; `None` without any.
@@ -30,6 +31,7 @@ impl Round {
             unsummarised: Vec::new(),
             next_chunk: 0,
             calibrated_ns: 0,
+            named_ns: 0,
             reported_spent: false,
             feed: None,
         }
