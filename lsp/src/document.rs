@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::declarations::{Declarations, Documents};
 use crate::file_modules::FileModules;
 use crate::matching::{self, Match};
+use crate::numbers::Numbers;
 use crate::settings::Settings;
-use crate::snapshot::{Model, Numbers, Snapshot};
+use crate::snapshot::{Model, Snapshot};
 use crate::source::{Columns, Function, Lines, Outline};
 use crate::uri;
 

@@ -17,12 +17,14 @@
 //! - [`install`]: the plugins of editors.
 
 pub mod declarations;
+pub mod declared_traits;
 pub mod document;
 pub mod file_modules;
 pub mod heat;
 pub mod install;
 pub mod markdown;
 pub mod matching;
+pub mod numbers;
 pub mod reader;
 pub mod runs;
 pub mod server;

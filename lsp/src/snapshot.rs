@@ -8,10 +8,12 @@ use std::sync::OnceLock;
 use metaspy_core::Store;
 use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::Filter;
-use metaspy_report::program::{Builder, Edge, Element, Key, Method, Objects, Program, Receivers, Returned};
+use metaspy_report::program::{Builder, Element, Key, Method, Objects, Program, Receivers};
 use metaspy_report::types::{MethodTypes, Shape, Types};
 
+use crate::declared_traits::traits_in;
 use crate::heat::{Classes, Metric, Scale};
+use crate::numbers::{Edges, Numbers, Totals, add, is_shown, merge};
 use crate::runs::Run;
 use crate::versions::{self, Functions};
 
@@ -94,57 +96,6 @@ struct Named {
     place: usize,
     /// False if another method of its version has the same path.
     is_only: bool,
-}
-
-/// The totals of a type or a module.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Totals {
-    /// The number of methods that can run, without tests.
-    pub methods: usize,
-    /// The number of those that ran.
-    pub ran: usize,
-    /// The calls of its methods.
-    pub calls: u64,
-    /// The objects that its calls were about.
-    pub receivers: Receivers,
-}
-
-/// The numbers of a function.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Numbers {
-    /// Its calls.
-    pub calls: u64,
-    /// Calls that returned an error.
-    pub failed: u64,
-    /// Calls that panicked.
-    pub panicked: u64,
-    /// Calls that have not ended.
-    pub running: u64,
-    /// Its time without the functions that it called, if calls were timed.
-    pub self_ns: Option<u64>,
-    /// Its time, if calls were timed.
-    pub total_ns: Option<u64>,
-    /// The objects that it was called on, if they were counted.
-    pub receivers: Option<Receivers>,
-    /// Objects that they allocated, if they were counted.
-    pub objects: Option<Objects>,
-    /// What it returned, if values were recorded.
-    pub returns: Option<Returned>,
-    /// The number of tests in which it ran.
-    pub tests: usize,
-    /// The reason, if it cannot be recorded.
-    pub skipped: Option<String>,
-    /// True for a test.
-    pub is_test: bool,
-}
-
-/// The calls from and to a function, with the most frequent first.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Edges {
-    /// Its callers; `None` is code without hooks.
-    pub callers: Vec<(Option<String>, Edge)>,
-    /// The functions that it called.
-    pub callees: Vec<(String, Edge)>,
 }
 
 impl Model {
@@ -389,61 +340,12 @@ impl Part {
     }
 }
 
-/// True for the numbers of functions that can be recorded, except tests.
-fn is_shown(numbers: &Numbers) -> bool {
-    !numbers.is_test && numbers.skipped.is_none()
-}
-
 fn methods(program: &Program) -> impl Iterator<Item = (usize, &Method)> {
     program.elements.iter().enumerate().filter_map(|(at, element)| Some((at, element.method.as_deref()?)))
-}
-
-/// The names of the traits that a file declares, each at the beginning of a line.
-fn traits_in(text: &str) -> Vec<String> {
-    let words = |line: &str| {
-        let (header, rest) = line.split_once("trait ")?;
-        let is_visibility = |word: &str| word == "unsafe" || word.starts_with("pub");
-        let name = rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()?;
-        let is_declared = header.trim().is_empty() || header.split_whitespace().all(is_visibility);
-        (is_declared && !name.is_empty()).then(|| name.to_owned())
-    };
-    text.lines().filter_map(words).collect()
 }
 
 /// The path of a recorded file. Files of the workspace are named relative to its root.
 fn resolve(root: &Path, file: &str) -> PathBuf {
     let path = root.join(file);
     fs::canonicalize(&path).unwrap_or(path)
-}
-
-fn add(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
-    match (sum, more) {
-        (Some(sum), Some(more)) => Some(sum + more),
-        (sum, more) => sum.or(more),
-    }
-}
-
-/// Adds up the edges of one path, with the most frequent first.
-fn merge<P: Ord>(edges: &mut Vec<(P, Edge)>) {
-    edges.sort_by(|a, b| a.0.cmp(&b.0));
-    edges.dedup_by(|more, sum| {
-        let is_same = more.0 == sum.0;
-        if is_same {
-            sum.1.add(more.1);
-        }
-        is_same
-    });
-    edges.sort_by_key(|(_, edge)| std::cmp::Reverse(edge.count));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_trait_is_declared_at_the_beginning_of_a_line() {
-        let text =
-            "trait A: B {\n    pub(crate) unsafe trait C<T> {}\n/// A trait D is\nlet x = \"trait E\"; // trait F\n";
-        assert_eq!(traits_in(text), ["A", "C"]);
-    }
 }

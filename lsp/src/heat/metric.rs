@@ -3,7 +3,7 @@
 use metaspy_report::text::{self, grouped};
 use serde::{Deserialize, Serialize};
 
-use crate::snapshot::Numbers;
+use crate::numbers::Numbers;
 
 /// A metric of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

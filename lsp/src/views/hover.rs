@@ -8,7 +8,8 @@ use crate::document::View;
 use crate::heat::{Metric, duration};
 use crate::markdown::{Style, Text};
 use crate::matching::Match;
-use crate::snapshot::{Model, Numbers};
+use crate::numbers::Numbers;
+use crate::snapshot::Model;
 use crate::source::{Function, called_at, calls_in};
 use crate::uri;
 

@@ -4,7 +4,8 @@ use metaspy_report::program::{Element, Key, Of};
 use metaspy_report::text::{counted, grouped};
 
 use crate::document::View;
-use crate::snapshot::{Model, Totals};
+use crate::numbers::Totals;
+use crate::snapshot::Model;
 use crate::source::{Item, ItemKind};
 
 /// The element of an item; `None` in doubt.

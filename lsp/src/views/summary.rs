@@ -3,7 +3,8 @@
 use metaspy_report::text::percent;
 
 use crate::heat::{Classes, Metric};
-use crate::snapshot::{Model, Numbers};
+use crate::numbers::Numbers;
+use crate::snapshot::Model;
 
 /// One line: a bar, the metric, and the share of all calls or of the time.
 pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers, is_stale: bool) -> Option<String> {

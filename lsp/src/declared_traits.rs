@@ -1,0 +1,25 @@
+//! The traits that a file declares.
+
+/// The names of the traits that a file declares, each at the beginning of a line.
+pub fn traits_in(text: &str) -> Vec<String> {
+    let words = |line: &str| {
+        let (header, rest) = line.split_once("trait ")?;
+        let is_visibility = |word: &str| word == "unsafe" || word.starts_with("pub");
+        let name = rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()?;
+        let is_declared = header.trim().is_empty() || header.split_whitespace().all(is_visibility);
+        (is_declared && !name.is_empty()).then(|| name.to_owned())
+    };
+    text.lines().filter_map(words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trait_is_declared_at_the_beginning_of_a_line() {
+        let text =
+            "trait A: B {\n    pub(crate) unsafe trait C<T> {}\n/// A trait D is\nlet x = \"trait E\"; // trait F\n";
+        assert_eq!(traits_in(text), ["A", "C"]);
+    }
+}
