@@ -8,7 +8,8 @@ const LINES: u32 = 5;
 /// Calls below which no advice is worth a line.
 const MANY: u64 = 1_000_000;
 
-/// The advice for a run whose calls were timed or placed in contexts; `None` if most calls are of longer functions.
+/// The advice for a run whose calls were timed or placed in contexts; `None` if most calls are of longer functions, or if no
+/// call would be left.
 pub fn advice(program: &Program) -> Option<String> {
     let (mut short, mut all) = (0_u64, 0_u64);
     for element in program.methods() {
@@ -19,7 +20,7 @@ pub fn advice(program: &Program) -> Option<String> {
         all += element.measure.count;
         short += if is_short { element.measure.count } else { 0 };
     }
-    (all >= MANY && short > all / 2).then(|| {
+    (all >= MANY && short > all / 2 && short < all).then(|| {
         format!(
             "{} of {} calls are of functions of at most {LINES} lines: --without '** lines<={LINES}' leaves their hooks out, and \
              the program runs faster",
@@ -67,5 +68,6 @@ mod tests {
         );
         check(&[(5, 500_000), (6, 600_000)], None);
         check(&[(5, 900_000), (6, 1)], None);
+        check(&[(5, 1_200_000), (6, 0)], None);
     }
 }
