@@ -69,13 +69,20 @@ pub fn each_watched<T: Sync, A: Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
     fn work_stops_when_it_is_watched_and_the_watcher_returns_false() {
-        let items: Vec<u64> = (0..1_000_000).collect();
+        // The other threads need half a minute for all items, so the calling thread has its turn before they are done.
+        let items: Vec<u64> = (0..100_000).collect();
+        let work = |count: &mut usize, _: &u64| {
+            *count += 1;
+            thread::sleep(Duration::from_millis(1));
+        };
         for threads in [1, 4] {
-            let worked = each_watched(&items, threads, || 0, |count, _| *count += 1, &|_| false);
+            let worked = each_watched(&items, threads, || 0, work, &|_| false);
             assert!(worked[0] == 0 && worked.iter().sum::<usize>() < items.len(), "{worked:?}");
         }
     }
