@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use crate::common::Package;
 use crate::shapes::recorded;
 
-const COMMAND: &str = env!("CARGO_BIN_EXE_metaspy");
+pub const COMMAND: &str = env!("CARGO_BIN_EXE_metaspy");
 
 /// This directory.
-fn own(file: &str) -> PathBuf {
+pub fn own(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/editor").join(file)
 }
 
 /// True if a program runs with these arguments. Otherwise the test is skipped, and says so.
-fn is_there(name: &str, program: &str, arguments: &[&str]) -> bool {
+pub fn is_there(name: &str, program: &str, arguments: &[&str]) -> bool {
     let is_there = Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
     if !is_there {
         println!("SKIPPED: {name}: `{program} {}` does not run here", arguments.join(" "));
@@ -26,7 +26,7 @@ fn is_there(name: &str, program: &str, arguments: &[&str]) -> bool {
 }
 
 /// Installs the plugin of an editor into a directory beside the package.
-fn installed(package: &Package, editor: &str) -> PathBuf {
+pub fn installed(package: &Package, editor: &str) -> PathBuf {
     let dir = package.target_dir().join(editor);
     let _ = fs::remove_dir_all(&dir);
     let output = Command::new(COMMAND).args(["lsp", "--install", editor, "--into"]).arg(&dir).output();
@@ -36,7 +36,7 @@ fn installed(package: &Package, editor: &str) -> PathBuf {
     dir
 }
 
-fn run(command: &mut Command) -> Output {
+pub fn run(command: &mut Command) -> Output {
     command.output().expect("it was there a moment ago")
 }
 
@@ -92,66 +92,4 @@ fn an_independent_client_of_the_protocol_agrees() {
     let output = run(&mut pytest);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("passed"), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-}
-
-#[test]
-fn the_extension_of_vs_code_shows_rulers_lenses_and_hovers() {
-    if !is_there("node", "node", &["--version"]) {
-        return;
-    }
-    let package = recorded("editor_vscode", &["--timed"]);
-    let dir = installed(&package, "vscode");
-    let archive = dir.join(format!("metaspy-{}.vsix", env!("CARGO_PKG_VERSION")));
-    let archive = fs::File::open(archive).expect("it was made");
-    zip::ZipArchive::new(archive).and_then(|mut archive| archive.extract(&dir)).expect("it is an archive");
-    let manifest = fs::read_to_string(dir.join("extension.vsixmanifest")).expect("it is in the archive");
-    assert!(manifest.contains(concat!("Version=\"", env!("CARGO_PKG_VERSION"), "\"")), "{manifest}");
-    let about = fs::read(dir.join("extension/package.json")).expect("it is in the archive");
-    let about: Value = serde_json::from_slice(&about).expect("it is JSON");
-    assert_eq!(about["version"], env!("CARGO_PKG_VERSION"));
-
-    let result = package.dir.join("seen.json");
-    let mut node = package.clean_command(Path::new("node"));
-    node.arg(own("extension.js")).arg(dir.join("extension")).arg(&package.dir).arg(&result);
-    node.env("METASPY_DIR", package.target_dir().join("live"));
-    let said = run(&mut node);
-    let seen = fs::read(&result).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&said.stderr)));
-    let seen: Value = serde_json::from_slice(&seen).expect("it is JSON");
-    assert_eq!((&seen["problem"], &seen["messages"]), (&Value::Null, &json!([])), "{seen:#}");
-
-    let rulers =
-        json!([[10, "charts.red"], [16, "charts.yellow"], [22, null], [27, "charts.red"], [31, "charts.blue"]]);
-    assert_eq!((&seen["rulers"], &seen["pictures"]), (&rulers, &json!(true)));
-    assert_eq!(seen["hints"][0][0], 22);
-    let hover = seen["hover"].as_str().unwrap_or_default();
-    assert!(hover.contains("10 times") && seen["nothing"].is_null(), "{hover}");
-    assert_eq!(seen["lenses"].as_array().map(Vec::len), Some(5));
-    // Kinds as the editor counts them: a method is 5.
-    assert!(seen["symbols"].as_array().is_some_and(|all| all.contains(&json!(["Square::Shape::area", 5]))), "{seen:#}");
-    assert_eq!(seen["file"]["tooltip"], "metaspy: 24 calls · 4 of 5 functions ran");
-    let callers = json!([
-        ["$(arrow-left) editor_vscode::total", "7 calls"],
-        ["$(arrow-right) editor_vscode::product", "7 calls"]
-    ]);
-    assert_eq!(seen["callers"], callers);
-    assert_eq!((&seen["runs"], &seen["status"]), (&json!(["newest", "all", "1"]), &json!("metaspy: 1")));
-    // Each command that is declared is there.
-    let declared = about["contributes"]["commands"].as_array().expect("it is a list");
-    let known = seen["commands"].as_array().expect("it is a list");
-    assert!(declared.iter().all(|command| known.contains(&command["command"])), "{known:?}");
-}
-
-#[test]
-fn the_extension_of_vs_code_agrees_with_its_types() {
-    let modules = std::env::var("METASPY_NODE_MODULES").unwrap_or_default();
-    let compiler = Path::new(&modules).join("typescript/bin/tsc");
-    if modules.is_empty() || !compiler.is_file() {
-        println!("SKIPPED: vscode-types: METASPY_NODE_MODULES names no directory with typescript and @types/vscode");
-        return;
-    }
-    let extension = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lsp/editors/vscode");
-    let mut node = Command::new("node");
-    node.arg(compiler).arg("-p").arg(extension.join("jsconfig.json"));
-    let output = run(node.arg("--typeRoots").arg(Path::new(&modules).join("@types")));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

@@ -13,3 +13,4 @@ mod receivers;
 mod shapes;
 mod versions;
 mod views;
+mod vscode;

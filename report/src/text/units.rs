@@ -29,11 +29,14 @@ pub fn short_bytes(number: u64) -> String {
     format!("{number}{separator}B")
 }
 
-/// `33.3 %`: a part of a whole; `–` for a part of nothing.
+/// `33.3 %`: a part of a whole; `–` for a part of nothing. Something is never `0.0 %`, and not all is never `100.0 %`.
 pub fn percent(part: u64, whole: u64) -> String {
-    match whole {
-        0 => "–".to_owned(),
-        _ => format!("{:.1} %", 100.0 * part as f64 / whole as f64),
+    let share = 100.0 * part as f64 / whole as f64;
+    match share {
+        _ if whole == 0 => "–".to_owned(),
+        _ if part > 0 && share < 0.05 => "<0.1 %".to_owned(),
+        _ if part < whole && share >= 99.95 => ">99.9 %".to_owned(),
+        _ => format!("{share:.1} %"),
     }
 }
 
@@ -124,6 +127,13 @@ mod tests {
         );
         assert_eq!(short(u64::MAX), "18.4 E");
         assert_eq!([583, 12_345_678].map(short_bytes), ["583 B", "12.3 MB"]);
+    }
+
+    #[test]
+    fn a_share_is_nothing_or_all_only_if_it_is() {
+        let shares = [(0, 0), (0, 9), (1, 3_000), (1, 1_000), (1, 2), (2_999, 3_000), (9, 9)];
+        let texts = shares.map(|(part, whole)| percent(part, whole));
+        assert_eq!(texts, ["–", "0.0 %", "<0.1 %", "0.1 %", "50.0 %", ">99.9 %", "100.0 %"]);
     }
 
     #[test]

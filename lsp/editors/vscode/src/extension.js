@@ -35,7 +35,7 @@ function aboutPlace(document, position) {
 
 function settings() {
   const all = vscode.workspace.getConfiguration("metaspy");
-  const names = ["metric", "scale", "runs", "recordings", "targets", "lenses", "hints", "hovers", "symbols"];
+  const names = ["metric", "scale", "runs", "recordings", "targets", "lenses", "hints", "inlays", "hovers", "symbols"];
   return Object.fromEntries(names.map((name) => [name, all.get(name)]));
 }
 
@@ -63,12 +63,12 @@ async function activate(context) {
   const status = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left);
   status.command = "metaspy.chooseRuns";
   /** @type {vscode.EventEmitter<void>} */
-  const lensesChanged = new vscode.EventEmitter();
+  const changed = new vscode.EventEmitter();
 
   /** @param {string} method @param {any} params */
   const notified = (method, params) => {
     if (method === "metaspy/changed") {
-      lensesChanged.fire();
+      changed.fire();
       refresh();
     } else if (method === "textDocument/publishDiagnostics") {
       hints.set(vscode.Uri.parse(params.uri), params.diagnostics.map(toHint));
@@ -144,7 +144,7 @@ async function activate(context) {
     decorations,
     hints,
     status,
-    lensesChanged,
+    changed,
     vscode.workspace.onDidOpenTextDocument(opened),
     vscode.workspace.onDidChangeTextDocument(({ document }) => {
       if (isRust(document)) {
@@ -180,13 +180,26 @@ async function activate(context) {
       },
     }),
     vscode.languages.registerCodeLensProvider(RUST, {
-      onDidChangeCodeLenses: lensesChanged.event,
+      onDidChangeCodeLenses: changed.event,
       async provideCodeLenses(document) {
         const lenses = (await server.request("textDocument/codeLens", about(document))) ?? [];
         return lenses.map((/** @type {any} */ lens) => {
           const range = toRange(lens.range);
           const args = [document.uri, range.start];
           return new vscode.CodeLens(range, { title: lens.command.title, command: "metaspy.callers", arguments: args });
+        });
+      },
+    }),
+    vscode.languages.registerInlayHintsProvider(RUST, {
+      onDidChangeInlayHints: changed.event,
+      async provideInlayHints(document, { start, end }) {
+        const within = { ...about(document), range: { start, end } };
+        const hints = (await server.request("textDocument/inlayHint", within)) ?? [];
+        return hints.map((/** @type {any} */ hint) => {
+          const at = new vscode.Position(hint.position.line, hint.position.character);
+          const shown = new vscode.InlayHint(at, hint.label, vscode.InlayHintKind.Type);
+          shown.tooltip = hint.tooltip;
+          return shown;
         });
       },
     }),
@@ -207,7 +220,8 @@ async function activate(context) {
     vscode.commands.registerCommand("metaspy.chooseRuns", async () => {
       const { runs } = (await server.request("metaspy/runs", {})) ?? { runs: [] };
       const items = runs.map((/** @type {any} */ run) => {
-        const description = `${run.recordings.length} processes${run.live ? ", running" : ""}`;
+        const many = run.recordings.length;
+        const description = `${many} process${many === 1 ? "" : "es"}${run.live ? ", running" : ""}`;
         return { label: run.label, description, detail: run.problem ?? undefined, id: run.id, picked: run.picked };
       });
       const words = [
@@ -265,7 +279,10 @@ async function activate(context) {
       if (kind && files.length > 0) {
         const page = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "metaspy-")), `${kind}.html`);
         await metaspy(["blueprint", kind, ...files, "--html", page]);
-        await vscode.env.openExternal(vscode.Uri.file(page));
+        const options = { enableScripts: true, retainContextWhenHidden: true };
+        const panel = vscode.window.createWebviewPanel("metaspy.blueprint", kind, vscode.ViewColumn.Active, options);
+        panel.webview.html = fs.readFileSync(page, "utf8");
+        fs.rmSync(path.dirname(page), { recursive: true });
       }
     }),
     vscode.commands.registerCommand("metaspy.crawler", async () => {

@@ -1,5 +1,5 @@
 // The extension in Node, with a stand-in for the API of VS Code that writes down what is shown. The server is the real one.
-// node extension.js EXTENSION FOLDER RESULT
+// node stand_in.js EXTENSION FOLDER RESULT
 "use strict";
 
 const fs = require("fs");
@@ -90,6 +90,7 @@ const vscode = {
     createDiagnosticCollection: () => ({ set: (of, all) => hints.set(of.toString(), all), dispose() {} }),
     registerHoverProvider: register("hover"),
     registerCodeLensProvider: register("lenses"),
+    registerInlayHintsProvider: register("inlays"),
     registerDocumentSymbolProvider: register("symbols"),
   },
   commands: { registerCommand: (name, run) => seen.commands.push(name) && (providers[name] = run) && disposable() },
