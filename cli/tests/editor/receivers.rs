@@ -1,6 +1,6 @@
 //! Types that arrive, where names alone do not decide.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::common::{Package, manifest};
@@ -56,8 +56,37 @@ pub fn own<_T_>(_it_: _T_) -> usize {
     0
 }
 
+pub struct Page {
+    pub parts: Vec<Box<dyn Draw>>,
+}
+
+impl Page {
+    pub fn paint(&self) -> usize {
+        self.parts.iter().map(|part| part.draw()).sum()
+    }
+}
+
+pub struct Frame<T>(pub T);
+
+impl<T: Draw> Frame<T> {
+    pub fn border(&self) -> usize {
+        self.0.draw()
+    }
+}
+
+pub trait Twice: Draw {
+    fn twice(&self) -> usize {
+        2 * self.draw()
+    }
+}
+
+impl Twice for Circle {}
+
 #[test]
 fn draws() {
+    Page { parts: vec![Box::new(Circle(1)), Box::new(Frame(Circle(2)).0)] }.paint();
+    Frame(Group(vec![Circle(1)])).border();
+    Circle(1).twice();
     all(&vec![Circle(1), Circle(2)]);
     let nested = Group(vec![Group(vec![Circle(1)])]);
     show(&Group(vec![Circle(1)]));
@@ -80,13 +109,27 @@ fn opened(name: &str) -> (Package, Client) {
     (package, client)
 }
 
+/// The line of a hint, from 0.
+fn at(hint: &Value) -> usize {
+    hint["position"]["line"].as_u64().expect("a number") as usize
+}
+
 #[test]
 fn a_receiver_that_may_be_wrapped_is_no_hint() {
     let (package, mut client) = opened("editor_wrapped");
     let hints = client.about("textDocument/inlayHint", &package);
-    let lines: Vec<_> = hints.as_array().expect("a list").iter().map(|hint| &hint["position"]["line"]).collect();
-    // Only the trait object. What is cloned is a `Vec`, and `count` is no method of a trait.
-    assert_eq!(lines, [&json!(43)], "{hints}");
+    let hints = hints.as_array().expect("a list").iter();
+    let found: Vec<_> =
+        hints.map(|hint| (SOURCE.lines().nth(at(hint)).map(str::trim), hint["label"].as_str())).collect();
+    // What is cloned is a `Vec`, and `count` is no method of a trait. Behind an object, also in a field, a bound of the
+    // block, and a supertrait may be any type.
+    let expected = [
+        ("it.draw()", ": Group<Circle> 50.0 %, Group<Group<Circle>> 50.0 %"),
+        ("self.parts.iter().map(|part| part.draw()).sum()", ": Circle 100.0 %"),
+        ("self.0.draw()", ": Group 100.0 %"),
+        ("2 * self.draw()", ": Circle 100.0 %"),
+    ];
+    assert_eq!(found, expected.map(|(line, label)| (Some(line), Some(label))));
     let clone = client.hover(&package, SOURCE, "circles.clone()", "clone");
     let expected = "2 calls of `clone` within `all`, maybe by way of functions without hooks:";
     assert!(clone.contains(expected), "{clone}");

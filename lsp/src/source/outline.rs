@@ -4,11 +4,12 @@
 //! expressions are incomplete has an outline as well.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use metaspy_syntax::{Owner, fingerprint, name};
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 
-use super::recovery;
+use super::{recovery, signature};
 
 /// Groups that are entered within each other at most.
 const DEPTH: u32 = 200;
@@ -37,6 +38,8 @@ pub struct Function {
     pub signature: Range<usize>,
     /// The hash of its tokens.
     pub fingerprint: u32,
+    /// The traits of which the `impl` block or the trait around it leaves open what implements them.
+    pub open: Arc<[String]>,
 }
 
 /// A type, a trait, an `impl` block or a module.
@@ -54,6 +57,8 @@ pub struct Item {
     pub body: Range<usize>,
     /// True within a function.
     pub is_nested: bool,
+    /// The traits behind which a field of a type may have any type: `dyn Trait`.
+    pub open: Vec<String>,
 }
 
 /// The kind of an item.
@@ -94,6 +99,7 @@ struct Around {
     modules: Vec<String>,
     /// Functions, types and traits.
     owners: Vec<String>,
+    open: Arc<[String]>,
     depth: u32,
 }
 
@@ -137,18 +143,22 @@ impl Search {
         };
         match (word.as_str(), ident) {
             ("mod", Some(ident)) => {
-                self.add_item(ItemKind::Module, ident, 0..0, around);
+                self.add_item(ItemKind::Module, ident, around);
                 let mut within = around.deeper();
                 within.modules.push(name::of_ident(ident));
                 self.body(tokens, at + 2, &within)
             }
             ("struct" | "enum" | "union", Some(ident)) => {
-                self.add_item(ItemKind::Type, ident, 0..0, around);
+                self.add_item(ItemKind::Type, ident, around).open =
+                    signature::traits_of_objects(fields(tokens, at + 2));
                 at + 2
             }
             ("trait", Some(ident)) => {
-                self.add_item(ItemKind::Type, ident, 0..0, around);
-                self.body(tokens, at + 2, &around.within([name::of_ident(ident)]))
+                self.add_item(ItemKind::Type, ident, around);
+                let name = name::of_ident(ident);
+                let mut open = vec![name.clone()];
+                open.extend(supertraits(tokens, at));
+                self.body(tokens, at + 2, &Around { open: open.into(), ..around.within([name]) })
             }
             ("impl", _) => self.implementation(tokens, at, around),
             ("fn", Some(ident)) => self.function(tokens, at, ident, around),
@@ -167,9 +177,7 @@ impl Search {
 
     fn implementation(&mut self, tokens: &[TokenTree], at: usize, around: &Around) -> usize {
         let (next, Some(body)) = find_body(tokens, at + 1) else { return at + 1 };
-        let header = tokens[at..next - 1].iter().cloned();
-        let empty = TokenTree::Group(Group::new(Delimiter::Brace, TokenStream::new()));
-        let Ok(item) = syn::parse2::<syn::ItemImpl>(header.chain([empty]).collect()) else {
+        let Ok(item) = syn::parse2::<syn::ItemImpl>(emptied(tokens, at, next)) else {
             // The names of the methods are not known.
             return next;
         };
@@ -177,9 +185,10 @@ impl Search {
         if let syn::Type::Path(ty) = &*item.self_ty
             && let Some(last) = ty.path.segments.last()
         {
-            self.add_item(ItemKind::Type, &last.ident, self.place(body.span()), around);
+            self.add_item(ItemKind::Type, &last.ident, around).body = self.place(body.span());
         }
-        self.group(body.stream(), &around.within(names));
+        let open = signature::traits_of_bounds(&item.generics).into();
+        self.group(body.stream(), &Around { open, ..around.within(names) });
         next
     }
 
@@ -202,15 +211,17 @@ impl Search {
             fingerprint: fingerprint::of_tokens(tokens[at - qualifiers..next].iter().cloned().collect()),
             whole: whole.start + self.offset..whole.end + self.offset,
             signature: signature.start + self.offset..signature.end + self.offset,
+            open: Arc::clone(&around.open),
         });
         self.group(body.stream(), &within);
         next
     }
 
-    fn add_item(&mut self, kind: ItemKind, ident: &proc_macro2::Ident, body: Range<usize>, around: &Around) {
+    fn add_item(&mut self, kind: ItemKind, ident: &proc_macro2::Ident, around: &Around) -> &mut Item {
         let (modules, name) = (around.modules.clone(), name::of_ident(ident));
-        let is_nested = !around.owners.is_empty();
-        self.found.items.push(Item { kind, modules, name, ident: self.place(ident.span()), body, is_nested });
+        let (ident, is_nested) = (self.place(ident.span()), !around.owners.is_empty());
+        self.found.items.push(Item { kind, modules, name, ident, body: 0..0, is_nested, open: Vec::new() });
+        self.found.items.last_mut().expect("one was added")
     }
 
     fn place(&self, span: Span) -> Range<usize> {
@@ -254,6 +265,29 @@ fn find_body(tokens: &[TokenTree], mut at: usize) -> (usize, Option<&Group>) {
         at += 1;
     }
     (at, None)
+}
+
+/// An item from its first token to the place behind its braces, which are emptied.
+fn emptied(tokens: &[TokenTree], at: usize, next: usize) -> TokenStream {
+    let empty = TokenTree::Group(Group::new(Delimiter::Brace, TokenStream::new()));
+    tokens[at..next - 1].iter().cloned().chain([empty]).collect()
+}
+
+/// The names of the traits that a type must implement for the trait that begins here.
+fn supertraits(tokens: &[TokenTree], at: usize) -> Vec<String> {
+    let (next, Some(_)) = find_body(tokens, at) else { return Vec::new() };
+    let item = syn::parse2::<syn::ItemTrait>(emptied(tokens, at, next));
+    item.map_or_else(|_| Vec::new(), |item| signature::names_of(&item.supertraits).collect())
+}
+
+/// The fields of a type whose name is before this place.
+fn fields(tokens: &[TokenTree], at: usize) -> TokenStream {
+    let (end, body) = find_body(tokens, at);
+    match body {
+        Some(body) => body.stream(),
+        // A tuple: its fields are in the first parentheses outside its type parameters.
+        None => tokens[at..end].iter().cloned().collect(),
+    }
 }
 
 #[cfg(test)]
@@ -311,5 +345,18 @@ mod tests {
             outline.items.iter().map(|item| (item.kind, item.name.as_str(), item.modules.len())).collect();
         use ItemKind::{Module, Type};
         assert_eq!(found, [(Module, "a", 0), (Type, "S", 1), (Type, "S", 1), (Type, "T", 0), (Module, "b", 0)]);
+    }
+
+    #[test]
+    fn what_implements_a_trait_is_left_open_by_blocks_traits_and_fields() {
+        let outline = Outline::new(
+            "struct S<T: A>(T, Box<dyn x::B>); struct E { c: Vec<Box<dyn C + Send>>, d: D } \
+             impl<T: A> F for S<T> where T: G { fn f() {} } trait H: x::J + 'static { fn h(&self) {} } fn i() {}",
+        );
+        let functions: Vec<_> = outline.functions.iter().map(|function| function.open.join(" ")).collect();
+        assert_eq!(functions, ["A G", "H J", ""]);
+        let items: Vec<_> = outline.items.iter().map(|item| (item.name.as_str(), item.open.join(" "))).collect();
+        let expected = [("S", "B"), ("E", "C Send"), ("S", ""), ("H", "")];
+        assert_eq!(items, expected.map(|(name, open)| (name, open.to_owned())));
     }
 }

@@ -9,7 +9,6 @@ pub fn open_traits(signature: &str) -> Vec<String> {
     else {
         return Vec::new();
     };
-    let mut found = Vec::new();
     // The parameters are behind the type parameters, whose bounds may have parentheses and arrows.
     let (mut depth, mut before) = (0_u32, ' ');
     let parameters = tokens.into_iter().find_map(|token| match token {
@@ -25,19 +24,35 @@ pub fn open_traits(signature: &str) -> Vec<String> {
         }
         _ => None,
     });
-    of_tokens(parameters.unwrap_or_default(), &mut found);
-    let of_parameters = signature.generics.type_params().flat_map(|parameter| &parameter.bounds);
-    let predicates = signature.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let mut found = traits_of_objects(parameters.unwrap_or_default());
+    found.extend(traits_of_bounds(&signature.generics));
+    proc_macro2::extra::invalidate_current_thread_spans();
+    found
+}
+
+/// The names of the traits in the bounds of type parameters.
+pub fn traits_of_bounds(generics: &syn::Generics) -> Vec<String> {
+    let of_parameters = generics.type_params().flat_map(|parameter| &parameter.bounds);
+    let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let of_predicates = predicates.filter_map(|predicate| match predicate {
         syn::WherePredicate::Type(predicate) => Some(&predicate.bounds),
         _ => None,
     });
-    let bounds = of_parameters.chain(of_predicates.flatten());
-    found.extend(bounds.filter_map(|bound| match bound {
+    names_of(of_parameters.chain(of_predicates.flatten())).collect()
+}
+
+/// The names of the traits among bounds.
+pub fn names_of<'b>(bounds: impl IntoIterator<Item = &'b syn::TypeParamBound>) -> impl Iterator<Item = String> {
+    bounds.into_iter().filter_map(|bound| match bound {
         syn::TypeParamBound::Trait(bound) => Some(bound.path.segments.last()?.ident.to_string()),
         _ => None,
-    }));
-    proc_macro2::extra::invalidate_current_thread_spans();
+    })
+}
+
+/// The names of the traits behind each `dyn Trait` and `impl Trait`.
+pub fn traits_of_objects(tokens: TokenStream) -> Vec<String> {
+    let mut found = Vec::new();
+    of_tokens(tokens, &mut found);
     found
 }
 

@@ -3,7 +3,8 @@
 //! A hint is shown only where it is certain. The calls of one name in one function are recorded together, so a name that a
 //! function contains twice has no hint, and neither has a call in a function that was edited after the run. A receiver may
 //! also be wrapped: `clone` of a `Vec` calls `clone` of its elements. So the method must be one of a trait of woven code, and
-//! the signature of the function must leave open what implements this trait.
+//! the source must leave open what implements this trait: the signature of the function, the bounds of the `impl` block or
+//! the trait around it, or a field of its type.
 
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip};
 use metaspy_report::types::Target;
@@ -39,12 +40,21 @@ pub fn of(view: &View<'_>) -> Vec<InlayHint> {
     hints
 }
 
-/// True if these are methods of one trait of woven code, which the signature of the function leaves open.
+/// True if these are methods of one trait of woven code, of which the source leaves open what implements it.
 fn is_open(view: &View<'_>, function: &Function, targets: &[Target]) -> bool {
     let Some(of_trait) = targets.first().and_then(|target| view.model.trait_of(&target.path)) else { return false };
     let is_one = targets.iter().all(|target| view.model.trait_of(&target.path) == Some(of_trait));
-    let signature = &view.document.lines.text[function.signature.clone()];
-    is_one && open_traits(signature).iter().any(|name| name == of_trait) && view.model.has_trait(of_trait)
+    is_one && is_left_open(view, function, of_trait) && view.model.has_trait(of_trait)
+}
+
+/// True if the function, the block around it or a field of its type leaves open what implements the trait.
+fn is_left_open(view: &View<'_>, function: &Function, of_trait: &str) -> bool {
+    let of_signature = || open_traits(&view.document.lines.text[function.signature.clone()]);
+    let owner = function.name.split("::").next();
+    let items = view.document.outline().items.iter();
+    let mut types = items.filter(|item| Some(&*item.name) == owner && item.modules == function.modules);
+    let is_open = |names: &[String]| names.iter().any(|name| name == of_trait);
+    is_open(&function.open) || types.any(|item| is_open(&item.open)) || is_open(&of_signature())
 }
 
 /// The method calls of a function whose name it contains once, each with the byte behind the name.
