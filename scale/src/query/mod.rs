@@ -22,6 +22,9 @@ pub use source::Source;
 pub const NO_CLUSTER: &str = "this metaspy-scale was built without its feature `cluster`: \
                               cargo install --locked --path scale --features cluster";
 
+/// Warnings that are printed.
+const WARNINGS: usize = 20;
+
 /// True if all rows of all recordings could be read.
 pub type Complete = bool;
 
@@ -58,9 +61,23 @@ pub async fn run(options: &arguments::Query) -> Result<Complete> {
         None => run_sql(sql, &source).await?,
         Some(cluster) => run_on_cluster(sql, &source, cluster).await?,
     };
-    output::write(query, options.format(), options.output.as_deref()).await?;
-    for warning in source.warnings() {
+    if let Err(error) = output::write(query, options.format(), options.output.as_deref()).await {
+        // The engine's error names no file.
+        return match source.unreadable_files().await {
+            files if files.is_empty() => Err(error),
+            files => Err(error.context(files.join("\n"))),
+        };
+    }
+    print_warnings(&source.warnings());
+    Ok(!source.is_damaged())
+}
+
+/// Prints what is wrong with the recordings; of many, the first.
+fn print_warnings(warnings: &[String]) {
+    for warning in warnings.iter().take(WARNINGS) {
         print_message(&format_args!("metaspy query: {warning}"));
     }
-    Ok(!source.is_damaged())
+    if let Some(more @ 1..) = warnings.len().checked_sub(WARNINGS) {
+        print_message(&format_args!("metaspy query: {more} more: SELECT file, warning FROM recordings"));
+    }
 }

@@ -58,7 +58,8 @@ impl Source {
             parts.extend(tables::table(&self.recordings, name)?);
         }
         for set in &self.sets {
-            let part = set.table(context, name).await.map_err(|error| DataFusionError::External(error.into()))?;
+            let part = set.table(context, name).await;
+            let part = part.map_err(|error| DataFusionError::External(format!("{error:#}").into()))?;
             parts.extend(part);
         }
         if parts.len() < 2 {
@@ -79,12 +80,23 @@ impl Source {
 
     /// Sentences about what is wrong.
     pub fn warnings(&self) -> Vec<String> {
-        self.recordings.iter().flat_map(Recording::warnings).collect()
+        let sealed = self.sets.iter().flat_map(SealedSet::partitions).flat_map(|partition| &partition.warnings);
+        self.recordings.iter().flat_map(Recording::warnings).chain(sealed.cloned()).collect()
     }
 
-    /// True if a part cannot be read.
+    /// True if a part cannot be read, or could not when it was sealed.
     pub fn is_damaged(&self) -> bool {
-        self.recordings.iter().any(Recording::is_damaged)
+        let mut sealed = self.sets.iter().flat_map(SealedSet::partitions);
+        self.recordings.iter().any(Recording::is_damaged) || sealed.any(|partition| partition.is_damaged)
+    }
+
+    /// The files of sealed sets that cannot be read to their end, each with the reason.
+    pub async fn unreadable_files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for set in &self.sets {
+            found.extend(set.unreadable_files().await);
+        }
+        found
     }
 
     /// True if a process still records.

@@ -29,6 +29,12 @@ pub struct Manifest {
     pub rest: u64,
     /// The tables.
     pub tables: Vec<String>,
+    /// What was wrong with the recording.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    /// True if a part of the recording could not be read.
+    #[serde(default)]
+    pub is_damaged: bool,
 }
 
 impl Manifest {
@@ -43,6 +49,8 @@ impl Manifest {
             bytes: 0,
             rest: 0,
             tables: Vec::new(),
+            warnings: recording.warnings(),
+            is_damaged: recording.is_damaged(),
         }
     }
 
@@ -68,6 +76,8 @@ mod tests {
             bytes: 0,
             rest: 0,
             tables: Vec::new(),
+            warnings: Vec::new(),
+            is_damaged: false,
         };
         let path = manifest.partition();
         assert_eq!(path.parts().count(), 3, "{path}");

@@ -47,9 +47,12 @@ pub fn chunk(
     write: impl FnOnce(&mut Pages) -> Result<Statistics>,
 ) -> Result<Chunk> {
     let mut sink = TrackedWrite::new(Vec::new());
+    let mut compressor = Compressor::new(LEVEL)?;
+    // So every reader finds a damaged page. The pages themselves have no checksums.
+    compressor.include_checksum(true)?;
     let mut pages = Pages {
         out: SerializedPageWriter::new(&mut sink),
-        compressor: Compressor::new(LEVEL)?,
+        compressor,
         can_be_null: column.max_def_level() > 0,
         encoding,
         index: ColumnIndexBuilder::new(column.physical_type()),

@@ -19,6 +19,8 @@ use super::rest::REST;
 
 /// Begins the names of directories in which partitions are made.
 const WORK: &str = ".sealing-";
+/// Where a machine of AWS has keys for its programs. It is the last place where they are looked for.
+const MACHINE_KEYS: &str = "169.254.169.254";
 /// Bytes of a part of an upload.
 const PART: usize = 8 << 20;
 
@@ -92,13 +94,24 @@ impl Target {
         match self.store.get(&self.key(of, MANIFEST)).await {
             Ok(found) => Ok(Some(serde_json::from_slice(&found.bytes().await?)?)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("cannot read {}", self.url)),
+            Err(error) => Err(self.refused(error)),
         }
+    }
+
+    /// What to do about a place that cannot be read.
+    fn refused(&self, error: object_store::Error) -> anyhow::Error {
+        let has_no_keys = error.to_string().contains(MACHINE_KEYS);
+        let error = anyhow::Error::new(error).context(format!("cannot read {}", self.url));
+        if !has_no_keys {
+            return error;
+        }
+        error.context("there are no keys for the bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
     }
 
     /// All complete partitions, in the order of their keys.
     pub async fn manifests(&self) -> Result<Vec<Manifest>> {
-        let objects: Vec<_> = self.store.list(Some(&self.prefix)).try_collect().await?;
+        let listed = self.store.list(Some(&self.prefix)).try_collect().await;
+        let objects: Vec<_> = listed.map_err(|error| self.refused(error))?;
         let mut keys: Vec<Path> = objects.into_iter().map(|object| object.location).collect();
         keys.retain(|key| key.filename() == Some(MANIFEST) && !key.as_ref().contains(WORK));
         keys.sort();

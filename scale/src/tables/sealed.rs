@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::execution::context::SessionContext;
+use futures::TryStreamExt;
 
 use crate::seal::Manifest;
 use crate::seal::target::Target;
@@ -47,27 +48,66 @@ impl SealedSet {
         names
     }
 
+    /// The files that cannot be read to their end, each with the reason.
+    pub async fn unreadable_files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for partition in &self.partitions {
+            for name in &partition.tables {
+                if let Err(error) = self.read_through(partition, name).await {
+                    let file = self.target.key(partition, &format!("{name}.parquet"));
+                    found.push(format!("{file} is damaged: {error}"));
+                }
+            }
+        }
+        found
+    }
+
+    /// Reads all rows of a file.
+    async fn read_through(&self, partition: &Manifest, name: &str) -> Result<()> {
+        let context = SessionContext::new();
+        let table = self.read(&context, vec![self.file(partition, name)?]).await?;
+        let mut batches = context.read_table(table)?.execute_stream().await?;
+        while batches.try_next().await?.is_some() {}
+        Ok(())
+    }
+
     /// The table with this name; `None` if no partition has it.
     pub async fn table(&self, context: &SessionContext, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let store = self.target.url();
-        context.register_object_store(store, self.target.store().clone());
-        let mut files = Vec::new();
-        for partition in self.partitions.iter().filter(|partition| partition.tables.iter().any(|it| it == name)) {
-            let mut url = store.clone();
-            let key = self.target.key(partition, &format!("{name}.parquet"));
-            // A `%` in a key is a sign of the key, so it is encoded again.
-            let mut segments = url.path_segments_mut().map_err(|()| anyhow!("{store} has no path"))?;
-            segments.clear().extend(key.parts().map(|part| part.as_ref().to_owned()));
-            drop(segments);
-            files.push(ListingTableUrl::try_new(url, None)?);
-        }
+        let has_it = |partition: &&Manifest| partition.tables.iter().any(|it| it == name);
+        let files = self.partitions.iter().filter(has_it).map(|partition| self.file(partition, name));
+        let files = files.collect::<Result<Vec<_>>>()?;
         if files.is_empty() {
             return Ok(None);
         }
+        match self.read(context, files.clone()).await {
+            Ok(table) => Ok(Some(table)),
+            Err(error) => {
+                // The engine's error names no file.
+                for file in files {
+                    let shown = file.to_string();
+                    self.read(context, vec![file]).await.with_context(|| format!("{shown} cannot be read"))?;
+                }
+                Err(error.context(format!("the table `{name}` in {} cannot be read", self.target.url())))
+            }
+        }
+    }
+
+    /// The file of a table in a partition.
+    fn file(&self, partition: &Manifest, name: &str) -> Result<ListingTableUrl> {
+        let mut url = self.target.url().clone();
+        let key = self.target.key(partition, &format!("{name}.parquet"));
+        // A `%` in a key is a sign of the key, so it is encoded again.
+        let mut segments = url.path_segments_mut().map_err(|()| anyhow!("{} has no path", self.target.url()))?;
+        segments.clear().extend(key.parts().map(|part| part.as_ref().to_owned()));
+        drop(segments);
+        Ok(ListingTableUrl::try_new(url, None)?)
+    }
+
+    /// Some files as one table.
+    async fn read(&self, context: &SessionContext, files: Vec<ListingTableUrl>) -> Result<Arc<dyn TableProvider>> {
+        context.register_object_store(self.target.url(), self.target.store().clone());
         let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension(".parquet");
         let config = ListingTableConfig::new_with_multi_paths(files).with_listing_options(options);
-        let unreadable = |error| anyhow!("a file of the table `{name}` in {store} cannot be read: {error}");
-        let config = config.infer_schema(&context.state()).await.map_err(unreadable)?;
-        Ok(Some(Arc::new(ListingTable::try_new(config)?)))
+        Ok(Arc::new(ListingTable::try_new(config.infer_schema(&context.state()).await?)?))
     }
 }

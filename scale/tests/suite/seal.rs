@@ -56,8 +56,40 @@ fn a_sealed_set_answers_as_the_recording_does() {
     file.set_len(100).expect("it is longer");
     let damaged = metaspy(&["query", "SELECT * FROM lanes", &target.display().to_string()]);
     let error = String::from_utf8_lossy(&damaged.stderr).into_owned();
-    assert!(error.starts_with("metaspy: a file of the table `lanes` in file://"), "{error}");
+    assert!(error.starts_with("metaspy: file:///") && error.contains("lanes.parquet cannot be read: "), "{error}");
     fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
+fn a_flipped_bit_in_a_page_is_found_and_its_file_is_named() {
+    let target = directory("flipped");
+    seal(&target, "here");
+    let path = partition(&target).join("events.parquet");
+    let sealed = fs::read(&path).expect("it was sealed");
+    // The last third is the footer and what belongs to it.
+    for part in 1..20 {
+        let mut bytes = sealed.clone();
+        bytes[sealed.len() / 30 * part] ^= 4;
+        fs::write(&path, &bytes).expect("there is room");
+        let output = metaspy(&["query", "-o", "rows.csv", "SELECT * FROM events", &target.display().to_string()]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && error.contains("events.parquet"), "part {part}: {error}");
+    }
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
+fn a_set_of_a_damaged_recording_says_so() {
+    let directory = directory("sealed damaged");
+    let (cut, set) = (directory.join("cut.spy"), directory.join("set"));
+    let bytes = fs::read(recording()).expect("it was recorded");
+    fs::write(&cut, &bytes[..bytes.len() / 2]).expect("there is room");
+    let (cut, set) = (cut.display().to_string(), set.display().to_string());
+    assert_eq!(metaspy(&["seal", &cut, "--to", &set]).status.code(), Some(1));
+    let query = metaspy(&["query", "SELECT count(*) FROM sites", &set]);
+    assert_eq!(query.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&query.stderr).contains("cut.spy: "));
+    fs::remove_dir_all(directory).expect("it is ours");
 }
 
 #[test]
