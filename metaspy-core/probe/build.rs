@@ -2,6 +2,8 @@
 fn main() {
     // A build outside the workspace knows these switches as well.
     println!("cargo::rustc-check-cfg=cfg(loom, tsan, metaspy_bare, metaspy_called, metaspy_plain)");
-    println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::metadata=root={}", std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let root = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    println!("cargo::metadata=root={root}");
+    // The whole path: it is no longer there if the directory has moved.
+    println!("cargo::rerun-if-changed={root}/build.rs");
 }
