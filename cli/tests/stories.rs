@@ -58,6 +58,7 @@ fn implementations(of: &str) -> Vec<String> {
     let directory = root().join("target/receivers/statrs/src/distribution");
     let files = fs::read_dir(directory).expect("the story copied it").map(|entry| entry.expect("a file").path());
     let mut types = Vec::new();
+    let files = files.filter(|path| path.is_file());
     for source in files.map(|path| fs::read_to_string(path).expect("it is text")) {
         let lines = source.lines().filter(|line| line.trim_start().starts_with(&format!("impl {of}<")));
         types.extend(lines.map(|line| line.split(' ').rev().nth(1).expect("a type and a brace").to_owned()));
