@@ -3,6 +3,8 @@
 #[cfg(all(feature = "record", any(target_os = "linux", target_vendor = "apple", windows)))]
 mod environment;
 mod feature_off;
+#[cfg(all(feature = "record", target_os = "linux"))]
+mod hosts;
 #[cfg(all(feature = "record", any(target_os = "linux", target_vendor = "apple", windows)))]
 mod other_processes;
 #[cfg(all(feature = "record", any(target_os = "linux", target_vendor = "apple", windows)))]

@@ -74,6 +74,12 @@ thread_local! {
     static OPEN: RefCell<Vec<Open>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Works on the running calls of this thread. `None` if its thread-locals are gone, or if it is at work on them already: the
+/// allocator, or a signal handler, may call a hook in the middle.
+fn with_open<R>(work: impl FnOnce(&mut Vec<Open>) -> R) -> Option<R> {
+    OPEN.try_with(|calls| Some(work(&mut *calls.try_borrow_mut().ok()?))).ok().flatten()
+}
+
 pub(super) fn before(handlers: &[Handler], view: &CallView<'_>) {
     handlers.iter().filter(|handler| handler.when == When::Before).for_each(|handler| handler.run(view));
 }
@@ -81,37 +87,26 @@ pub(super) fn before(handlers: &[Handler], view: &CallView<'_>) {
 pub(super) fn remember(id: u64, requirements: Requirements, view: CallView<'_>) {
     let CallView { site, subject, cause, event, arguments, .. } = view;
     let open = Open { id, requirements, site, subject, cause, event, arguments, returned: None };
-    // A thread whose thread-locals are gone has no handlers after its calls.
-    let _ = OPEN.try_with(|calls| calls.borrow_mut().push(open));
+    // Without it, the call has no return value and no handlers after it.
+    let _ = with_open(|calls| calls.push(open));
 }
 
 pub(super) fn returns(id: u64, value: &dyn Debug) {
-    let is_wanted = OPEN.try_with(|calls| {
-        calls.borrow().iter().rev().find(|open| open.id == id).is_some_and(|open| open.requirements.details)
-    });
-    if is_wanted != Ok(true) {
+    let of_call = |open: &&mut Open| open.id == id;
+    let is_wanted = with_open(|calls| calls.iter_mut().rev().find(of_call).is_some_and(|open| open.wants_details()));
+    if is_wanted != Some(true) {
         return;
     }
     // Formatted while the list is not borrowed: `Debug` may call observed methods itself.
     let bytes = show(value);
-    let _ = OPEN.try_with(|calls| {
-        if let Some(open) = calls.borrow_mut().iter_mut().rev().find(|open| open.id == id) {
-            open.returned = Some(bytes);
-        }
-    });
+    let _ = with_open(|calls| calls.iter_mut().rev().find(of_call).map(|open| open.returned = Some(bytes)));
 }
 
 /// Writes the return value, if there is one and it is recorded.
 pub(super) fn write_return(id: u64) -> bool {
-    let bytes = OPEN.try_with(|calls| {
-        let mut calls = calls.borrow_mut();
-        let open = calls.iter_mut().rev().find(|open| open.id == id)?;
-        open.returned.take()
-    });
-    match bytes {
-        Ok(Some(bytes)) if id < recorder::LOST => recorder::mark(Mark::Detail, id, [0; 2], bytes.as_slice()).is_some(),
-        _ => false,
-    }
+    let bytes = with_open(|calls| calls.iter_mut().rev().find(|open| open.id == id)?.returned.take()).flatten();
+    let is_event = id < recorder::LOST;
+    bytes.is_some_and(|bytes| is_event && recorder::mark(Mark::Detail, id, [0; 2], bytes.as_slice()).is_some())
 }
 
 pub(super) fn after(id: u64, outcome: Outcome) {
@@ -122,12 +117,7 @@ pub(super) fn after(id: u64, outcome: Outcome) {
 
 /// Takes a call off this thread: an async call may end on another.
 pub(super) fn take(id: u64) -> Option<Open> {
-    let taken = OPEN.try_with(|calls| {
-        let mut calls = calls.borrow_mut();
-        let at = calls.iter().rposition(|open| open.id == id)?;
-        Some(calls.remove(at))
-    });
-    taken.ok().flatten()
+    with_open(|calls| Some(calls.remove(calls.iter().rposition(|open| open.id == id)?))).flatten()
 }
 
 /// Runs the handlers after a call, last installed first.

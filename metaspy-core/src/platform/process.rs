@@ -68,6 +68,21 @@ pub(crate) fn is_privileged() -> bool {
     }
 }
 
+/// Bytes of the largest file that this process may write; a larger one ends it with a signal.
+pub(crate) fn largest_file() -> u64 {
+    #[cfg(unix)]
+    {
+        let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: the call writes into `limit` only.
+        unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+        limit.rlim_cur
+    }
+    #[cfg(not(unix))]
+    {
+        u64::MAX
+    }
+}
+
 /// The user's number; 0 on systems without one.
 pub(crate) fn user() -> u32 {
     #[cfg(unix)]

@@ -70,7 +70,7 @@ fn is_set(name: &str) -> bool {
 }
 
 /// The variables that programs read.
-const READ: [&str; 11] = [
+const READ: [&str; 12] = [
     "METASPY_RECORD",
     "METASPY_OBSERVE",
     "METASPY_MODE",
@@ -79,14 +79,15 @@ const READ: [&str; 11] = [
     "METASPY_ROTATE",
     "METASPY_DIR",
     "METASPY_CONTROL",
+    "METASPY_GUARD",
     "METASPY_RUN",
     "METASPY_PROFILE",
     "METASPY_SAMPLE",
 ];
 
 /// Of those, the ones that have an effect only on a program that the environment records.
-const OF_RECORDED: [&str; 5] =
-    ["METASPY_OBSERVE", "METASPY_MODE", "METASPY_DETAILS", "METASPY_CONTROL", "METASPY_ROTATE"];
+const OF_RECORDED: [&str; 6] =
+    ["METASPY_OBSERVE", "METASPY_MODE", "METASPY_DETAILS", "METASPY_CONTROL", "METASPY_GUARD", "METASPY_ROTATE"];
 
 /// Reports variables that are set and have no effect, and misspelt ones.
 fn report_without_effect(is_recorded: bool) {

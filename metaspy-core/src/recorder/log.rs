@@ -1,7 +1,7 @@
 //! The log: one per process, so that a hook writes an event once, however many profilers are interested.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::fs::Metadata;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
@@ -12,6 +12,7 @@ use crate::format::layout::Layout;
 use crate::recorder::arrays::Array;
 use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::folder::Folder;
+use crate::recorder::own_file::OwnFile;
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
 use crate::recorder::statement_halves::StatementHalves;
@@ -69,7 +70,7 @@ pub(crate) struct Log {
     pub number: u8,
     pub policy: Policy,
     /// The file, if it has one.
-    pub file: Option<(PathBuf, Arc<std::fs::File>)>,
+    pub file: Option<Arc<OwnFile>>,
     pub(super) ready: ReadyRing<AtomicU64>,
     /// One of [`State`] for each place.
     pub(super) states: Box<[AtomicU8]>,
@@ -182,6 +183,11 @@ pub(crate) fn current() -> Option<&'static Log> {
 pub(crate) fn all() -> impl Iterator<Item = &'static Log> {
     // SAFETY: as above.
     LOGS.iter().filter_map(|log| unsafe { log.load(Ordering::Acquire).as_ref() })
+}
+
+/// True if a log of this process is in the file that this metadata describes.
+pub(crate) fn has_file(metadata: &Metadata) -> bool {
+    all().filter_map(|log| log.file.as_ref()).any(|file| file.is_described_by(metadata))
 }
 
 /// The log with this number.

@@ -27,14 +27,15 @@ impl Log {
         // A file grows early and by large steps, because the disk may be slow.
         let margin = if self.file.is_some() { STEP } else { 0 };
         let ahead = (fresh + (round.target * 2).max(margin)).min(self.layout.blocks);
-        if let Some((path, file)) = &self.file
+        if let Some(file) = &self.file
             && grown < ahead
             && !self.is_short()
         {
             let step = STEP.max(round.target).min(self.layout.blocks - grown).next_multiple_of(CHUNK_BLOCKS as u64);
             let step = step.min(self.layout.blocks - grown);
             let (offset, bytes) = self.bytes_of(grown, step);
-            match map::allocate(file, offset, bytes).and_then(|()| self.populate(grown, step)) {
+            let allocated = file.get().and_then(|file| map::allocate(file, offset, bytes));
+            match allocated.and_then(|()| self.populate(grown, step)) {
                 Ok(()) => {
                     self.present.store(grown + step, Ordering::Relaxed);
                     // A lane may have allocated more meanwhile.
@@ -46,7 +47,7 @@ impl Log {
                     let mebibytes = (grown * BLOCK_BYTES as u64) >> 20;
                     self.note(&format!(
                         "{} stays at {mebibytes} MiB of events: {error}. Make room, or record with a smaller budget.",
-                        path.display()
+                        file.path().display()
                     ));
                 }
             }
@@ -73,14 +74,15 @@ impl Log {
     /// at the same moment allocate the same blocks, which is no harm. False if there is no room, which the collector
     /// reports.
     pub(super) fn grow_for_lane(&self) -> bool {
-        let Some((_, file)) = &self.file else { return false };
+        let Some(file) = &self.file else { return false };
         let grown = self.word(sb::GROWN).load(Ordering::Acquire);
         if grown >= self.layout.blocks || self.is_short() {
             return false;
         }
         let step = LANE_STEP.min(self.layout.blocks - grown);
         let (offset, bytes) = self.bytes_of(grown, step);
-        let is_there = map::reserve(file, offset, bytes).is_ok_and(|reserved| reserved);
+        let reserved = file.get().and_then(|file| map::reserve(file, offset, bytes));
+        let is_there = reserved.is_ok_and(|reserved| reserved);
         if is_there {
             self.word(sb::GROWN).fetch_max(grown + step, Ordering::AcqRel);
         }
@@ -95,7 +97,7 @@ impl Log {
     /// Trims a file to its used part. The caller holds the collector's lock. Each lane may still take one block, so there is
     /// room for that.
     pub(super) fn trim(&self) {
-        let Some((_, file)) = &self.file else { return };
+        let Some(Ok(file)) = self.file.as_ref().map(|file| file.get()) else { return };
         let used = self.word(sb::FRESH).load(Ordering::Acquire) + self.word(sb::LANES_USED).load(Ordering::Acquire);
         let kept = (used + 1).next_multiple_of(CHUNK_BLOCKS as u64);
         if kept < self.word(sb::GROWN).load(Ordering::Acquire).max(self.layout.blocks) {

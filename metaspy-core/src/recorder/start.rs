@@ -1,11 +1,13 @@
 //! Starts a log in memory or in a file, with a layout for its budget.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::Duration;
+
+use metaspy_reader::platform::{own_thread, writer_lock};
 
 use crate::clock;
 use crate::format::Policy;
@@ -22,6 +24,7 @@ use crate::recorder::lane_rows::retire_lane;
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, Named, current};
 use crate::recorder::next_epoch::next_epoch;
+use crate::recorder::own_file::OwnFile;
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
 use crate::recorder::start_error::StartError;
@@ -29,7 +32,6 @@ use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::stepped::Stepped;
 use crate::recorder::taken_back::TakenBack;
 use crate::recorder::tally_page::Page;
-use crate::recording::BUSY;
 
 /// The place of a log.
 #[derive(Clone, Debug)]
@@ -51,6 +53,8 @@ pub(crate) struct Spec {
 }
 
 static STARTING: Mutex<()> = Mutex::new(());
+/// Bytes of the program's arguments that are recorded.
+const ARGUMENTS_MAX: usize = 32 << 10;
 
 /// The current log. Starts one with `default` if there is none.
 pub(crate) fn ensure(default: impl FnOnce() -> Result<Spec, StartError>) -> Result<&'static Log, StartError> {
@@ -170,19 +174,20 @@ fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
     let layout = Layout::with_names(spec.budget, spec.policy, spec.linked_names.unwrap_or(0));
     // Before the file exists, so that it is empty for no longer than it must.
     let first_bytes = crate::recording::first_bytes();
-    let file = Arc::new(new_file(path).map_err(failed)?);
-    metaspy_reader::platform::writer_lock::take(&file);
-    let made = (&*file)
-        .write_all(&first_bytes)
-        .and_then(|()| file.set_len(layout.total_bytes() as u64))
-        .and_then(|()| allocate_tables(&file, &layout))
-        .and_then(|()| {
-            let [arena, first, second, profiles] = in_steps(&layout).map(|area| Stepped::in_file(area, &file));
-            Ok((map::file(&file, layout.total_bytes())?, [arena?, first?, second?, profiles?]))
-        });
+    if layout.total_bytes() as u64 > platform::process::largest_file() {
+        return Err(failed(io::ErrorKind::FileTooLarge.into()));
+    }
+    let own = Arc::new(OwnFile::create(path).map_err(failed)?);
+    let made = own.get().and_then(|mut file| {
+        writer_lock::take(file);
+        file.write_all(&first_bytes)?;
+        file.set_len(layout.total_bytes() as u64)?;
+        allocate_tables(file, &layout)?;
+        let [arena, first, second, profiles] = in_steps(&layout).map(|area| Stepped::in_file(area, &own));
+        Ok((map::file(file, layout.total_bytes())?, [arena?, first?, second?, profiles?]))
+    });
     let (map, stepped) = made.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(failed)?;
-    let file = Some((path.to_owned(), file));
-    Ok(Log::new(spec.clone(), layout, stepped, Region::writable(map), file, number))
+    Ok(Log::new(spec.clone(), layout, stepped, Region::writable(map), Some(own), number))
 }
 
 /// The areas that a file allocates in steps.
@@ -199,30 +204,13 @@ fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
     at_once.try_for_each(|(_, _, area)| map::allocate(file, area.offset() as u64, area.bytes() as u64))
 }
 
-/// Creates a new file that only its user can read. It never opens an existing file or follows a link.
-fn new_file(path: &Path) -> io::Result<File> {
-    // Another process may still read the old recording, so it is unlinked and not overwritten.
-    crate::recording::remove_dead(path)?;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
-    }
-    options.open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => io::Error::new(io::ErrorKind::ResourceBusy, BUSY),
-        _ => error,
-    })
-}
-
 impl Log {
     fn new(
         spec: Spec,
         layout: Layout,
         [arena, first, second, profiles]: [Stepped; 4],
         region: Region,
-        file: Option<(PathBuf, Arc<File>)>,
+        file: Option<Arc<OwnFile>>,
         number: u8,
     ) -> Log {
         let words = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
@@ -297,13 +285,29 @@ impl Log {
         let program = serde_json::json!({
             "name": name,
             "path": path.to_string_lossy(),
-            "arguments": std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>(),
+            "arguments": arguments(),
             "build_id": crate::recording::build_id(&path),
             "boot": platform::process::boot_id(),
             "version": env!("CARGO_PKG_VERSION"),
         });
         self.append(Draft::new(Entry::Program, 0).text(&program.to_string()));
     }
+}
+
+/// The arguments of the program, as many as there is room for beside other names.
+fn arguments() -> Vec<String> {
+    let mut left = ARGUMENTS_MAX;
+    let mut shown = Vec::new();
+    for argument in std::env::args_os() {
+        let text = argument.to_string_lossy();
+        let Some(rest) = left.checked_sub(text.len()) else {
+            shown.push("…".to_owned());
+            break;
+        };
+        left = rest;
+        shown.push(text.into_owned());
+    }
+    shown
 }
 
 /// The states of all places. A growing log has millions of unused places; untouched zeroed memory costs nothing.
@@ -316,7 +320,7 @@ fn states(blocks: usize) -> Box<[AtomicU8]> {
 
 /// Starts the collector's thread. Without it the log still works: lanes count the calls that find no block.
 fn spawn_collector(log: &'static Log) {
-    let spawned = std::thread::Builder::new().name("metaspy-collector".into()).spawn(|| log.collect());
+    let spawned = own_thread::spawn("metaspy-collector", || log.collect());
     match spawned {
         Ok(thread) => drop(log.collector.set(thread.thread().clone())),
         Err(error) => {
@@ -340,6 +344,9 @@ extern "C" fn in_forked_child() {
         // It is the parent's to close, and to trim.
         log.closing.store(true, Ordering::Release);
         log.closed.store(true, Ordering::Release);
+        if let Some(file) = &log.file {
+            file.close_in_child();
+        }
         if let Some(map) = log.region.map() {
             // SAFETY: the mapping is this process's own view of the recording. Later writes reach private pages only.
             unsafe { metaspy_reader::platform::map::cover(map.as_mut_ptr(), log.layout.total_bytes()) };

@@ -1,12 +1,12 @@
 //! Areas of a file that are allocated in steps: few programs need all of them.
 
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::format::layout::Area;
 use crate::platform::map;
+use crate::recorder::own_file::OwnFile;
 
 /// Bytes that are allocated at a time.
 pub(super) const STEP: usize = 1 << 20;
@@ -14,7 +14,7 @@ pub(super) const STEP: usize = 1 << 20;
 /// An area, and how many of its bytes are allocated.
 pub(crate) struct Stepped {
     pub area: Area,
-    file: Option<Arc<File>>,
+    file: Option<Arc<OwnFile>>,
     allocated: AtomicUsize,
 }
 
@@ -26,10 +26,10 @@ impl Stepped {
 
     /// An area of a file, with its first step. Where the system cannot allocate without writing, a later step could
     /// overwrite what another thread has written meanwhile. The whole area is allocated there.
-    pub fn in_file(area: Area, file: &Arc<File>) -> io::Result<Self> {
-        let step = area.bytes().min(STEP);
+    pub fn in_file(area: Area, own: &Arc<OwnFile>) -> io::Result<Self> {
+        let (file, step) = (own.get()?, area.bytes().min(STEP));
         if map::reserve(file, area.offset() as u64, step as u64)? {
-            return Ok(Stepped { area, file: Some(file.clone()), allocated: AtomicUsize::new(step) });
+            return Ok(Stepped { area, file: Some(own.clone()), allocated: AtomicUsize::new(step) });
         }
         map::allocate(file, area.offset() as u64, area.bytes() as u64)?;
         Ok(Stepped::in_memory(area))
@@ -46,7 +46,8 @@ impl Stepped {
         let Some(file) = self.file.as_ref().filter(|_| wanted <= self.area.bytes()) else { return false };
         let to = wanted.next_multiple_of(STEP).min(self.area.bytes());
         let offset = (self.area.offset() + from) as u64;
-        let is_there = map::reserve(file, offset, (to - from) as u64).is_ok_and(|reserved| reserved);
+        let reserved = file.get().and_then(|file| map::reserve(file, offset, (to - from) as u64));
+        let is_there = reserved.is_ok_and(|reserved| reserved);
         if is_there {
             self.allocated.fetch_max(to, Ordering::AcqRel);
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::format::superblock as sb;
 use crate::platform::process;
+use crate::recorder;
 
 /// The process of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +77,9 @@ const MOMENTS: usize = 20;
 /// Why a recording is not replaced.
 pub(crate) const BUSY: &str = "another process records there";
 
-/// Removes a recording whose process has ended, also one that it only began, or that is this process's own. Anything else stays, and is an error: a file
-/// that is no recording, also an empty one, or a recording that another process writes.
+/// Removes a recording whose process has ended, also one that it only began, or that this process has closed or replaces.
+/// Anything else stays, and is an error: a file that is no recording, also an empty one, a recording that another process
+/// writes, and one that this process began as another program, or that another copy of this library writes in it.
 pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
     let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
     let other = || io::Error::new(io::ErrorKind::AlreadyExists, "a file that is no recording exists at this path");
@@ -90,7 +92,7 @@ pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
     let is_locked = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
     let writer = maker_of(&mut file);
     let is_busy = match writer {
-        Some(Writer { pid, start, .. }) if is_own(pid, start) => false,
+        Some(Writer { pid, start, has_closed }) if is_own(pid, start) => !has_closed && !recorder::has_file(&found),
         // A file system may have no locks.
         Some(Writer { pid, start, has_closed: false }) => is_locked || process::start_of(pid) == Some(start),
         _ => is_locked,

@@ -88,7 +88,7 @@ impl Recording {
 
     /// Its file, if it has one.
     pub fn path(&self) -> Option<&Path> {
-        self.log.file.as_ref().map(|(path, _)| path.as_path())
+        self.log.file.as_ref().map(|file| file.path())
     }
 
     /// A reader of its present content.
@@ -233,12 +233,17 @@ impl Builder {
             crate::profiler::control::allow(log);
         }
         if self.guarded {
-            guard_against_truncation();
-            if let Some(map) = log.region.map() {
-                truncation::guard(map.as_ptr(), map.len());
-            }
+            guard(log);
         }
         Ok(Recording { log })
+    }
+}
+
+/// Guards the mapped file of a log.
+fn guard(log: &Log) {
+    guard_against_truncation();
+    if let Some(map) = log.region.map() {
+        truncation::guard(map.as_ptr(), map.len());
     }
 }
 

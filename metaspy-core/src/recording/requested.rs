@@ -35,11 +35,17 @@ static SELECTED: AtomicU8 = AtomicU8::new(0);
 pub(super) fn ensure(otherwise: Otherwise) -> Result<&'static Log, StartError> {
     match ensure_in(otherwise, Path::to_owned) {
         // The process that started this one records there, or another one of the same environment.
-        Err(StartError::File { source, .. }) if source.kind() == ErrorKind::ResourceBusy => {
-            ensure_in(otherwise, of_this_process)
-        }
+        Err(error) if is_busy(&error) => match ensure_in(otherwise, of_this_process) {
+            // Before it became another program, this process recorded there.
+            Err(error) if is_busy(&error) => ensure_in(otherwise, next_of_this_process),
+            started => started,
+        },
         started => started,
     }
+}
+
+fn is_busy(error: &StartError) -> bool {
+    matches!(error, StartError::File { source, .. } if source.kind() == ErrorKind::ResourceBusy)
 }
 
 /// As [`ensure`], in memory if the file cannot be made.
@@ -63,9 +69,10 @@ pub(crate) fn refuse(error: &StartError) {
 /// Reports that the program starts a recording of its own, if that ends the selected one.
 pub(super) fn note_end(log: &Log) {
     if log.number == SELECTED.load(Ordering::Relaxed)
-        && let Some((path, _)) = &log.file
+        && let Some(file) = &log.file
     {
-        let note = format!("The program starts a recording of its own. METASPY_RECORD={} ends here.", path.display());
+        let note =
+            format!("The program starts a recording of its own. METASPY_RECORD={} ends here.", file.path().display());
         log.note(&note);
         warn(&note);
     }
@@ -91,6 +98,9 @@ fn select(log: &'static Log) {
     if switch("METASPY_CONTROL", "the crawler may not arm sites") {
         control::allow(log);
     }
+    if switch("METASPY_GUARD", "a truncated recording ends the program") {
+        super::guard(log);
+    }
 }
 
 /// Starts the recording that follows a selected one in the rotation. `None` if the program ends, or has started one of its
@@ -99,7 +109,7 @@ pub(super) fn follow(log: &Log) -> Result<Option<&'static Log>, StartError> {
     let Some(next) = recorder::follow(log, || spec(Otherwise::Live, next_of_this_process))? else { return Ok(None) };
     select(next);
     crate::arm::renew();
-    if let Some((_, file)) = &log.file {
+    if let Some(Ok(file)) = log.file.as_ref().map(|file| file.get()) {
         writer_lock::release(file);
     }
     Ok(Some(next))

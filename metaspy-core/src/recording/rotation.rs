@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use metaspy_reader::platform::own_thread;
 use metaspy_reader::units::{parse_duration_ns, parse_size};
 
 use crate::platform::warn;
@@ -60,7 +61,7 @@ impl Rotation {
             let _meta = Level::raise(1);
             self.follow(log);
         };
-        if let Err(error) = thread::Builder::new().name("metaspy-rotation".into()).spawn(watch) {
+        if let Err(error) = own_thread::spawn("metaspy-rotation", watch) {
             log.note(&format!("The recording does not rotate: its thread did not start: {error}."));
         }
     }

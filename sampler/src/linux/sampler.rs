@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
+use metaspy_reader::platform::own_thread;
+
 use crate::error::SampleError;
 use crate::linux::session::sample_process;
 use crate::linux::timer::threads::OWN_THREAD;
@@ -54,7 +56,7 @@ impl Sampler {
             let stop = Arc::clone(&stop);
             move || sample_process(std::process::id(), &options, &stop, &Watched::default(), || _ = sender.send(()))
         };
-        let thread = std::thread::Builder::new().name(OWN_THREAD.into()).spawn(run).map_err(SampleError::System)?;
+        let thread = own_thread::spawn(OWN_THREAD, run).map_err(SampleError::System)?;
         let sampler = Sampler { stop, thread: Some(thread) };
         match opened.recv() {
             Ok(()) => Ok(sampler),

@@ -1,10 +1,11 @@
-//! The parts of the system that a reader needs: memory, mappings, processes, locks of files, and a guard against truncated
-//! files.
+//! The parts of the system that a reader needs: memory, mappings, processes, locks of files, threads of our own, and a guard
+//! against truncated files.
 
 pub mod allocator;
 pub mod library;
 pub mod lock;
 pub mod map;
+pub mod own_thread;
 pub mod process;
 pub mod truncation;
 pub mod writer_lock;

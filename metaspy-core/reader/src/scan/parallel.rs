@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use crate::platform::own_thread::without_signals;
+
 /// Threads at most. More threads do not make memory faster.
 const THREADS_MAX: usize = 16;
 /// Chunks that justify one more thread.
@@ -54,8 +56,8 @@ pub fn each_watched<T: Sync, A: Send>(
     let run = || run_watched(&|_| true);
     thread::scope(|scope| {
         // If the system refuses a thread, the others do its work.
-        let others: Vec<_> =
-            (1..threads).filter_map(|_| thread::Builder::new().spawn_scoped(scope, run).ok()).collect();
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, run).ok();
+        let others: Vec<_> = without_signals(|| (1..threads).filter_map(spawn).collect());
         let mut states = vec![run_watched(watch)];
         for other in others {
             match other.join() {

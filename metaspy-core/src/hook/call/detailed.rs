@@ -13,6 +13,7 @@ use crate::hook::details::{self, Reify};
 use crate::hook::handler;
 use crate::hook::{light_call, receiver};
 use crate::method_profilers;
+use crate::platform::signal_mask::may_be_in_handler;
 use crate::recorder::{self, About};
 use crate::site::Site;
 use crate::subject::Subject;
@@ -115,6 +116,10 @@ pub(super) fn begin_detailed<'a>(
         return Call::new(site, subject, recorder::begin(config.site(), subject, true));
     }
     let Some(requirements) = with_plan(site, |plan| plan.requirements(subject)) else { return begin(site, subject) };
+    if requirements.handlers.is_empty() && may_be_in_handler() {
+        // The text of a value takes memory, and a signal may have interrupted the allocator.
+        return begin(site, subject);
+    }
     let mut reified = Reify::default();
     recorder::at_meta_level(|| reify(&mut reified));
     let details: &[u8] = if requirements.details { reified.bytes.as_slice() } else { &[] };

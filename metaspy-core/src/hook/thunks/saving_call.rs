@@ -8,7 +8,7 @@ macro_rules! call_saving {
             "push rdi\npush rsi\n",
             $($before, "\n",)*
             $call, "\n",
-            "pop rsi\npop rdi\npop rbp\n.cfi_def_cfa rsp, 8\nret\n",
+            "pop rsi\npop rdi\npop rbp\n.cfi_def_cfa rsp, 8\n.cfi_restore rbp\nret\n",
         )
     };
 }

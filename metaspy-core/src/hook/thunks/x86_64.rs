@@ -252,9 +252,11 @@ unsafe extern "C" fn finish() {
         "and ecx, 3",
         "cmp ecx, 2",
         "jne 80f",
-        // It began on this thread, which has a lane since then.
         "mov r11, [rip + metaspy_thread_word@GOTTPOFF]",
         "mov r11, fs:[r11]",
+        // It began on another thread, whose stack is resumed on this one.
+        "test r11, r11",
+        "je 65f",
         "mov r9, rax",
         "test al, {timed_mark}",
         "je 20f",
@@ -305,6 +307,9 @@ unsafe extern "C" fn finish() {
         "mov rax, r10",
         "add rax, [r11 + {base}]",
         "jmp 70f",
+        "65:",
+        "xor edx, edx",
+        "jmp 80f",
         "72:",
         "xor eax, eax",
         "70:",

@@ -25,8 +25,8 @@ static SERVER: Mutex<Option<Server>> = Mutex::new(None);
 
 /// Lets readers of this recording arm and disarm sites. Why that fails is noted in the recording.
 pub(crate) fn allow(log: &'static Log) {
-    let Some((recording, _)) = &log.file else { return };
-    match Server::listen(log.number, socket_of(recording)) {
+    let Some(file) = &log.file else { return };
+    match Server::listen(log.number, socket_of(file.path())) {
         Ok(server) => {
             let before = lock(&SERVER).replace(server);
             drop(before);
@@ -75,7 +75,8 @@ struct Server {
 impl Server {
     fn listen(log: u8, socket: PathBuf) -> io::Result<Self> {
         remove_stale(&socket);
-        let listener = UnixListener::bind(&socket)?;
+        // A copy has no number of a standard stream, which the program may have closed and may open again.
+        let listener = UnixListener::bind(&socket)?.try_clone()?;
         fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
         Ok(Server { log, listener, socket, connections: Vec::new(), owner: std::process::id() })

@@ -15,6 +15,8 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use metaspy_reader::platform::own_thread;
+
 use crate::linux::timer::handler::{self, MARK, OF_WORK, Pair, THREADS, now_ns};
 use crate::linux::timer::ring::{Head, MAPPINGS, NAME, Ring, Word};
 
@@ -46,7 +48,7 @@ impl Timers {
             let stop = Arc::clone(&stop);
             move || run(ring, &stop, &sender)
         };
-        let thread = std::thread::Builder::new().name(OWN_THREAD.into()).spawn(run);
+        let thread = own_thread::spawn(OWN_THREAD, run);
         let started = thread.and_then(|thread| match ready.recv() {
             Ok(done) => done.map(|()| thread),
             Err(_) => Err(io::Error::other("the thread with the timers ended")),

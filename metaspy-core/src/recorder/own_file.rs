@@ -1,0 +1,97 @@
+//! [`OwnFile`]: the file of a recording, in a program that may close it.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::recording::BUSY;
+
+/// A file that this process has created for a recording.
+///
+/// A program may close all descriptors that it has not opened itself, and then open files of its own, which get the same
+/// numbers. So each use compares the file behind the number with the one that was created.
+pub(crate) struct OwnFile {
+    path: PathBuf,
+    file: File,
+    identity: Identity,
+}
+
+/// Device and number of a file; nothing where the system has none.
+type Identity = Option<(u64, u64)>;
+
+impl OwnFile {
+    /// Creates a file that only its user can read. It never opens an existing file or follows a link.
+    pub fn create(path: &Path) -> io::Result<OwnFile> {
+        // Another process may still read the old recording, so it is unlinked and not overwritten.
+        crate::recording::remove_dead(path)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
+        }
+        let file = options.open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => io::Error::new(io::ErrorKind::ResourceBusy, BUSY),
+            _ => error,
+        })?;
+        let file = beside_standard_streams(file)?;
+        let identity = identity_of(&file.metadata()?);
+        Ok(OwnFile { path: path.to_owned(), file, identity })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True if this is its metadata.
+    pub fn is_described_by(&self, metadata: &Metadata) -> bool {
+        self.identity.is_some() && identity_of(metadata) == self.identity
+    }
+
+    /// The open file. An error if the program has closed it.
+    pub fn get(&self) -> io::Result<&File> {
+        match self.file.metadata() {
+            Ok(metadata) if identity_of(&metadata) == self.identity => Ok(&self.file),
+            _ => Err(io::Error::new(io::ErrorKind::NotConnected, "the program has closed this file")),
+        }
+    }
+
+    /// Closes the file in a forked child: as long as it is open in any process, it seems to be written.
+    pub fn close_in_child(&self) {
+        #[cfg(unix)]
+        if self.get().is_ok() {
+            use std::os::fd::AsRawFd;
+            // SAFETY: the number is of this file. The child uses it no more: the logs that it has are never dropped.
+            unsafe { libc::close(self.file.as_raw_fd()) };
+        }
+    }
+}
+
+/// The same file under a number above those of the standard streams: what is closed at the start of a program may be
+/// opened again later, by the number.
+fn beside_standard_streams(file: File) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsRawFd;
+        if file.as_raw_fd() <= libc::STDERR_FILENO {
+            // A copy never has such a number.
+            return file.try_clone();
+        }
+    }
+    Ok(file)
+}
+
+fn identity_of(metadata: &Metadata) -> Identity {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Some((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        None
+    }
+}
