@@ -4,10 +4,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use metaspy_core::Recording;
 use metaspy_core::arm::Mode;
+use metaspy_core::{Installed, Recording};
 
-use crate::{apart, observe};
+use crate::{apart, observe, observe_in_detail};
 
 /// The system's allocator, with a hook if it is switched on.
 pub struct Observed;
@@ -46,9 +46,9 @@ pub fn allocations_during(f: impl FnOnce()) -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-fn allocates(mode: Mode) {
+fn allocates(observe: impl FnOnce(&'static str) -> Installed) {
     let recording = Recording::memory().budget(64 << 20).start().expect("there is memory");
-    let installed = observe("**::allocate", mode);
+    let installed = observe("**::allocate");
     IS_OBSERVED.store(true, Ordering::Relaxed);
     let work = || drop(black_box((1..500_usize).map(|size| vec![0_u8; size % 50]).collect::<Vec<_>>()));
     work();
@@ -64,10 +64,15 @@ fn allocates(mode: Mode) {
 
 #[test]
 fn an_allocator_with_a_subject_is_recorded() {
-    apart("allocator::an_allocator_with_a_subject_is_recorded", || allocates(Mode::Full));
+    apart("allocator::an_allocator_with_a_subject_is_recorded", || allocates(|it| observe(it, Mode::Full)));
 }
 
 #[test]
 fn an_allocator_with_a_subject_is_counted() {
-    apart("allocator::an_allocator_with_a_subject_is_counted", || allocates(Mode::Tally));
+    apart("allocator::an_allocator_with_a_subject_is_counted", || allocates(|it| observe(it, Mode::Tally)));
+}
+
+#[test]
+fn an_allocator_may_be_observed_in_detail() {
+    apart("allocator::an_allocator_may_be_observed_in_detail", || allocates(observe_in_detail));
 }

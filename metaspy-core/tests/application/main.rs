@@ -40,16 +40,25 @@ fn end_later() {
 }
 
 /// Arms the sites that a selector matches.
-struct Matching(&'static str, Mode);
+struct Matching(&'static str, Arming);
 
 impl Instrumenter for Matching {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
-        session.arm_matching(&self.0.parse()?, &Arming::all(self.1))?;
+        session.arm_matching(&self.0.parse()?, &self.1)?;
         Ok(Installation::none())
     }
 }
 
 /// Observes the sites that a selector matches.
 fn observe(selector: &'static str, mode: Mode) -> Installed {
-    Profiler::new(selector).observe(Matching(selector, mode)).install().expect("the sites are there")
+    armed(selector, Arming::all(mode))
+}
+
+/// Observes these sites with arguments and returned values.
+fn observe_in_detail(selector: &'static str) -> Installed {
+    armed(selector, Arming { details: true, ..Arming::all(Mode::Full) })
+}
+
+fn armed(selector: &'static str, arming: Arming) -> Installed {
+    Profiler::new(selector).observe(Matching(selector, arming)).install().expect("the sites are there")
 }

@@ -10,7 +10,7 @@ use metaspy_core::method_profilers::{Calls, TestCoverage};
 use metaspy_core::{Installed, Profiler, Recording};
 
 use crate::allocator::allocations_during;
-use crate::{apart, observe};
+use crate::{apart, observe, observe_in_detail};
 
 /// Calls by the handler, and by the threads.
 static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -127,6 +127,20 @@ fn the_first_object_of_a_method_takes_no_memory_in_a_signal_handler() {
         };
         assert_eq!((receivers("handles_about"), receivers("handles_and_returns")), (1, 1));
         assert_eq!(CALLS.load(Ordering::Relaxed), 2, "two calls and no allocation");
+    });
+}
+
+#[test]
+fn a_call_in_a_signal_handler_has_no_details_and_takes_no_memory() {
+    apart("signals::a_call_in_a_signal_handler_has_no_details_and_takes_no_memory", || {
+        let recording = Recording::memory().budget(16 << 20).collector(false).start().expect("there is memory");
+        let installed = observe_in_detail("**::signals::*");
+        handler(count_allocations);
+        // SAFETY: the handler calls hooks only.
+        thread::spawn(|| unsafe { libc::raise(libc::SIGPROF) }).join().expect("it ends");
+        installed.uninstall();
+        assert_eq!(CALLS.load(Ordering::Relaxed), 2, "two calls and no allocation");
+        assert_eq!(recording.store().totals().emitted, 3);
     });
 }
 

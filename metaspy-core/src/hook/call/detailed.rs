@@ -113,12 +113,12 @@ pub(super) fn begin_detailed<'a>(
 ) -> Call {
     if recorder::lane_level() > 0 {
         // What a handler or a `Debug` calls is not looked into in turn: that would never end.
-        return Call::new(site, subject, recorder::begin(config.site(), subject, true));
+        return begin_plainly(site, subject, config);
     }
     let Some(requirements) = with_plan(site, |plan| plan.requirements(subject)) else { return begin(site, subject) };
     if requirements.handlers.is_empty() && may_be_in_handler() {
         // The text of a value takes memory, and a signal may have interrupted the allocator.
-        return begin(site, subject);
+        return begin_plainly(site, subject, config);
     }
     let mut reified = Reify::default();
     recorder::at_meta_level(|| reify(&mut reified));
@@ -139,4 +139,9 @@ pub(super) fn begin_detailed<'a>(
     handler::before(&requirements.handlers, &view);
     handler::remember(begun.id, requirements, view);
     call
+}
+
+/// Begins a call into which nobody looks.
+fn begin_plainly(site: &'static Site, subject: Subject, config: Config) -> Call {
+    Call::new(site, subject, recorder::begin(config.site(), subject, true))
 }
