@@ -20,7 +20,7 @@ macro_rules! whole {
         let mut guard = $crate::enter!($name, $first, $last, $facts, [$($subject)*], [$($argument)*], frame);
         let value = $crate::once(move || -> $($returned)* $body);
         if guard.is_seen() {
-            guard.returned(&$crate::value!($kind $trust "", value));
+            $crate::apart(|| guard.returned(&$crate::value!($kind $trust "", value)));
         }
         value
     }};
@@ -119,14 +119,16 @@ macro_rules! enter {
     ) => {{
         let site = $crate::site!($name, $first, $last, $facts);
         match site.is_armed() {
-            true => $crate::Guard::showing(
-                site,
-                &mut $frame,
-                &$crate::Seen::new(
-                    $crate::receiver!(site $($subject)*),
-                    &[$($crate::value!(borrowed $trust $crate::library::stringify!($argument), $argument)),+],
-                ),
-            ),
+            true => $crate::apart(|| {
+                $crate::Guard::showing(
+                    site,
+                    &mut $frame,
+                    &$crate::Seen::new(
+                        $crate::receiver!(site $($subject)*),
+                        &[$($crate::value!(borrowed $trust $crate::library::stringify!($argument), $argument)),+],
+                    ),
+                )
+            }),
             false => $crate::Guard::unarmed(site),
         }
     }};

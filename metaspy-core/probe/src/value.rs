@@ -87,6 +87,12 @@ pub fn once<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
+/// Runs a part of a hook in a frame of its own: what it holds is not in that of the function, which may be recursive.
+#[inline(never)]
+pub fn apart<R>(part: impl FnOnce() -> R) -> R {
+    part()
+}
+
 /// A value that is shown: where it is, and what can be done with it.
 #[repr(C)]
 pub struct Value<'v> {

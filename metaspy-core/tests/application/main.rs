@@ -7,6 +7,7 @@ mod allocator;
 mod forks;
 mod residents;
 mod signals;
+mod stack;
 
 use std::process::Command;
 
