@@ -9,6 +9,7 @@ use metaspy_core::Store;
 use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::Filter;
 use metaspy_report::program::{Builder, Element, Key, Method, Objects, Program, Receivers};
+use metaspy_report::text::last_segment;
 use metaspy_report::types::{MethodTypes, Shape, Types};
 
 use crate::declared_traits::traits_in;
@@ -65,6 +66,8 @@ pub struct Model {
     by_path: HashMap<String, Named>,
     /// The traits that the files declare, once they were needed.
     traits: OnceLock<HashSet<String>>,
+    /// The names of functions, true if all functions of the name have a hook, once they were needed.
+    hooked: OnceLock<HashMap<String, bool>>,
     /// True if every count is exact.
     pub is_exact: bool,
     /// The runs.
@@ -133,6 +136,7 @@ impl Model {
             files,
             by_path,
             traits: OnceLock::new(),
+            hooked: OnceLock::new(),
             runs: runs.iter().map(|&run| run.clone()).collect(),
             calls: 0,
             self_ns: 0,
@@ -298,6 +302,20 @@ impl Model {
     pub fn has_trait(&self, name: &str) -> bool {
         let read = |path: &PathBuf| fs::read_to_string(path).map(|text| traits_in(&text)).unwrap_or_default();
         self.traits.get_or_init(|| self.files.keys().flat_map(read).collect()).contains(name)
+    }
+
+    /// True if all functions with this name, the last segment of a path, have a hook; `None` if no function is known.
+    pub fn has_hook(&self, name: &str) -> Option<bool> {
+        let hooked = self.hooked.get_or_init(|| {
+            let mut hooked = HashMap::new();
+            for named in self.by_path.values() {
+                let Some(method) = self.element(named.place).method.as_deref() else { continue };
+                let all = hooked.entry(last_segment(&method.site.path).to_owned()).or_insert(true);
+                *all &= method.site.skipped.is_none();
+            }
+            hooked
+        });
+        hooked.get(name).copied()
     }
 
     fn facts_of(&self, path: &str) -> Option<&Facts> {

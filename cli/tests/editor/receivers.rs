@@ -82,6 +82,99 @@ pub trait Twice: Draw {
 
 impl Twice for Circle {}
 
+pub struct Plain;
+
+impl Plain {
+    pub const fn erase(&self) -> usize {
+        1
+    }
+}
+
+macro_rules! erased {
+    ($it:expr) => { $it.erase() };
+}
+
+macro_rules! generate {
+    ($name:ident) => { pub fn $name(it: &Circle) -> usize { it.draw() } };
+}
+
+generate!(helper);
+
+type Callback = Box<dyn Fn() -> usize>;
+
+pub struct Hooked {
+    part: Box<dyn Draw>,
+    hook: Callback,
+}
+
+impl Hooked {
+    pub fn run(&self) -> usize {
+        (self.hook)() + self.part.draw()
+    }
+}
+
+pub trait Erase {
+    fn erase(&self) -> usize;
+}
+
+impl Erase for Circle {
+    fn erase(&self) -> usize {
+        1
+    }
+}
+
+pub fn run(f: &dyn Fn() -> usize, t: &dyn Draw) -> usize {
+    f() + t.draw()
+}
+
+pub fn sum(it: impl Iterator<Item = usize>, t: &dyn Draw) -> usize {
+    it.sum::<usize>() + t.draw()
+}
+
+pub fn unreached(f: &Callback, t: Option<&dyn Draw>) -> usize {
+    f() + t.map_or(0, |t| t.draw())
+}
+
+pub fn generic<T: Draw>(t: T, f: impl Fn(&T) -> usize) -> usize {
+    f(&t) + t.draw()
+}
+
+pub fn by_macro(t: &dyn Draw) -> usize {
+    helper(&Circle(1)) + t.draw()
+}
+
+pub fn in_macro(it: &dyn Erase, plain: &Plain) -> usize {
+    erased!(it) + plain.erase()
+}
+
+pub fn by_value(it: &dyn Erase) -> usize {
+    let erase = <dyn Erase>::erase;
+    let plain = Plain;
+    plain.erase() + (&[it]).iter().copied().map(erase).sum::<usize>()
+}
+
+pub fn drawn(group: &Group<Circle>) -> impl Iterator<Item = usize> + '_ {
+    group.0.iter().map(Circle::draw)
+}
+
+pub fn lazy(group: &Group<Circle>, t: &dyn Draw) -> usize {
+    drawn(group).sum::<usize>() + t.draw()
+}
+
+#[test]
+fn runs_code_of_others() {
+    let circle = || Circle(1).draw();
+    run(&circle, &Group(vec![Circle(1)]));
+    sum((0..3).map(|_| Circle(1).draw()), &Group(vec![Circle(1)]));
+    unreached(&(Box::new(circle) as Callback), None);
+    generic(Group(vec![Circle(1)]), |_| Circle(1).draw());
+    in_macro(&Circle(1), &Plain);
+    by_macro(&Group(vec![Circle(1)]));
+    Hooked { part: Box::new(Circle(1)), hook: Box::new(circle) }.run();
+    by_value(&Circle(1));
+    lazy(&Group(vec![Circle(2), Circle(3)]), &Circle(1));
+}
+
 #[test]
 fn draws() {
     Page { parts: vec![Box::new(Circle(1)), Box::new(Frame(Circle(2)).0)] }.paint();

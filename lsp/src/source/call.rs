@@ -27,9 +27,18 @@ fn of_tokens(tokens: TokenStream, names: &mut Vec<Range<usize>>) {
     }
 }
 
+/// The receiver of a method whose name is behind this text: `a` of `a.`, and nothing of `a.b.` and `a().`.
+pub fn receiver_before(text: &str) -> Option<&str> {
+    let before = text.trim_end().strip_suffix('.')?.trim_end();
+    let start =
+        before.len() - before.chars().rev().take_while(|&letter| is_part(letter)).map(char::len_utf8).sum::<usize>();
+    let around = before[..start].trim_end();
+    let is_field = around.ends_with("::") || around.ends_with('.') && !around.ends_with("..");
+    (start < before.len() && !is_field).then_some(&before[start..])
+}
+
 /// The name of the call at this byte: an identifier with an argument list behind it, or a turbofish and that.
 pub fn called_at(text: &str, byte: usize) -> Option<&str> {
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     let before = text.get(..byte)?;
     let start = before
         .rfind(|letter| !is_part(letter))
@@ -47,6 +56,10 @@ pub fn called_at(text: &str, byte: usize) -> Option<&str> {
         behind = behind_arguments(rest)?.trim_start();
     }
     behind.starts_with('(').then_some(name)
+}
+
+fn is_part(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
 }
 
 /// What follows the type arguments at the beginning of a text.
@@ -85,6 +98,8 @@ mod tests {
         let at = |part: &str| called_at(text, text.find(part).expect("it is there") + 1);
         assert_eq!((at("measure"), at("parse")), (Some("measure"), Some("parse")));
         assert_eq!([at("größe"), at("a.b"), at(".b"), at("12"), at("Vec"), at("; ")], [None; 6]);
+        let on = ["f(a.", "(*a) .", "a.b.", "a().", "0..b. ", "c::A."].map(receiver_before);
+        assert_eq!(on, [Some("a"), None, None, None, Some("b"), None]);
         assert_eq!((called_at("", 0), called_at("f", 9), called_at("ö(", 2)), (None, None, Some("ö")));
     }
 }

@@ -3,13 +3,14 @@
 //! They are read from token trees, not from a syntax tree: only brackets and quotes must match, so a file whose
 //! expressions are incomplete has an outline as well.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use metaspy_syntax::{Owner, fingerprint, name};
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 
-use super::{recovery, signature};
+use super::{foreign, recovery, signature};
 
 /// Groups that are entered within each other at most.
 const DEPTH: u32 = 200;
@@ -21,6 +22,10 @@ pub struct Outline {
     pub functions: Vec<Function>,
     /// Types, traits, `impl` blocks and modules.
     pub items: Vec<Item>,
+    /// The names of types, traits and aliases whose values may run code of others: closures, iterators and futures.
+    pub running: BTreeSet<String>,
+    /// The names of functions that macros may generate.
+    pub generated: BTreeSet<String>,
 }
 
 /// A function with a body.
@@ -77,8 +82,9 @@ impl Outline {
         let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
         let shebang = text[skipped..].strip_prefix("#!").filter(|rest| !rest.trim_start().starts_with('['));
         let offset = shebang.map_or(skipped, |rest| text.len() - rest.find('\n').map_or(0, |end| rest.len() - end));
-        let mut search = Search { offset, found: Outline::default() };
+        let mut search = Search { offset, found: Outline::default(), definitions: Vec::new() };
         search.group(recovery::tokens(&text[offset..]), &Around::default());
+        search.found.running = foreign::running(&search.definitions);
         // The tokens are gone, so their source is not needed either.
         proc_macro2::extra::invalidate_current_thread_spans();
         search.found.functions.sort_by_key(|function| function.whole.start);
@@ -100,12 +106,15 @@ struct Around {
     /// Functions, types and traits.
     owners: Vec<String>,
     open: Arc<[String]>,
+    in_function: bool,
     depth: u32,
 }
 
 struct Search {
     offset: usize,
     found: Outline,
+    /// Types, traits and aliases with the words of their fields, supertraits and targets.
+    definitions: Vec<(String, BTreeSet<String>)>,
 }
 
 impl Search {
@@ -133,6 +142,12 @@ impl Search {
                 let is_group = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Group(_)));
                 let behind_name = sign.as_char() == '!' && matches!(tokens.get(at + 1), Some(TokenTree::Ident(_)));
                 let next = at + 1 + usize::from(behind_name);
+                if let Some(TokenTree::Group(group)) = tokens.get(next)
+                    && sign.as_char() == '!'
+                    && !around.in_function
+                {
+                    foreign::add_generated(behind_name, group.stream(), &mut self.found.generated);
+                }
                 return if is_group(tokens.get(next)) { next + 1 } else { at + 1 };
             }
             _ => return at + 1,
@@ -149,6 +164,7 @@ impl Search {
                 self.body(tokens, at + 2, &within)
             }
             ("struct" | "enum" | "union", Some(ident)) => {
+                self.define(tokens, at, ident);
                 self.add_item(ItemKind::Type, ident, around).open =
                     signature::traits_of_objects(fields(tokens, at + 2));
                 at + 2
@@ -158,7 +174,12 @@ impl Search {
                 let name = name::of_ident(ident);
                 let mut open = vec![name.clone()];
                 open.extend(supertraits(tokens, at));
+                self.definitions.push((name.clone(), open.iter().cloned().collect()));
                 self.body(tokens, at + 2, &Around { open: open.into(), ..around.within([name]) })
+            }
+            ("type", Some(ident)) => {
+                self.define(tokens, at, ident);
+                at + 2
             }
             ("impl", _) => self.implementation(tokens, at, around),
             ("fn", Some(ident)) => self.function(tokens, at, ident, around),
@@ -203,7 +224,7 @@ impl Search {
         let begin = tokens[at - qualifiers].span().byte_range().start;
         let whole = begin..body.span_close().byte_range().end;
         let signature = begin..body.span_open().byte_range().start;
-        let within = around.within([name::of_ident(ident)]);
+        let within = Around { in_function: true, ..around.within([name::of_ident(ident)]) };
         self.found.functions.push(Function {
             modules: around.modules.clone(),
             name: within.owners.join("::"),
@@ -215,6 +236,11 @@ impl Search {
         });
         self.group(body.stream(), &within);
         next
+    }
+
+    fn define(&mut self, tokens: &[TokenTree], at: usize, ident: &proc_macro2::Ident) {
+        let words = foreign::words(tokens[at..find_body(tokens, at).0].iter().cloned().collect());
+        self.definitions.push((name::of_ident(ident), words));
     }
 
     fn add_item(&mut self, kind: ItemKind, ident: &proc_macro2::Ident, around: &Around) -> &mut Item {

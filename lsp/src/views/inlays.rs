@@ -4,15 +4,17 @@
 //! function contains twice has no hint, and neither has a call in a function that was edited after the run. A receiver may
 //! also be wrapped: `clone` of a `Vec` calls `clone` of its elements. So the method must be one of a trait of woven code, and
 //! the source must leave open what implements this trait: the signature of the function, the bounds of the `impl` block or
-//! the trait around it, or a field of its type.
+//! the trait around it, or a field of its type. The function must run no code without hooks but its own, and the receivers of
+//! a call on a parameter must have arrived at this parameter.
 
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip};
 use metaspy_report::types::Target;
 
-use super::types;
+use super::{own_calls, types};
 use crate::document::View;
 use crate::markdown::{Style, Text};
-use crate::source::{Function, calls_in, open_traits};
+use crate::matching::Match;
+use crate::source::{Function, calls_in, open_traits, receiver_before};
 
 /// The hints of a document.
 pub fn of(view: &View<'_>) -> Vec<InlayHint> {
@@ -22,7 +24,11 @@ pub fn of(view: &View<'_>) -> Vec<InlayHint> {
         let Some(found) = found.as_ref().filter(|found| !found.is_stale) else { continue };
         for (name, end) in calls(view, at, function) {
             let targets = types::targets(view.model, found, name);
-            if !is_open(view, function, &targets) {
+            let is_certain = || match have_arrived(view, function, found, end - name.len(), &targets) {
+                Some(have_arrived) => have_arrived && own_calls::are_all(view, function, Some(name)),
+                None => own_calls::are_all(view, function, None),
+            };
+            if !is_open(view, function, &targets) || !is_certain() {
                 continue;
             }
             hints.push(InlayHint {
@@ -55,6 +61,19 @@ fn is_left_open(view: &View<'_>, function: &Function, of_trait: &str) -> bool {
     let mut types = items.filter(|item| Some(&*item.name) == owner && item.modules == function.modules);
     let is_open = |names: &[String]| names.iter().any(|name| name == of_trait);
     is_open(&function.open) || types.any(|item| is_open(&item.open)) || is_open(&of_signature())
+}
+
+/// True if the receivers of the call behind this byte are among the types that arrived at its parameter, or at `self`;
+/// `None` if the call is on something else.
+fn have_arrived(view: &View<'_>, function: &Function, found: &Match, byte: usize, targets: &[Target]) -> Option<bool> {
+    let text = &view.document.lines.text;
+    let name = receiver_before(&text[..byte])?;
+    let mut words = text[function.signature.clone()].split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.find(|word| *word == name)?;
+    let values = view.model.types_of(&found.places).into_iter().flat_map(|method| &method.values);
+    let values = values.filter(|value| value.name == name && (name == "self" || value.open.is_some()));
+    let arrived: Vec<_> = values.flat_map(|value| &value.arrived).collect();
+    Some(targets.iter().all(|target| arrived.iter().any(|one| one.name == target.receiver)))
 }
 
 /// The method calls of a function whose name it contains once, each with the byte behind the name.

@@ -10,6 +10,7 @@ pub mod lenses;
 pub mod symbols;
 
 mod item;
+mod own_calls;
 mod summary;
 mod type_names;
 mod types;

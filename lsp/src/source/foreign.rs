@@ -1,0 +1,188 @@
+//! Code that a function may run without a call of it in the text: closures, iterators and futures that it receives, and the
+//! bodies of macros.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// Traits of values that run code of the function that made them, and pointers to functions.
+const RUNNING: [&str; 14] = [
+    "fn",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "AsyncFn",
+    "AsyncFnMut",
+    "AsyncFnOnce",
+    "Iterator",
+    "DoubleEndedIterator",
+    "ExactSizeIterator",
+    "IntoIterator",
+    "Future",
+    "IntoFuture",
+    "Stream",
+];
+
+/// Macros that call nothing but what their arguments and formatting call.
+const PLAIN_MACROS: [&str; 22] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "print",
+    "println",
+    "eprint",
+    "eprintln",
+    "dbg",
+    "format",
+    "format_args",
+    "write",
+    "writeln",
+    "vec",
+    "matches",
+    "panic",
+    "todo",
+    "unimplemented",
+    "unreachable",
+    "concat",
+];
+
+/// Keywords that may be before a negation in parentheses: `if !(a)`.
+const BEFORE_NEGATION: [&str; 7] = ["if", "while", "match", "return", "in", "break", "else"];
+
+/// All words of some tokens. The word `fn` is a pointer to a function.
+pub fn words(tokens: TokenStream) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    add_words(tokens, &mut found);
+    found
+}
+
+fn add_words(tokens: TokenStream, found: &mut BTreeSet<String>) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Ident(word) if word == "fn" && !matches!(tokens.peek(), Some(TokenTree::Group(_))) => {}
+            TokenTree::Ident(word) => drop(found.insert(word.to_string())),
+            TokenTree::Group(group) => add_words(group.stream(), found),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
+/// The words of what a function with this signature returns, and of what is behind that.
+pub fn returned(signature: TokenStream) -> BTreeSet<String> {
+    let mut before = ' ';
+    let mut is_arrow = |token: &TokenTree| match token {
+        TokenTree::Punct(sign) => std::mem::replace(&mut before, sign.as_char()) == '-' && sign.as_char() == '>',
+        _ => false,
+    };
+    let mut tokens = signature.into_iter();
+    match tokens.by_ref().any(|token| is_arrow(&token)) {
+        true => words(tokens.collect()),
+        false => BTreeSet::new(),
+    }
+}
+
+/// True if a type or a bound with these words may run code of others, or one of these names is among them.
+pub fn is_running(words: &BTreeSet<String>, names: &BTreeSet<String>) -> bool {
+    words.iter().any(|word| RUNNING.contains(&word.as_str()) || names.contains(word))
+}
+
+/// The names among these definitions that stand for values that run code of others.
+pub fn running(definitions: &[(String, BTreeSet<String>)]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    loop {
+        let is_new = |(name, words): &&(String, BTreeSet<String>)| !names.contains(name) && is_running(words, &names);
+        let more: Vec<String> = definitions.iter().filter(is_new).map(|(name, _)| name.clone()).collect();
+        if more.is_empty() {
+            return names;
+        }
+        names.extend(more);
+    }
+}
+
+/// True if a function with these tokens waits for a future, calls a value, or has a macro whose body may call anything.
+pub fn runs_unnamed(tokens: TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_unnamed = |(at, token): (usize, &TokenTree)| match (token, tokens.get(at + 1), tokens.get(at + 2)) {
+        (TokenTree::Ident(word), Some(TokenTree::Punct(mark)), Some(TokenTree::Group(_))) if mark.as_char() == '!' => {
+            !PLAIN_MACROS.iter().chain(&BEFORE_NEGATION).any(|plain| word == plain)
+        }
+        (TokenTree::Ident(word), ..) => word == "await",
+        (TokenTree::Group(callee), Some(TokenTree::Group(arguments)), _) => {
+            callee.delimiter() != Delimiter::Brace && arguments.delimiter() == Delimiter::Parenthesis
+        }
+        _ => false,
+    };
+    let is_within = |token: &TokenTree| matches!(token, TokenTree::Group(group) if runs_unnamed(group.stream()));
+    tokens.iter().enumerate().any(is_unnamed) || tokens.iter().any(is_within)
+}
+
+/// Adds the names of the functions that a macro may generate: those behind `fn` in its rules, and all words of a call.
+pub fn add_generated(is_rules: bool, tokens: TokenStream, found: &mut BTreeSet<String>) {
+    if !is_rules {
+        return add_words(tokens, found);
+    }
+    let mut is_name = false;
+    for token in tokens {
+        match &token {
+            TokenTree::Ident(name) if is_name => drop(found.insert(name.to_string())),
+            TokenTree::Group(group) => add_generated(true, group.stream(), found),
+            _ => {}
+        }
+        is_name = matches!(&token, TokenTree::Ident(word) if word == "fn");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> TokenStream {
+        text.parse().expect("it has tokens")
+    }
+
+    #[test]
+    fn closures_iterators_and_names_of_them_run_code_of_others() {
+        let check = |text: &str| is_running(&words(tokens(text)), &["Hook".to_owned()].into());
+        for text in ["f: &dyn Fn() -> f64", "<I: x::Iterator>", "f: fn(u8)", "hooks: &[Hook]", "-> Box<dyn Future>"] {
+            assert!(check(text), "{text}");
+        }
+        assert!(!check("fn f<T: Shape>(shape: &T, fns: &[Box<dyn Shape>]) -> f64"));
+    }
+
+    #[test]
+    fn what_a_function_returns_is_behind_its_arrow() {
+        let check = |text: &str| returned(tokens(text)).into_iter().collect::<Vec<_>>().join(" ");
+        assert_eq!(check("fn f(a: impl Fn() -> u8) -> Box<dyn Iterator>"), "Box Iterator dyn");
+        assert_eq!(check("fn f(a: impl Fn() -> u8)"), "");
+    }
+
+    #[test]
+    fn a_name_of_a_name_runs_code_of_others() {
+        let definitions = ["A { b: Vec<B> }", "B = Box<dyn Fn()>", "C : D", "E(A)"];
+        let definition = |text: &&str| (text[..1].to_owned(), words(tokens(&text[1..])));
+        let found = running(&definitions.iter().map(definition).collect::<Vec<_>>());
+        assert_eq!(found.into_iter().collect::<String>(), "ABE");
+    }
+
+    #[test]
+    fn calls_without_a_name_are_found() {
+        for text in ["total!(s)", "(self.hook)(1)", "a[0](1)", "f(a.b().await)", "{ log::info!(\"{}\", a) }"] {
+            assert!(runs_unnamed(tokens(text)), "{text}");
+        }
+        for text in ["std::println!(\"{}\", a.b())", "if !(a) { b }", "a != (b)", "f(a)"] {
+            assert!(!runs_unnamed(tokens(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_macro_generates_the_functions_that_it_names() {
+        let mut found = BTreeSet::new();
+        add_generated(true, tokens("($n:ident) => { fn $n() {} pub fn two() { three() } }"), &mut found);
+        add_generated(false, tokens("one, Circle"), &mut found);
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["Circle", "one", "two"]);
+    }
+}

@@ -1,0 +1,88 @@
+//! Functions whose recorded calls are those of their text.
+//!
+//! The calls of code without hooks belong to the function that runs it: of a closure of the caller, of a macro, and of a
+//! function that was not woven. A function that may run such code has calls that are not in its text.
+
+use std::ops::Range;
+
+use metaspy_report::text::last_segment;
+use proc_macro2::TokenStream;
+
+use crate::document::View;
+use crate::source::{Function, calls_in, is_running, returned, runs_unnamed, words};
+
+/// Functions of std that are called by their names alone.
+const OF_STD: [&str; 5] = ["drop", "size_of", "size_of_val", "align_of", "align_of_val"];
+
+/// True if a function runs no code without hooks but that in its text. The call `certain` is one of a trait's method.
+pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> bool {
+    let text = &view.document.lines.text;
+    let signature = text[function.signature.clone()].parse().map(words).unwrap_or_default();
+    let body = &text[function.whole.clone()];
+    let is_named = body.parse().is_ok_and(|tokens: TokenStream| !runs_unnamed(tokens));
+    proc_macro2::extra::invalidate_current_thread_spans();
+    let around = function.open.iter().cloned().collect();
+    let running = &view.document.outline().running;
+    let is_held = function.name.split("::").any(|owner| running.contains(owner));
+    if !is_named || is_held || is_running(&signature, running) || is_running(&around, running) {
+        return false;
+    }
+    let is_parameter = |name: &str| signature.contains(name) && !function.name.ends_with(name);
+    let is_own = |call: Range<usize>| {
+        let (before, name) = (body[..call.start].trim_end(), &body[call]);
+        let is_free = !before.ends_with('.') && !before.ends_with("::");
+        Some(name) == certain || !(is_free && is_parameter(name)) && is_known(view, body, before, name)
+    };
+    calls_in(body).into_iter().all(is_own)
+}
+
+/// True if a call runs a function with a hook, or one of another crate. A name that macros generate may be neither.
+fn is_known(view: &View<'_>, body: &str, before: &str, name: &str) -> bool {
+    let outline = view.document.outline();
+    if outline.generated.contains(name) {
+        return false;
+    }
+    let mut own = outline.functions.iter().filter(|function| last_segment(&function.name) == name);
+    if own.clone().any(|function| returns_running(view, function)) {
+        return false;
+    }
+    if let Some(has_hook) = view.model.has_hook(name) {
+        return has_hook;
+    }
+    if own.next().is_some() {
+        return false;
+    }
+    is_type(name)
+        || OF_STD.contains(&name)
+        || before.ends_with('.')
+        || before.strip_suffix("::").map_or_else(|| is_closure(body, name), is_of_type)
+}
+
+/// True if a function may return a closure, an iterator or a future, which its caller runs.
+fn returns_running(view: &View<'_>, function: &Function) -> bool {
+    let words = view.document.lines.text[function.signature.clone()].parse().map(returned).unwrap_or_default();
+    proc_macro2::extra::invalidate_current_thread_spans();
+    is_running(&words, &view.document.outline().running)
+}
+
+/// True for the path of a type, whose functions in woven source are known, and for a module of the standard library.
+fn is_of_type(path: &str) -> bool {
+    let is_of_path = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
+    let path = path.rsplit(|letter| !is_of_path(letter)).next().unwrap_or_default().trim_start_matches("::");
+    let is_std = path.split("::").next().is_some_and(|krate| ["std", "core", "alloc"].contains(&krate));
+    // Type arguments are before the name, too.
+    path.is_empty() || is_std || path.rsplit("::").next().is_some_and(is_type)
+}
+
+fn is_type(name: &str) -> bool {
+    name.starts_with(char::is_uppercase)
+}
+
+/// True if the body gives this name to a closure.
+fn is_closure(body: &str, name: &str) -> bool {
+    let is_here = |rest: &str| {
+        let value = rest.trim_start().strip_prefix('=').map(str::trim_start);
+        value.is_some_and(|value| value.starts_with('|') || value.starts_with("move |"))
+    };
+    body.split(&format!("let {name}")).skip(1).any(is_here)
+}
