@@ -24,7 +24,8 @@ impl Tall for Square {}
 #[derive(Clone, Copy)]
 pub enum Color { Red, Green = 7, Blue, Grey }
 impl Drop for Circle { fn drop(&mut self) { std::hint::black_box(self.0); } }
-fn total(shapes: &[Box<dyn Shape>]) -> u64 { shapes.iter().map(|shape| measure(&**shape)).sum() }
+pub struct Scene { shapes: Vec<Box<dyn Shape>> }
+fn total(scene: &Scene) -> u64 { scene.shapes.iter().map(|shape| measure(&**shape)).sum() }
 fn measure(shape: &dyn Shape) -> u64 { shape.area() }
 fn owned(shape: Box<dyn Shape>) -> u64 { shape.area() }
 fn shared(shape: Rc<RefCell<dyn Shape>>) -> u64 { shape.borrow().area() }
@@ -37,7 +38,8 @@ async fn later(shape: &dyn Shape) -> Option<u64> { Some(shape.area()) }
 fn main() {
     let shapes: Vec<Box<dyn Shape>> =
         vec![Box::new(Circle(2)), Box::new(Square(Box::new(3))), Box::new(Unit), Box::new(Circle(5))];
-    let mut sum: u64 = (0..10).map(|_| total(&shapes)).sum();
+    let scene = Scene { shapes };
+    let mut sum: u64 = (0..10).map(|_| total(&scene)).sum();
     sum += std::thread::scope(|scope| scope.spawn(|| measure(&Unit)).join().unwrap());
     sum += owned(Box::new(Square(Box::new(2)))) + shared(Rc::new(RefCell::new(Unit)));
     sum += maybe(None).unwrap_or(1) + maybe(Some(&Circle(2))).unwrap();

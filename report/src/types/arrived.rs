@@ -101,6 +101,15 @@ impl Arrived {
         plain.split('<').next().unwrap_or(plain)
     }
 
+    /// The paths in the name of the type behind its own: of type arguments, elements and traits of objects. `None` has
+    /// nothing inside.
+    pub(super) fn inside(&self) -> impl Iterator<Item = &str> {
+        let own = if self.name.starts_with(['(', '[', '*']) { "" } else { self.path() };
+        let paths = self.name.split(|letter: char| !letter.is_alphanumeric() && !"_:#{}".contains(letter));
+        let is_none = self.path() == "core::option::Option" && self.variant.as_deref() == Some("None");
+        paths.filter(move |path| !is_none && path.contains("::") && *path != own)
+    }
+
     /// The path of the trait of a trait object.
     pub(super) fn object_trait(&self) -> Option<&str> {
         let (_, of_trait) = self.through.as_deref()?.split_once("dyn ")?;

@@ -107,13 +107,16 @@ impl Types {
 
     /// Implementations of traits and variants of enums that never arrived, where others of them did.
     ///
-    /// An implementation may be the unknown type behind an object of its trait, and a type without a name may be any.
+    /// An implementation may be the unknown type behind an object of its trait, and a type without a name may be any. What is
+    /// inside of other values is not known: a variant in `Err`, and an implementation in a slice of objects.
     pub fn unseen(&self) -> Vec<Unseen> {
         let unknown = || self.all().filter(|one| one.is_unresolved);
         if unknown().any(|one| one.through.is_none()) {
             return Vec::new();
         }
-        let objects: BTreeSet<&str> = unknown().filter_map(Arrived::object_trait).collect();
+        let inside: BTreeSet<&str> = self.all().flat_map(Arrived::inside).collect();
+        let objects: BTreeSet<&str> =
+            unknown().filter_map(Arrived::object_trait).chain(inside.iter().copied()).collect();
         let is_near = |of: &str, other: &str| {
             of == other || self.declared.implies(of, other, STEPS) || self.declared.implies(other, of, STEPS)
         };
@@ -121,7 +124,7 @@ impl Types {
         let seen: BTreeSet<&str> = self.all().map(Arrived::path).collect();
         let ran: BTreeSet<&str> = self.methods.iter().filter_map(|method| method.path.rsplit("::").nth(1)).collect();
         let has_run = |of: &str, ty: &str| self.ran.iter().any(|ran| ran.is_of(of, ty));
-        let has_arrived = |of: &str, ty: &str| seen.contains(ty) || has_run(of, ty);
+        let has_arrived = |of: &str, ty: &str| seen.contains(ty) || inside.contains(ty) || has_run(of, ty);
         let of_methods = |of: &str| !self.is_part || ran.contains(last_segment(of));
         let traits = self.declared.implementations.iter().filter(|(of, _)| of_methods(of) && is_known(of));
         let traits = traits.filter_map(|(of, types)| {
@@ -129,7 +132,7 @@ impl Types {
             let is_partly = !never.is_empty() && never.len() < types.len();
             is_partly.then(|| Unseen { of: of.clone(), is_enum: false, never, all: types.len() })
         });
-        let enums = seen.iter().filter_map(|path| {
+        let enums = seen.iter().filter(|path| !inside.contains(**path)).filter_map(|path| {
             let variants = self.declared.variants(path)?;
             let arrived = self.all().filter(|one| one.path() == *path).filter_map(|one| one.variant.as_deref());
             let arrived: BTreeSet<&str> = arrived.collect();

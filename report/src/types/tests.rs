@@ -59,6 +59,28 @@ fn a_type_that_is_not_known_leads_to_no_finding() {
 }
 
 #[test]
+fn what_arrives_inside_of_other_values_leads_to_no_finding() {
+    let mut types = types([arrived("a::Circle"), Arrived { variant: Some("Bad".to_owned()), ..arrived("&a::E") }]);
+    types.declared.enums.insert("a::E".to_owned(), vec![("Bad".to_owned(), 0), ("Worse".to_owned(), 1)]);
+    assert_eq!(unseen(&types).len(), 2);
+    let after_one = |one: Arrived| {
+        let mut types = types.clone();
+        types.methods.push(method("a::f", ValueTypes { arrived: vec![one], ..ValueTypes::default() }));
+        unseen(&types).into_iter().map(|(of, _)| of).collect::<Vec<_>>().join(" ")
+    };
+    let after = |name: &str| after_one(arrived(name));
+    for name in ["core::result::Result<u8, a::E>", "alloc::vec::Vec<a::E>", "(a::E, u8)", "[a::E; 3]", "b::E<&a::E>"] {
+        assert_eq!(after(name), "a::Shape", "{name}");
+    }
+    for name in ["[alloc::boxed::Box<dyn a::Shape>]", "b::Group<a::Square>"] {
+        assert_eq!(after(name), "a::E", "{name}");
+    }
+    assert_eq!(after("&a::E"), "a::Shape a::E");
+    let none = |name| Arrived { variant: Some("None".to_owned()), ..arrived(name) };
+    assert_eq!(after_one(none("core::option::Option<&dyn a::Shape>")), "a::Shape a::E");
+}
+
+#[test]
 fn a_call_on_an_unknown_receiver_is_not_monomorphic() {
     let class = |receiver: Arrived| {
         let mut types = Types::default();
