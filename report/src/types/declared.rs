@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use metaspy_core::Store;
 use metaspy_core::format::declared::{enums_of, impls_of, traits_of};
 
-use super::definitions;
+use super::{bounds, definitions};
+
+/// Steps from a trait to its supertraits.
+pub(super) const STEPS: u32 = 8;
 
 /// What the woven source declares.
 #[derive(Clone, Debug, Default)]
@@ -91,16 +94,20 @@ impl Declared {
         of_std.or_else(own).map_or_else(|| format!("variant {number}"), str::to_owned)
     }
 
-    /// The trait that all of these types implement and that implies most others of this kind; `None` if there is none.
+    /// The trait that all of these types implement, that implies the traits of a declared type and most others of this kind;
+    /// `None` if there is none.
     ///
     /// Derived and generic implementations are not known.
-    pub fn common_trait(&self, types: &BTreeSet<&str>) -> Option<&str> {
+    pub fn common_trait(&self, types: &BTreeSet<&str>, declared: &str) -> Option<&str> {
+        let bounds = bounds::of(declared);
+        let above: Vec<&str> = bounds.iter().map(|name| self.trait_named(name)).collect::<Option<_>>()?;
+        let is_below = |of: &str| !above.is_empty() && above.iter().all(|above| self.implies(of, above, STEPS));
         let all = self.implementations.iter();
         let common: Vec<&str> = all
-            .filter(|(_, known)| types.iter().all(|ty| known.contains(*ty)))
+            .filter(|(of, known)| is_below(of) && types.iter().all(|ty| known.contains(*ty)))
             .map(|(of_trait, _)| of_trait.as_str())
             .collect();
-        let implied = |of: &&str| common.iter().filter(|other| self.implies(of, other, 8)).count();
+        let implied = |of: &&str| common.iter().filter(|other| self.implies(of, other, STEPS)).count();
         let few = |of: &&str| std::cmp::Reverse(self.implementations[*of].len());
         common.iter().copied().max_by_key(|of| (implied(of), few(of)))
     }
@@ -113,10 +120,10 @@ impl Declared {
 
     /// The path of the trait with this name, as `dyn a::Shape + Send` or `impl Shape` name it; `None` if several have it.
     pub fn trait_named(&self, name: &str) -> Option<&str> {
-        let known = self.implementations.keys().map(String::as_str);
+        let known = self.implementations.keys().chain(self.supertraits.keys()).map(String::as_str);
         let mut found =
             known.filter(|path| *path == name || path.strip_suffix(name).is_some_and(|rest| rest.ends_with("::")));
         let first = found.next()?;
-        found.next().is_none().then_some(first)
+        found.all(|other| other == first).then_some(first)
     }
 }

@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use metaspy_core::store::TypeKey;
 
 use super::arrived::{Arrived, CallSite, MethodTypes, Types, UNRESOLVED, ValueTypes};
+use super::declared::STEPS;
 use crate::text::last_segment;
-
-/// Steps from a trait to its supertraits.
-const STEPS: u32 = 8;
 
 /// The calls of one name in one function, with all methods that they ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,17 +152,16 @@ impl Types {
         let wide = |(method, value): (&MethodTypes, &ValueTypes)| {
             let types: BTreeSet<&str> = value.arrived.iter().map(|one| one.name.as_str()).collect();
             let paths: BTreeSet<&str> = value.arrived.iter().map(Arrived::path).collect();
-            let common = if types.len() > 1 { self.declared.common_trait(&paths).map(str::to_owned) } else { None };
+            let declared = value.open.clone().unwrap_or_default();
+            let common = if types.len() > 1 { self.declared.common_trait(&paths, &declared) } else { None };
             // Behind a slice of trait objects, and behind an unknown table, anything may be.
             let is_known = !value.arrived.iter().any(|one| one.is_unresolved || one.name.contains("dyn "));
-            let declared = value.open.clone().unwrap_or_default();
-            let common = common.filter(|common| !declared.contains(last_segment(common)));
             (is_known && (types.len() == 1 || common.is_some())).then(|| Wide {
                 path: method.path.clone(),
                 parameter: value.name.clone(),
                 declared,
                 arrived: types.into_iter().map(str::to_owned).collect(),
-                common,
+                common: common.map(str::to_owned),
                 count: value.count(),
             })
         };

@@ -4,6 +4,7 @@
 //! the symbols and the debug information of the program (`tables`), the variants of enums from the facts of the weaver.
 
 mod arrived;
+mod bounds;
 mod declared;
 mod definitions;
 mod findings;

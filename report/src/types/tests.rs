@@ -81,6 +81,18 @@ fn what_arrives_inside_of_other_values_leads_to_no_finding() {
 }
 
 #[test]
+fn a_common_trait_is_below_the_declared_one() {
+    let mut types = types([arrived("a::Circle"), arrived("a::Square")]);
+    let both = types.declared.implementations["a::Shape"].clone();
+    for (name, above) in [("a::Shape", None), ("a::Other", None), ("a::Tall", Some("a::Shape"))] {
+        assert!(wide(&types).is_empty(), "nothing is below the declared trait before {name}");
+        types.declared.implementations.insert(name.to_owned(), both.clone());
+        types.declared.supertraits.insert(name.to_owned(), above.map(str::to_owned).into_iter().collect());
+    }
+    assert_eq!(types.wide()[0].common.as_deref(), Some("a::Tall"));
+}
+
+#[test]
 fn a_call_on_an_unknown_receiver_is_not_monomorphic() {
     let class = |receiver: Arrived| {
         let mut types = Types::default();
