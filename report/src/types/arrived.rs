@@ -305,6 +305,11 @@ fn unnamed(kind: KindId) -> &'static str {
     }
 }
 
+/// True if several types may have this name: it is not known, or has a closure.
+pub(super) fn is_ambiguous(name: &str) -> bool {
+    name == UNRESOLVED || name.contains("{{") || name.contains("{closure") || name.contains("{async")
+}
+
 /// The value at a position.
 fn value<'v>(values: &'v mut Vec<ValueTypes>, position: u8, parameters: &[Parameter]) -> &'v mut ValueTypes {
     let at = values.iter().position(|known| known.position == position).unwrap_or_else(|| {

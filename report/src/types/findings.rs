@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metaspy_core::store::TypeKey;
 
-use super::arrived::{Arrived, CallSite, MethodTypes, Types, UNRESOLVED, ValueTypes};
+use super::arrived::{Arrived, CallSite, MethodTypes, Types, ValueTypes, is_ambiguous};
 use super::declared::STEPS;
 use crate::text::last_segment;
 
@@ -64,10 +64,10 @@ pub struct Wide {
 
 impl Shape {
     /// `monomorphic` with one target, `polymorphic` with at most four, otherwise `megamorphic`; `unknown` if the only target
-    /// has receivers of unknown types, which may be several.
+    /// has receivers of unknown types or with closures, which may be several.
     pub fn class(&self) -> &'static str {
         match self.targets.len() {
-            1 if self.targets[0].receiver == UNRESOLVED => "unknown",
+            1 if is_ambiguous(&self.targets[0].receiver) => "unknown",
             0 | 1 => "monomorphic",
             2..=4 => "polymorphic",
             _ => "megamorphic",
@@ -154,8 +154,8 @@ impl Types {
             let paths: BTreeSet<&str> = value.arrived.iter().map(Arrived::path).collect();
             let declared = value.open.clone().unwrap_or_default();
             let common = if types.len() > 1 { self.declared.common_trait(&paths, &declared) } else { None };
-            // Behind a slice of trait objects, and behind an unknown table, anything may be.
-            let is_known = !value.arrived.iter().any(|one| one.is_unresolved || one.name.contains("dyn "));
+            // Behind a slice of trait objects anything may be, and closures of one function have one name.
+            let is_known = !value.arrived.iter().any(|one| is_ambiguous(&one.name) || one.name.contains("dyn "));
             (is_known && (types.len() == 1 || common.is_some())).then(|| Wide {
                 path: method.path.clone(),
                 parameter: value.name.clone(),
