@@ -15,12 +15,18 @@ pub struct Circle(u64);
 pub struct Square(Box<u64>);
 pub struct Unit;
 pub struct Never;
+pub struct Inch;
 impl Shape for Circle { fn area(&self) -> u64 { self.0 * 3 } }
 impl Shape for Square { fn area(&self) -> u64 { *self.0 * *self.0 } }
 impl Shape for Unit { fn area(&self) -> u64 { 1 } }
 impl Shape for Never { fn area(&self) -> u64 { 0 } }
 impl Tall for Circle {}
 impl Tall for Square {}
+pub trait Scale { fn one() -> u64 { 1 } }
+impl Scale for Circle {}
+impl Scale for Inch {}
+impl Scale for Square { fn one() -> u64 { 2 } }
+impl Scale for Never { fn one() -> u64 { 3 } }
 #[derive(Clone, Copy)]
 pub enum Color { Red, Green = 7, Blue, Grey }
 impl Drop for Circle { fn drop(&mut self) { std::hint::black_box(self.0); } }
@@ -47,6 +53,7 @@ fn main() {
     for (color, on) in [(Color::Red, Color::Green), (Color::Blue, Color::Green), (Color::Green, Color::Red)] {
         sum += u64::from(paint(color, &on).is_ok());
     }
+    sum += Circle::one() + Square::one();
     let mut later = std::pin::pin!(later(&Unit));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(std::future::Future::poll(later.as_mut(), &mut context).is_ready());
@@ -109,6 +116,8 @@ fn findings(types: &Value) {
     };
     assert!(ends(&never("::Shape")[0], "::Never"), "{}", never("::Shape"));
     assert_eq!(never("::Color"), serde_json::json!(["Grey"]));
+    // `Inch` may have run the default method without a receiver, and `Never` has its own.
+    assert!(ends(&never("::Scale")[0], "::Never"), "{}", never("::Scale"));
     let call = |caller: &str, name: &str| {
         let found = all("calls").into_iter().find(|one| ends(&one["caller"], caller) && one["name"] == name);
         found.unwrap_or_else(|| panic!("{caller} calls {name}"))

@@ -197,7 +197,7 @@ impl Types {
         self.is_recorded = true;
         self.declared.add(store);
         self.several.extend(paths_of_several(store.sites()));
-        self.ran.extend(ran::implementations(store, &profiles));
+        self.ran.extend(ran::implementations(store, &profiles, &self.declared));
         let mut names = Tables::of(store);
         for table in tables {
             self.lost += table.lost;

@@ -1,9 +1,12 @@
 //! The implementations whose methods ran, also those without a value that has their type.
 
-use metaspy_core::store::{Profile, RowKey};
-use metaspy_core::{SiteId, Store};
 use std::collections::BTreeSet;
 
+use metaspy_core::method_profilers::SelfKind;
+use metaspy_core::store::{Profile, RecordedSite, RowKey};
+use metaspy_core::{SiteId, Store};
+
+use super::declared::Declared;
 use crate::text::last_segment;
 
 /// An implementation of a trait, by a method of it that ran.
@@ -24,15 +27,60 @@ impl Ran {
     }
 }
 
-/// The implementations of which a recording has a call.
-pub(super) fn implementations(store: &Store, profiles: &[Profile]) -> BTreeSet<Ran> {
-    let ran = |id: SiteId| {
-        let site = store.site(id)?;
-        let facts = site.facts().filter(|facts| facts.of_type.is_some())?;
-        let of_trait = facts.of_trait.as_deref().map(|name| last_segment(name.split('<').next().unwrap_or(name)));
-        Some(Ran { method: site.path.clone(), of_trait: of_trait?.to_owned(), of_type: facts.owner? })
+/// The implementations of which a recording has a call. One that inherits a default method without a receiver may have run it.
+pub(super) fn implementations(store: &Store, profiles: &[Profile], declared: &Declared) -> BTreeSet<Ran> {
+    let called: Vec<Method<'_>> = called(profiles).into_iter().filter_map(|id| method(store.site(id)?)).collect();
+    let own = called.iter().filter_map(|method| Some(method.ran(method.of_type.as_ref()?)));
+    let defaults: Vec<_> = called.iter().filter(|method| method.of_type.is_none() && !method.has_receiver).collect();
+    let sites = store.sites().iter().filter(|_| !defaults.is_empty());
+    let is_like_default = |method: &Method<'_>| defaults.iter().any(|default| method.is_like(default));
+    let of_source: Vec<Method<'_>> = sites.filter_map(method).filter(is_like_default).collect();
+    let overrides = |ty: &str, default: &Method<'_>| {
+        of_source.iter().any(|method| method.is_like(default) && method.of_type.as_deref() == Some(ty))
     };
-    called(profiles).into_iter().filter_map(ran).collect()
+    let inherited = defaults.iter().flat_map(|default| {
+        let implementations = declared.implementations.iter().filter(|(of, _)| last_segment(of) == default.of_trait);
+        let types = implementations.flat_map(|(_, types)| types);
+        types.filter(|ty| !overrides(ty, default)).map(|ty| default.ran(ty))
+    });
+    own.chain(inherited).collect()
+}
+
+/// A method of an implementation, or a default method of a trait.
+struct Method<'s> {
+    path: &'s str,
+    name: String,
+    /// The name of the trait.
+    of_trait: String,
+    /// The path of the type; `None` for a default method.
+    of_type: Option<String>,
+    has_receiver: bool,
+}
+
+impl Method<'_> {
+    fn ran(&self, of_type: &str) -> Ran {
+        let (method, of_trait) = (self.path.to_owned(), self.of_trait.clone());
+        Ran { method, of_trait, of_type: of_type.to_owned() }
+    }
+
+    fn is_like(&self, other: &Method<'_>) -> bool {
+        (&self.of_trait, &self.name) == (&other.of_trait, &other.name)
+    }
+}
+
+fn method(site: &RecordedSite) -> Option<Method<'_>> {
+    let facts = site.facts()?;
+    let of_trait = facts.of_trait.as_deref()?;
+    Some(Method {
+        path: &site.path,
+        of_trait: last_segment(of_trait.split('<').next().unwrap_or(of_trait)).to_owned(),
+        of_type: match facts.of_type {
+            Some(_) => Some(facts.owner?),
+            None => None,
+        },
+        has_receiver: facts.self_kind != SelfKind::None || facts.is_nested,
+        name: facts.name,
+    })
 }
 
 /// The methods that were called, in any table that counts calls.
