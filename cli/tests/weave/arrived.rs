@@ -27,6 +27,9 @@ impl Scale for Circle {}
 impl Scale for Inch {}
 impl Scale for Square { fn one() -> u64 { 2 } }
 impl Scale for Never { fn one() -> u64 { 3 } }
+pub trait Corners { const CORNERS: u64; }
+impl Corners for Square { const CORNERS: u64 = 4; }
+impl Corners for Inch { const CORNERS: u64 = 0; }
 #[derive(Clone, Copy)]
 pub enum Color { Red, Green = 7, Blue, Grey }
 impl Drop for Circle { fn drop(&mut self) { std::hint::black_box(self.0); } }
@@ -53,7 +56,7 @@ fn main() {
     for (color, on) in [(Color::Red, Color::Green), (Color::Blue, Color::Green), (Color::Green, Color::Red)] {
         sum += u64::from(paint(color, &on).is_ok());
     }
-    sum += Circle::one() + Square::one();
+    sum += Circle::one() + Square::one() + Inch::CORNERS;
     let mut later = std::pin::pin!(later(&Unit));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(std::future::Future::poll(later.as_mut(), &mut context).is_ready());
@@ -118,6 +121,8 @@ fn findings(types: &Value) {
     assert_eq!(never("::Color"), serde_json::json!(["Grey"]));
     // `Inch` may have run the default method without a receiver, and `Never` has its own.
     assert!(ends(&never("::Scale")[0], "::Never"), "{}", never("::Scale"));
+    // Constants are used without values.
+    assert!(all("never_arrived").iter().all(|one| !ends(&one["of"], "::Corners")));
     let call = |caller: &str, name: &str| {
         let found = all("calls").into_iter().find(|one| ends(&one["caller"], caller) && one["name"] == name);
         found.unwrap_or_else(|| panic!("{caller} calls {name}"))

@@ -33,6 +33,8 @@ pub struct Types {
     pub(super) is_part: bool,
     /// The implementations whose methods ran.
     pub(super) ran: BTreeSet<Ran>,
+    /// The names of the traits with a method in the source.
+    pub(super) with_methods: BTreeSet<String>,
     places: HashMap<(String, u32), usize>,
     /// By path, the first line in the first recording. A method at another line of another recording is the same.
     lines: HashMap<String, u32>,
@@ -198,6 +200,7 @@ impl Types {
         self.declared.add(store);
         self.several.extend(paths_of_several(store.sites()));
         self.ran.extend(ran::implementations(store, &profiles, &self.declared));
+        self.with_methods.extend(ran::traits_with_methods(store));
         let mut names = Tables::of(store);
         for table in tables {
             self.lost += table.lost;

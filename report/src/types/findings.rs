@@ -123,7 +123,9 @@ impl Types {
         let ran: BTreeSet<&str> = self.methods.iter().filter_map(|method| method.path.rsplit("::").nth(1)).collect();
         let has_run = |of: &str, ty: &str| self.ran.iter().any(|ran| ran.is_of(of, ty));
         let has_arrived = |of: &str, ty: &str| seen.contains(ty) || inside.contains(ty) || has_run(of, ty);
-        let of_methods = |of: &str| !self.is_part || ran.contains(last_segment(of));
+        let of_methods = |of: &str| {
+            self.with_methods.contains(last_segment(of)) && (!self.is_part || ran.contains(last_segment(of)))
+        };
         let traits = self.declared.implementations.iter().filter(|(of, _)| of_methods(of) && is_known(of));
         let traits = traits.filter_map(|(of, types)| {
             let never: Vec<String> = types.iter().filter(|ty| !has_arrived(of, ty)).cloned().collect();

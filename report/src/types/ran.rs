@@ -46,6 +46,20 @@ pub(super) fn implementations(store: &Store, profiles: &[Profile], declared: &De
     own.chain(inherited).collect()
 }
 
+/// The names of the traits with a method in the source. Constants and types of the others are used without values.
+pub(super) fn traits_with_methods(store: &Store) -> impl Iterator<Item = String> {
+    let of_trait = |site: &RecordedSite| {
+        let name = site.facts.split(' ').find_map(|word| word.strip_prefix("trait="))?;
+        Some(trait_name(name).to_owned())
+    };
+    store.sites().iter().filter_map(of_trait)
+}
+
+/// The name of a trait without its path and its type arguments.
+fn trait_name(of_trait: &str) -> &str {
+    last_segment(of_trait.split('<').next().unwrap_or(of_trait))
+}
+
 /// A method of an implementation, or a default method of a trait.
 struct Method<'s> {
     path: &'s str,
@@ -73,7 +87,7 @@ fn method(site: &RecordedSite) -> Option<Method<'_>> {
     let of_trait = facts.of_trait.as_deref()?;
     Some(Method {
         path: &site.path,
-        of_trait: last_segment(of_trait.split('<').next().unwrap_or(of_trait)).to_owned(),
+        of_trait: trait_name(of_trait).to_owned(),
         of_type: match facts.of_type {
             Some(_) => Some(facts.owner?),
             None => None,

@@ -24,6 +24,7 @@ fn types(these: impl IntoIterator<Item = Arrived>) -> Types {
     types.methods.push(method("a::draw", shape(these.into_iter().collect())));
     let implementations = ["a::Circle", "a::Square"].map(str::to_owned);
     types.declared.implementations.insert("a::Shape".to_owned(), implementations.into());
+    types.with_methods.insert("Shape".to_owned());
     types
 }
 
