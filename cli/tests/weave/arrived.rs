@@ -32,6 +32,12 @@ impl Corners for Square { const CORNERS: u64 = 4; }
 impl Corners for Inch { const CORNERS: u64 = 0; }
 #[derive(Clone, Copy)]
 pub enum Color { Red, Green = 7, Blue, Grey }
+#[cfg(windows)]
+mod hidden { pub struct Region; impl super::Shape for Region { fn area(&self) -> u64 { 2 } } }
+#[cfg(test)]
+mod tests;
+pub enum Step { Go(u8), Never(std::convert::Infallible), Stop, Back }
+fn step(step: &Step) -> u64 { match step { Step::Go(by) => u64::from(*by), Step::Never(_) | Step::Stop => 0, Step::Back => 1 } }
 impl Drop for Circle { fn drop(&mut self) { std::hint::black_box(self.0); } }
 pub struct Scene { shapes: Vec<Box<dyn Shape>> }
 fn total(scene: &Scene) -> u64 { scene.shapes.iter().map(|shape| measure(&**shape)).sum() }
@@ -56,7 +62,7 @@ fn main() {
     for (color, on) in [(Color::Red, Color::Green), (Color::Blue, Color::Green), (Color::Green, Color::Red)] {
         sum += u64::from(paint(color, &on).is_ok());
     }
-    sum += Circle::one() + Square::one() + Inch::CORNERS;
+    sum += step(&Step::Go(1)) + step(&Step::Back) + Circle::one() + Square::one() + Inch::CORNERS;
     let mut later = std::pin::pin!(later(&Unit));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(std::future::Future::poll(later.as_mut(), &mut context).is_ready());
@@ -65,7 +71,10 @@ fn main() {
 "#;
 
 fn shapes(name: &str) -> Package {
-    Package::new(name, &[("Cargo.toml", &manifest(name, "2024", "")), ("src/main.rs", SHAPES)])
+    let tests = "pub struct Fake;\nimpl super::Shape for Fake { fn area(&self) -> u64 { 2 } }\n\
+                 #[test]\nfn area() { crate::measure(&crate::Unit); }\n";
+    let manifest = manifest(name, "2024", "");
+    Package::new(name, &[("Cargo.toml", &manifest), ("src/main.rs", SHAPES), ("src/tests.rs", tests)])
 }
 
 /// The types of a value, as `type` or `type::variant`, with their counts.
@@ -117,8 +126,10 @@ fn findings(types: &Value) {
         let found = all("never_arrived").into_iter().find(|one| ends(&one["of"], of));
         found.unwrap_or_else(|| panic!("of {of} some never arrived"))["never"].clone()
     };
-    assert!(ends(&never("::Shape")[0], "::Never"), "{}", never("::Shape"));
+    let shape = never("::Shape");
+    assert!(shape.as_array().map(Vec::len) == Some(1) && ends(&shape[0], "::Never"), "{shape}");
     assert_eq!(never("::Color"), serde_json::json!(["Grey"]));
+    assert_eq!(never("::Step"), serde_json::json!(["Stop"]));
     // `Inch` may have run the default method without a receiver, and `Never` has its own.
     assert!(ends(&never("::Scale")[0], "::Never"), "{}", never("::Scale"));
     // Constants are used without values.
@@ -162,6 +173,9 @@ fn a_report_of_one_function_has_what_arrives_there() {
     assert!(part.contains("arrived_part::any calls area: polymorphic\n    2 calls (66.7 %)"), "{part}");
     assert!(part.contains("Shape: 2 of 4 implementations: arrived_part::Never, arrived_part::Unit"), "{part}");
     assert!(!part.contains("measure") && !part.contains("Tall: "), "{part}");
+    // A build of tests contains what is in their modules.
+    let tests = package.metaspy(&["test", "--types"]);
+    assert!(tests.stdout.contains("Shape: 4 of 5 implementations: "), "{}", tests.stdout);
     let [nothing, error] = report("mesure");
     assert_eq!(nothing, "");
     assert!(error.contains("did you mean arrived_part::measure?"), "{error}");

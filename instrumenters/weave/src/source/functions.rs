@@ -17,6 +17,7 @@ use syn::{
 use crate::source::closures::{self, Around};
 use crate::source::macro_generated::{self, MacroGenerated};
 
+use crate::source::condition::Condition;
 use crate::source::modules::{self, Declared};
 use crate::source::scope::{Returned, Scope, TypeRef};
 use crate::source::signature::{FunctionSignature, Properties};
@@ -71,7 +72,18 @@ pub struct Functions {
     /// Enums, traits and implementations.
     pub(super) types: Vec<TypeItem>,
     /// The same as words of a site, with the paths of what they name.
-    pub type_words: String,
+    pub type_words: TypeWords,
+    /// When a build contains the file.
+    pub(super) condition: Condition,
+}
+
+/// The enums, traits and implementations of a file as words of a site.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TypeWords {
+    /// Those that each build contains.
+    pub always: String,
+    /// The same, and those that a build of tests contains.
+    pub with_tests: String,
 }
 
 /// The functions of a file and the modules that it declares. The source began at `offset` in its text.
@@ -85,12 +97,13 @@ pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, V
         owner: Owner::default(),
         around: None,
         in_function: false,
-        found: Functions::default(),
+        found: Functions { condition: Condition::of(&file.attrs), ..Functions::default() },
         declared: Vec::new(),
         scopes: vec![Scope::default()],
         scope: 0,
         self_type: None,
         of_trait: None,
+        condition: Condition::Always,
     };
     search.visit_file(file);
     search.found.all.sort_by_key(|function| function.body.start);
@@ -119,6 +132,8 @@ struct Search<'s> {
     self_type: Option<TypeRef>,
     /// The trait at hand.
     of_trait: Option<TypeRef>,
+    /// The condition of the item at hand.
+    condition: Condition,
 }
 
 impl Search<'_> {
@@ -299,7 +314,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
         }
         let path = Declared::path_of(&item.attrs);
         match &item.content {
-            None => self.declared.push(Declared::module(item, &self.modules, &self.paths)),
+            None => self.declared.push(Declared::module(item, &self.modules, &self.paths, self.condition)),
             Some(_) => {
                 self.modules.push(name::of_ident(&item.ident));
                 self.paths.push(path.into_iter().next());
@@ -319,7 +334,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
             }
             return;
         }
-        match Declared::included(item, &self.modules) {
+        match Declared::included(item, &self.modules, self.condition) {
             Some(included) if !self.in_function => self.declared.push(included),
             _ => self.found.generated.macros += 1,
         }
@@ -339,7 +354,11 @@ impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         self.found.generated.derives += macro_generated::derives(item);
         self.scopes[self.scope].declare(item);
-        self.found.types.extend(OfItem::of(item).map(|of| TypeItem { scope: self.scope, of }));
+        let around = self.condition;
+        self.condition = around.max(Condition::of_item(item));
+        let (scope, condition) = (self.scope, self.condition);
+        self.found.types.extend(OfItem::of(item).map(|of| TypeItem { scope, condition, of }));
         self.outside(|search| visit::visit_item(search, item));
+        self.condition = around;
     }
 }

@@ -3,6 +3,7 @@
 //! Nothing here depends on cargo or the compiler: text goes in, text comes out.
 
 mod closures;
+mod condition;
 mod files;
 mod functions;
 mod hook;
@@ -17,7 +18,7 @@ mod signature;
 mod type_items;
 
 pub use files::{CrateSource, SourceFile, plain, read};
-pub use functions::{Function, Functions};
+pub use functions::{Function, Functions, TypeWords};
 pub use hook::{EXTERN_CRATE, Hook, Values, insertions, weave};
 pub use hook_kind::HookKind;
 pub use macro_generated::MacroGenerated;

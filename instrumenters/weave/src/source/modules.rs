@@ -8,6 +8,8 @@ use syn::{Attribute, Expr, ExprLit, ItemMacro, ItemMod, Lit, LitStr, Meta, Token
 
 use metaspy_syntax::name;
 
+use crate::source::condition::Condition;
+
 /// A file that another one names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Declared {
@@ -16,6 +18,8 @@ pub(super) struct Declared {
     /// The directories of these, where attributes name them.
     paths: Vec<Option<String>>,
     what: What,
+    /// When a build contains it.
+    pub condition: Condition,
     /// The macro that may declare it: nothing is declared unless that one declares modules.
     pub by_macro: Option<String>,
 }
@@ -29,26 +33,27 @@ enum What {
 }
 
 impl Declared {
-    pub fn module(item: &ItemMod, modules: &[String], paths: &[Option<String>]) -> Self {
+    pub fn module(item: &ItemMod, modules: &[String], paths: &[Option<String>], condition: Condition) -> Self {
         let what = What::Module {
             name: name::of_ident(&item.ident),
             paths: Declared::path_of(&item.attrs),
             is_elsewhere: item.attrs.iter().any(|attr| attr.path().is_ident("path")),
         };
-        Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, by_macro: None }
+        Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, condition, by_macro: None }
     }
 
-    pub fn included(item: &ItemMacro, modules: &[String]) -> Option<Self> {
+    pub fn included(item: &ItemMacro, modules: &[String], condition: Condition) -> Option<Self> {
         let path: LitStr = item.mac.path.is_ident("include").then(|| item.mac.parse_body().ok())??;
         Some(Declared {
             modules: modules.to_vec(),
             paths: vec![None; modules.len()],
             what: What::Included(path.value()),
+            condition,
             by_macro: None,
         })
     }
 
-    /// The modules that a call of a macro may declare: those in its arguments, as of `cfg_if!`, whatever the macro makes of
+    /// The modules that a call of a macro may declare, perhaps under conditions: those in its arguments, as of `cfg_if!`, whatever the macro makes of
     /// them, and each of its words if the macro declares modules by their names.
     pub fn by_call(item: &ItemMacro, modules: &[String], paths: &[Option<String>]) -> Vec<Self> {
         let mut found = Declared::in_macro(item.mac.tokens.clone(), modules, paths);
@@ -58,7 +63,8 @@ impl Declared {
         found.extend(words.into_iter().filter(|_| is_list).map(|name| {
             let what = What::Module { name, paths: Vec::new(), is_elsewhere: false };
             let by_macro = Some(called.ident.to_string());
-            Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, by_macro }
+            let condition = Condition::Other;
+            Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, condition, by_macro }
         }));
         found
     }
@@ -72,7 +78,8 @@ impl Declared {
                 && end.as_char() == ';'
             {
                 let what = What::Module { name: name::of_ident(name), paths: Vec::new(), is_elsewhere: false };
-                found.push(Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, by_macro: None });
+                let (modules, paths, condition) = (modules.to_vec(), paths.to_vec(), Condition::Other);
+                found.push(Declared { modules, paths, what, condition, by_macro: None });
             }
         }
         for token in tokens {

@@ -8,6 +8,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, FnArg, Pat, PatIdent, ReturnType, Signature, Type, TypeImplTrait};
 
+use crate::source::condition::Condition;
 use crate::source::open_types as open;
 
 /// The parts of a signature that a hook contains.
@@ -60,7 +61,7 @@ impl FunctionSignature {
     /// The signature of a function in this source. `is_tracked` is true if a trait makes it `#[track_caller]`.
     pub fn of(sig: &Signature, attrs: &[Attribute], is_tracked: bool, source: &str) -> Self {
         let typed = sig.inputs.iter().filter_map(|input| match input {
-            FnArg::Typed(typed) if !has_condition(&typed.attrs) => {
+            FnArg::Typed(typed) if Condition::of(&typed.attrs) == Condition::Always => {
                 Some((plain_name(&typed.pat)?, open::declared(&typed.ty, &sig.generics, source)))
             }
             _ => None,
@@ -87,10 +88,6 @@ impl FunctionSignature {
             is_expression: !matches!(&*closure.body, syn::Expr::Block(block) if block.label.is_none()),
         }
     }
-}
-
-fn has_condition(attrs: &[Attribute]) -> bool {
-    attrs.iter().any(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
 }
 
 fn plain_name(pat: &Pat) -> Option<String> {
@@ -136,7 +133,7 @@ impl Bound {
         for input in &sig.inputs {
             match input {
                 FnArg::Receiver(_) => bound.0.push("self".to_owned()),
-                FnArg::Typed(typed) if !has_condition(&typed.attrs) => bound.visit_pat(&typed.pat),
+                FnArg::Typed(typed) if Condition::of(&typed.attrs) == Condition::Always => bound.visit_pat(&typed.pat),
                 FnArg::Typed(_) => {}
             }
         }

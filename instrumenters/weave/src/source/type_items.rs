@@ -3,14 +3,16 @@
 //! What macros and derives make is not among them.
 
 use metaspy_syntax::name;
-use syn::{Attribute, Expr, ExprLit, ExprUnary, Item, ItemEnum, Lit, TypeParamBound, UnOp};
+use syn::{Expr, ExprLit, ExprUnary, Item, ItemEnum, Lit, Type, TypeParamBound, UnOp};
 
+use crate::source::condition::Condition;
 use crate::source::scope::TypeRef;
 
-/// An item, and the scope in which it is written.
+/// An item, the scope in which it is written, and its condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TypeItem {
     pub scope: usize,
+    pub condition: Condition,
     pub of: OfItem,
 }
 
@@ -36,7 +38,7 @@ impl OfItem {
                 });
                 Some(OfItem::Trait(name::of_ident(&item.ident), supertraits.collect()))
             }
-            Item::Impl(item) if !has_condition(&item.attrs) => {
+            Item::Impl(item) => {
                 let (path, _) = item.trait_.as_ref().filter(|_| item.modifiers.polarity.is_none())?;
                 Some(OfItem::Impl(TypeRef::of_path(path), TypeRef::new(&item.self_ty, &item.generics)))
             }
@@ -45,20 +47,32 @@ impl OfItem {
     }
 }
 
-/// The variants as one word: `Circle,Square=5`. `None` if their discriminants are not known before the program is compiled.
+/// The variants that may exist as one word: `Circle,Square=5`. `None` if their discriminants are not known before the program is compiled.
 fn variants(item: &ItemEnum) -> Option<String> {
-    let mut variants = Vec::new();
+    let (mut variants, mut next, mut is_gap) = (Vec::new(), 0_i64, false);
     for variant in &item.variants {
-        if has_condition(&variant.attrs) {
+        if Condition::of(&variant.attrs) != Condition::Always {
             return None;
         }
-        let name = name::of_ident(&variant.ident);
-        variants.push(match &variant.discriminant {
-            None => name,
-            Some((_, value)) => format!("{name}={}", number(value)?),
-        });
+        let number = variant.discriminant.as_ref().map_or(Some(next), |(_, value)| number(value))?;
+        let has_number = is_gap || variant.discriminant.is_some();
+        is_gap = variant.fields.iter().any(|field| is_empty(&field.ty));
+        if !is_gap {
+            let name = name::of_ident(&variant.ident);
+            variants.push(if has_number { format!("{name}={number}") } else { name });
+        }
+        next = number.wrapping_add(1);
     }
     Some(variants.join(","))
+}
+
+/// True for a type that has no values.
+fn is_empty(ty: &Type) -> bool {
+    match ty {
+        Type::Never(_) => true,
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Infallible"),
+        _ => false,
+    }
 }
 
 fn number(value: &Expr) -> Option<i64> {
@@ -67,8 +81,4 @@ fn number(value: &Expr) -> Option<i64> {
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => number(expr).map(|number| -number),
         _ => None,
     }
-}
-
-fn has_condition(attrs: &[Attribute]) -> bool {
-    attrs.iter().any(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
 }

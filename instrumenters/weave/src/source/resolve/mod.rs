@@ -9,6 +9,7 @@ mod type_words;
 use std::collections::{HashMap, HashSet};
 
 use crate::source::files::SourceFile;
+use crate::source::functions::TypeWords;
 use crate::source::resolve::exported::Exported;
 use crate::source::scope::{Alias, Declaration, Import, Path, Returned, Scope, TypeRef};
 
@@ -29,7 +30,7 @@ const STEPS: usize = 4096;
 
 /// Writes the owner of each method into its facts, and corrects what is known of returned types that are aliases.
 pub(super) fn resolve(files: &mut [SourceFile]) {
-    let resolved: Vec<(Vec<Resolved>, String)> = {
+    let resolved: Vec<(Vec<Resolved>, TypeWords)> = {
         let tree = Tree::new(files);
         let exported = exported::of(&tree);
         files.iter().map(|file| (tree.of_file(file, &exported), type_words::of_file(&tree, file))).collect()

@@ -1,14 +1,18 @@
 //! Enums, traits and implementations of a file as words of a site, with the paths of their definitions.
 
+use crate::source::condition::Condition;
 use crate::source::files::SourceFile;
+use crate::source::functions::TypeWords;
 use crate::source::resolve::{Search, Tree};
 use crate::source::scope::TypeRef;
 use crate::source::type_items::{OfItem, TypeItem};
 
 /// The words, each behind a space. A file that is several modules has none, because its hooks belong to all of them.
-pub(super) fn of_file(tree: &Tree<'_>, file: &SourceFile) -> String {
-    let ([around], Ok(parsed)) = (&file.modules[..], &file.parsed) else { return String::new() };
-    let word = |TypeItem { scope, of }: &TypeItem| {
+///
+/// An implementation that a build may not contain has no word, because it would be one that never arrived.
+pub(super) fn of_file(tree: &Tree<'_>, file: &SourceFile) -> TypeWords {
+    let ([around], Ok(parsed)) = (&file.modules[..], &file.parsed) else { return TypeWords::default() };
+    let word = |TypeItem { scope, of, .. }: &TypeItem| {
         let search = Search::new(tree, around, &parsed.scopes, *scope);
         let here = |name: &String| {
             let below = parsed.scopes.get(*scope).map_or(&[][..], |scope| &scope.path[..]);
@@ -32,6 +36,13 @@ pub(super) fn of_file(tree: &Tree<'_>, file: &SourceFile) -> String {
             }
         })
     };
-    let words = parsed.functions.types.iter().filter_map(word);
-    words.map(|word| " ".to_owned() + &word.trim_start().replace(char::is_whitespace, "")).collect()
+    let within = |most: Condition| {
+        let is_within = |item: &&TypeItem| match item.of {
+            OfItem::Impl(..) => item.condition.max(parsed.functions.condition) <= most,
+            OfItem::Enum(..) | OfItem::Trait(..) => true,
+        };
+        let words = parsed.functions.types.iter().filter(is_within).filter_map(word);
+        words.map(|word| " ".to_owned() + &word.trim_start().replace(char::is_whitespace, "")).collect()
+    };
+    TypeWords { always: within(Condition::Always), with_tests: within(Condition::Test) }
 }

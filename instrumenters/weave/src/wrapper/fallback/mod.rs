@@ -22,6 +22,8 @@ pub type Place = (usize, usize);
 pub struct ChosenHooks {
     hooks: BTreeMap<Place, Chosen>,
     values: Values,
+    /// True if the crate is compiled as a test.
+    as_test: bool,
     /// The list of functions with and without hooks.
     pub listing: Listing,
     /// True if the program gets an allocator that counts its objects.
@@ -78,7 +80,7 @@ impl ChosenHooks {
         let selectors = plan.selection.parse()?;
         let Selection { returns, args, types, .. } = plan.selection;
         let values = Values { returns, args, types };
-        let mut choice = ChosenHooks { hooks: BTreeMap::new(), values, listing, counts_objects: false };
+        let mut choice = ChosenHooks { hooks: BTreeMap::new(), values, as_test, listing, counts_objects: false };
         for (at, file) in source.files.iter().enumerate() {
             let shown = shown(file).display().to_string();
             let parsed = match &file.parsed {
@@ -138,7 +140,11 @@ impl ChosenHooks {
     pub fn hooks<'c>(&'c self, file: usize, functions: &'c Functions) -> Vec<Hook<'c>> {
         let chosen = self.hooks.range((file, 0)..(file + 1, 0));
         // The first hook has the declarations of the file.
-        let type_words = if self.values.types { &*functions.type_words } else { "" };
+        let type_words = match self.as_test {
+            true => &functions.type_words.with_tests,
+            false => &functions.type_words.always,
+        };
+        let is_first = |at: usize| at == 0 && self.values.types;
         chosen
             .enumerate()
             .map(|(at, (&(_, place), chosen))| Hook {
@@ -147,7 +153,7 @@ impl ChosenHooks {
                 subject: chosen.subject.as_deref(),
                 with_args: chosen.with_args,
                 values: self.values,
-                type_words: if at == 0 { type_words } else { "" },
+                type_words: if is_first(at) { type_words } else { "" },
                 is_trusted: chosen.is_trusted,
                 is_alone: chosen.is_alone,
             })
