@@ -175,8 +175,14 @@ fn runs_code_of_others() {
     lazy(&Group(vec![Circle(2), Circle(3)]), &Circle(1));
 }
 
+pub fn shared(circle: &Circle) -> usize {
+    let circle = Arc::new(Circle::clone(circle));
+    Arc::clone(&circle).draw()
+}
+
 #[test]
 fn draws() {
+    shared(&Circle(1));
     Page { parts: vec![Box::new(Circle(1)), Box::new(Frame(Circle(2)).0)] }.paint();
     Frame(Group(vec![Circle(1)])).border();
     Circle(1).twice();
@@ -226,6 +232,10 @@ fn a_receiver_that_may_be_wrapped_is_no_hint() {
     let clone = client.hover(&package, SOURCE, "circles.clone()", "clone");
     let expected = "2 calls of `clone` within `all`, maybe by way of functions without hooks:";
     assert!(clone.contains(expected), "{clone}");
+    // `Arc::clone` has no hook, and `Circle::clone` is another function.
+    assert_eq!(client.hover(&package, SOURCE, "Arc::clone(&circle)", "clone"), "");
+    let clone = client.hover(&package, SOURCE, "Circle::clone(circle)", "clone");
+    assert!(clone.contains("1 call of `clone` within `shared`"), "{clone}");
     let count = client.hover(&package, SOURCE, "self.count()", "count");
     assert!(count.contains("`Group::is_empty` called `count` twice:"), "{count}");
 }

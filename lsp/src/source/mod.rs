@@ -4,6 +4,7 @@ mod call;
 mod foreign;
 mod outline;
 mod position;
+mod qualifier;
 mod recovery;
 mod signature;
 
@@ -11,4 +12,5 @@ pub use call::{called_at, calls_in, receiver_before};
 pub use foreign::{is_running, returned, runs_unnamed, words};
 pub use outline::{Function, Item, ItemKind, Outline};
 pub use position::{Columns, Lines};
-pub use signature::open_traits;
+pub use qualifier::Qualifier;
+pub use signature::{open_traits, type_parameters};

@@ -45,6 +45,8 @@ pub struct Function {
     pub fingerprint: u32,
     /// The traits of which the `impl` block or the trait around it leaves open what implements them.
     pub open: Arc<[String]>,
+    /// The type parameters of the `impl` block around it.
+    pub parameters: Arc<[String]>,
 }
 
 /// A type, a trait, an `impl` block or a module.
@@ -106,6 +108,7 @@ struct Around {
     /// Functions, types and traits.
     owners: Vec<String>,
     open: Arc<[String]>,
+    parameters: Arc<[String]>,
     in_function: bool,
     depth: u32,
 }
@@ -209,7 +212,8 @@ impl Search {
             self.add_item(ItemKind::Type, &last.ident, around).body = self.place(body.span());
         }
         let open = signature::traits_of_bounds(&item.generics).into();
-        self.group(body.stream(), &Around { open, ..around.within(names) });
+        let parameters = signature::names_of_parameters(&item.generics).into();
+        self.group(body.stream(), &Around { open, parameters, ..around.within(names) });
         next
     }
 
@@ -233,6 +237,7 @@ impl Search {
             whole: whole.start + self.offset..whole.end + self.offset,
             signature: signature.start + self.offset..signature.end + self.offset,
             open: Arc::clone(&around.open),
+            parameters: Arc::clone(&around.parameters),
         });
         self.group(body.stream(), &within);
         next

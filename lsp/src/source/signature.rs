@@ -30,6 +30,19 @@ pub fn open_traits(signature: &str) -> Vec<String> {
     found
 }
 
+/// The names of the type parameters. A signature that cannot be read has none.
+pub fn type_parameters(signature: &str) -> Vec<String> {
+    let signature = syn::parse_str::<syn::Signature>(signature);
+    let names = signature.map(|signature| names_of_parameters(&signature.generics)).unwrap_or_default();
+    proc_macro2::extra::invalidate_current_thread_spans();
+    names
+}
+
+/// The names of the type parameters among these.
+pub fn names_of_parameters(generics: &syn::Generics) -> Vec<String> {
+    generics.type_params().map(|parameter| parameter.ident.to_string()).collect()
+}
+
 /// The names of the traits in the bounds of type parameters.
 pub fn traits_of_bounds(generics: &syn::Generics) -> Vec<String> {
     let of_parameters = generics.type_params().flat_map(|parameter| &parameter.bounds);

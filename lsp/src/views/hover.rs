@@ -10,7 +10,7 @@ use crate::markdown::{Style, Text};
 use crate::matching::Match;
 use crate::numbers::Numbers;
 use crate::snapshot::Model;
-use crate::source::{Function, called_at, calls_in};
+use crate::source::{Function, Qualifier, called_at, calls_in, type_parameters};
 use crate::uri;
 
 /// Callers and callees that are listed.
@@ -159,9 +159,12 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
     if !calls_in(&source[function.whole.clone()]).iter().any(is_here) {
         return None;
     }
+    let qualifier = qualifier(source, function, end - name.len());
     let edges = view.model.edges(&found.places);
-    let invoked: Vec<_> = edges.callees.iter().filter(|(path, _)| last_segment(path) == name).collect();
-    let targets = types::targets(view.model, found, name);
+    let is_called = |path: &str| last_segment(path) == name && qualifier.may_be_of(path);
+    let invoked: Vec<_> = edges.callees.iter().filter(|(path, _)| is_called(path)).collect();
+    let mut targets = types::targets(view.model, found, name);
+    targets.retain(|target| is_called(&target.path));
     if invoked.is_empty() && targets.is_empty() {
         return None;
     }
@@ -196,6 +199,18 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
         text = text.end_of_paragraph().words("This function was edited after the run.");
     }
     Some((text.finish(), end - name.len()..end))
+}
+
+/// What is before the name of a call at this byte. A type parameter may be any type.
+fn qualifier<'s>(source: &'s str, function: &Function, byte: usize) -> Qualifier<'s> {
+    let is_parameter = |name: &str| {
+        let own = || type_parameters(&source[function.signature.clone()]);
+        function.parameters.iter().any(|known| known == name) || own().iter().any(|known| known == name)
+    };
+    match Qualifier::before(&source[function.whole.start..byte]) {
+        Qualifier::Name(name) if is_parameter(name) => Qualifier::None,
+        qualifier => qualifier,
+    }
 }
 
 fn times(count: u64) -> String {

@@ -9,10 +9,13 @@ use metaspy_report::text::last_segment;
 use proc_macro2::TokenStream;
 
 use crate::document::View;
-use crate::source::{Function, calls_in, is_running, returned, runs_unnamed, words};
+use crate::source::{Function, Qualifier, calls_in, is_running, returned, runs_unnamed, words};
 
 /// Functions of std that are called by their names alone.
 const OF_STD: [&str; 5] = ["drop", "size_of", "size_of_val", "align_of", "align_of_val"];
+
+/// Modules of std whose functions are called by the name of the module.
+const MODULES_OF_STD: [&str; 5] = ["cmp", "hint", "iter", "mem", "ptr"];
 
 /// True if a function runs no code without hooks but that in its text. The call `certain` is one of a trait's method.
 pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> bool {
@@ -52,10 +55,14 @@ fn is_known(view: &View<'_>, body: &str, before: &str, name: &str) -> bool {
     if own.next().is_some() {
         return false;
     }
-    is_type(name)
-        || OF_STD.contains(&name)
-        || before.ends_with('.')
-        || before.strip_suffix("::").map_or_else(|| is_closure(body, name), is_of_type)
+    let is_type = |name: &str| name.starts_with(char::is_uppercase);
+    match Qualifier::before(before) {
+        // A constructor, a method, or a closure of the function.
+        Qualifier::None => is_type(name) || before.ends_with('.') || OF_STD.contains(&name) || is_closure(body, name),
+        // The functions of types in woven source are known.
+        Qualifier::Name(of) => is_type(of) || MODULES_OF_STD.contains(&of),
+        Qualifier::Unknown => true,
+    }
 }
 
 /// True if a function may return a closure, an iterator or a future, which its caller runs.
@@ -63,19 +70,6 @@ fn returns_running(view: &View<'_>, function: &Function) -> bool {
     let words = view.document.lines.text[function.signature.clone()].parse().map(returned).unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
     is_running(&words, &view.document.outline().running)
-}
-
-/// True for the path of a type, whose functions in woven source are known, and for a module of the standard library.
-fn is_of_type(path: &str) -> bool {
-    let is_of_path = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
-    let path = path.rsplit(|letter| !is_of_path(letter)).next().unwrap_or_default().trim_start_matches("::");
-    let is_std = path.split("::").next().is_some_and(|krate| ["std", "core", "alloc"].contains(&krate));
-    // Type arguments are before the name, too.
-    path.is_empty() || is_std || path.rsplit("::").next().is_some_and(is_type)
-}
-
-fn is_type(name: &str) -> bool {
-    name.starts_with(char::is_uppercase)
 }
 
 /// True if the body gives this name to a closure.

@@ -1,0 +1,92 @@
+//! The type, trait or module before the name of a call: `Arc` of `Arc::new(…)`.
+
+/// What is before the name of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Qualifier<'t> {
+    /// Nothing, or a receiver.
+    None,
+    /// The last name of a path, or the trait of `<T as Trait>`.
+    Name(&'t str),
+    /// A type without a name, such as `<[T]>`.
+    Unknown,
+}
+
+impl Qualifier<'_> {
+    /// The qualifier of a call whose name is behind this text.
+    pub fn before(text: &str) -> Qualifier<'_> {
+        let Some(path) = text.trim_end().strip_suffix("::").map(str::trim_end) else { return Qualifier::None };
+        let Some(path) = named(path) else { return Qualifier::Unknown };
+        let letters = path.chars().rev().take_while(|&letter| letter.is_alphanumeric() || letter == '_');
+        match path.len() - letters.map(char::len_utf8).sum::<usize>() {
+            start if start == path.len() => Qualifier::Unknown,
+            start => Qualifier::Name(&path[start..]),
+        }
+    }
+
+    /// True if the call may run the function with this path: its type or trait, or a module around it has the name.
+    pub fn may_be_of(self, path: &str) -> bool {
+        // The name of the function, its trait and its type come last.
+        let mut around = path.rsplit("::").skip(1);
+        match self {
+            Qualifier::None | Qualifier::Name("Self" | "self" | "super" | "crate") => true,
+            Qualifier::Name(name) if name.starts_with(char::is_uppercase) => {
+                around.take(2).any(|segment| segment == name)
+            }
+            Qualifier::Name(name) => around.any(|segment| segment == name),
+            Qualifier::Unknown => false,
+        }
+    }
+}
+
+/// A path without the type arguments at its end.
+fn named(path: &str) -> Option<&str> {
+    if !path.ends_with('>') {
+        return Some(path);
+    }
+    let mut depth = 0_i32;
+    let opens = |(at, letter): (usize, char)| {
+        depth += match letter {
+            '>' if !path[..at].ends_with('-') => 1,
+            '<' => -1,
+            _ => 0,
+        };
+        (depth == 0).then_some(at)
+    };
+    let open = path.char_indices().rev().find_map(opens)?;
+    let before = path[..open].trim_end();
+    let before = before.strip_suffix("::").unwrap_or(before).trim_end();
+    if before.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_') {
+        return Some(before);
+    }
+    let (_, of_trait) = path[open..path.len() - 1].split_once(" as ").filter(|(_, of)| !of.contains(" as "))?;
+    of_trait.split('<').next().map(str::trim_end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_qualifier_is_the_last_name_before_a_call() {
+        let check = |text: &str, expected| assert_eq!(Qualifier::before(text), expected, "{text}");
+        for text in ["f(", "a.", "= ", ""] {
+            check(text, Qualifier::None);
+        }
+        check("= std::sync::Arc::", Qualifier::Name("Arc"));
+        check("Vec::<fn(u8) -> u8>::", Qualifier::Name("Vec"));
+        check("(<Circle as a::Shape<u8>>::", Qualifier::Name("Shape"));
+        check("(<[u8]>::", Qualifier::Unknown);
+        check("(<T as A<<U as B>::C>>::", Qualifier::Unknown);
+    }
+
+    #[test]
+    fn a_call_is_of_its_type_its_trait_or_its_module() {
+        let check = |name, path, expected| assert_eq!(Qualifier::Name(name).may_be_of(path), expected, "{name} {path}");
+        for name in ["Circle", "Shape", "shapes", "Self", "crate"] {
+            check(name, "kit::shapes::Circle::Shape::area", true);
+        }
+        check("Arc", "kit::Hold::new", false);
+        check("Hold", "kit::Hold::new::inner::f", false);
+        check("mem", "kit::swap", false);
+    }
+}
