@@ -4,7 +4,13 @@ use std::ops::Range;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-/// The bytes of the names of all calls in the text of a function, without those in comments and literals.
+/// Words that may be before parentheses and are no names.
+pub(super) const KEYWORDS: [&str; 18] = [
+    "as", "break", "const", "dyn", "else", "fn", "for", "if", "impl", "in", "let", "match", "move", "mut", "pub",
+    "return", "where", "while",
+];
+
+/// The bytes of the names of all calls in the text of a function, without those in comments, literals and attributes.
 pub fn calls_in(text: &str) -> Vec<Range<usize>> {
     let mut names = Vec::new();
     if let Ok(tokens) = text.parse() {
@@ -16,14 +22,17 @@ pub fn calls_in(text: &str) -> Vec<Range<usize>> {
     names.into_iter().filter_map(called).collect()
 }
 
-/// Adds the bytes of all identifiers.
+/// Adds the bytes of all identifiers outside of attributes.
 fn of_tokens(tokens: TokenStream, names: &mut Vec<Range<usize>>) {
+    let mut is_attribute = false;
     for token in tokens {
-        match token {
+        match &token {
+            TokenTree::Ident(ident) if KEYWORDS.iter().any(|word| ident == word) => {}
             TokenTree::Ident(ident) => names.push(ident.span().byte_range()),
-            TokenTree::Group(group) => of_tokens(group.stream(), names),
-            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            TokenTree::Group(group) if !is_attribute => of_tokens(group.stream(), names),
+            TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
+        is_attribute = matches!(&token, TokenTree::Punct(sign) if sign.as_char() == '#');
     }
 }
 
@@ -86,8 +95,8 @@ mod tests {
 
     #[test]
     fn comments_and_literals_contain_no_call() {
-        let text =
-            "fn f() { /* a(1) */ b(\"c(2)\", 'd'); // e(3)\n println!(\"{}\", g(4)); /// h(5)\n let i = r#j(6); }";
+        let text = "fn f() { /* a(1) */ b(\"c(2)\", 'd'); // e(3)\n println!(\"{}\", g(4)); /// h(5)\n \
+                    let i = r#j(6); #[k(l(7))] let (m, n) = if (o) { (p, q) }; }";
         let names: Vec<&str> = calls_in(text).into_iter().map(|name| &text[name]).collect();
         assert_eq!(names, ["b", "g", "j"]);
     }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+use super::call::KEYWORDS;
+
 /// Traits of values that run code of the function that made them, and pointers to functions.
 const RUNNING: [&str; 14] = [
     "fn",
@@ -48,9 +50,6 @@ const PLAIN_MACROS: [&str; 22] = [
     "unreachable",
     "concat",
 ];
-
-/// Keywords that may be before a negation in parentheses: `if !(a)`.
-const BEFORE_NEGATION: [&str; 7] = ["if", "while", "match", "return", "in", "break", "else"];
 
 /// All words of some tokens. The word `fn` is a pointer to a function.
 pub fn words(tokens: TokenStream) -> BTreeSet<String> {
@@ -108,7 +107,8 @@ pub fn runs_unnamed(tokens: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_unnamed = |(at, token): (usize, &TokenTree)| match (token, tokens.get(at + 1), tokens.get(at + 2)) {
         (TokenTree::Ident(word), Some(TokenTree::Punct(mark)), Some(TokenTree::Group(_))) if mark.as_char() == '!' => {
-            !PLAIN_MACROS.iter().chain(&BEFORE_NEGATION).any(|plain| word == plain)
+            // Not a negation, as in `if !(a)`.
+            !PLAIN_MACROS.iter().chain(&KEYWORDS).any(|plain| word == plain)
         }
         (TokenTree::Ident(word), ..) => word == "await",
         (TokenTree::Group(callee), Some(TokenTree::Group(arguments)), _) => {

@@ -30,7 +30,7 @@ pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> b
     if !is_named || is_held || is_running(&signature, running) || is_running(&around, running) {
         return false;
     }
-    let is_parameter = |name: &str| signature.contains(name) && !function.name.ends_with(name);
+    let is_parameter = |name: &str| signature.contains(name) && last_segment(&function.name) != name;
     let is_own = |call: Range<usize>| {
         let (before, name) = (body[..call.start].trim_end(), &body[call]);
         let is_free = !before.ends_with('.') && !before.ends_with("::");
