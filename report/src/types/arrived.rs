@@ -302,8 +302,8 @@ fn unnamed(kind: KindId) -> &'static str {
             "some types were not distinguished: the program has too many, or they were met in a signal handler"
         }
         _ => {
-            "some types have no name in the recording: names are written up to a second after values, and abort, _exit and fatal \
-             signals lose them"
+            "some types have no name in the recording: names are written up to a tenth of a second after values, and abort, _exit \
+             and fatal signals lose them"
         }
     }
 }
