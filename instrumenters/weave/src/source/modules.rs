@@ -53,8 +53,8 @@ impl Declared {
         })
     }
 
-    /// The modules that a call of a macro may declare, perhaps under conditions: those in its arguments, as of `cfg_if!`, whatever the macro makes of
-    /// them, and each of its words if the macro declares modules by their names.
+    /// The modules that a call of a macro may declare, perhaps under conditions: those in its arguments, as of `cfg_if!`,
+    /// whatever the macro makes of them, and each of its words if the macro declares modules by their names.
     pub fn by_call(item: &ItemMacro, modules: &[String], paths: &[Option<String>]) -> Vec<Self> {
         let mut found = Declared::in_macro(item.mac.tokens.clone(), modules, paths);
         let Some(called) = item.mac.path.segments.last() else { return found };
