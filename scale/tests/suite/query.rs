@@ -62,6 +62,31 @@ fn conditions_skip_chunks_and_keep_every_row() {
 }
 
 #[test]
+fn a_condition_passes_the_rows_for_which_it_is_true() {
+    for condition in [
+        "time_ns / 1000000 < 500",
+        "time_ns % 10 = 3",
+        "-time_ns < -50",
+        "9000000000000 - time_ns > 3",
+        "time_ns - 10 BETWEEN 0 AND 9999999999",
+        "time_ns BETWEEN lane AND 9999999999",
+        "5000000000 >= time_ns",
+        "subject_key & 7 = 3",
+        "subject_key + 1 IN (3, 4)",
+        "subject_key * 2 = 6 OR subject_key = 5",
+        "5 = subject_key",
+        "subject_key IN (3, 5)",
+    ] {
+        let (passing, expected) = (
+            rows(&format!("SELECT count(*) FROM events WHERE {condition}")),
+            rows(&format!("SELECT sum(CASE WHEN {condition} THEN 1 ELSE 0 END) FROM events")),
+        );
+        assert_eq!(passing, expected, "{condition}");
+        assert_ne!(passing, ["0"], "{condition}");
+    }
+}
+
+#[test]
 fn causes_effects_and_roots_are_those_of_the_reader() {
     // A frame is a tree: all its events have the layout of the root as root.
     let frames = FRAMES - 1;

@@ -122,18 +122,19 @@ fn with_null_first(names: &ArrayRef) -> ArrayRef {
     Arc::new(StringViewArray::from_iter(names.map(|(kind, name)| name.filter(|_| kind != 0))))
 }
 
-/// The keys that a condition on `subject_key` admits.
+/// The keys that a condition on the column `subject_key` admits. One on an expression over it is not pushed down.
 fn keys(filter: &Expr) -> Option<HashSet<u64>> {
     match filter {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
-            Some(HashSet::from([key(left).or_else(|| key(right))?]))
+            let (_, value) = compared(left, Operator::Eq, right)?;
+            Some(HashSet::from([key(value)?]))
         }
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
             let mut both = keys(left)?;
             both.extend(keys(right)?);
             Some(both)
         }
-        Expr::InList(list) if !list.negated => list.list.iter().map(key).collect(),
+        Expr::InList(list) if !list.negated && is_column(&list.expr) => list.list.iter().map(key).collect(),
         _ => None,
     }
 }
@@ -146,26 +147,38 @@ fn key(expr: &Expr) -> Option<u64> {
     }
 }
 
-/// The first and the last time that a condition on `time_ns` admits.
+/// The first and the last time that a condition on the column `time_ns` admits.
 fn times(filter: &Expr) -> Option<(i64, i64)> {
-    let all = (0, i64::MAX);
     match filter {
-        Expr::Between(Between { negated: false, low, high, .. }) => Some((time(low)?, time(high)?)),
+        Expr::Between(Between { expr, negated: false, low, high }) if is_column(expr) => {
+            Some((time(low)?, time(high)?))
+        }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-            let (op, value) = match (time(left), time(right)) {
-                (None, Some(value)) => (*op, value),
-                (Some(value), None) => (op.swap()?, value),
-                _ => return None,
-            };
+            let (op, value) = compared(left, *op, right)?;
+            let value = time(value)?;
             match op {
-                Operator::Lt | Operator::LtEq => Some((all.0, value)),
-                Operator::Gt | Operator::GtEq => Some((value, all.1)),
+                Operator::Lt | Operator::LtEq => Some((0, value)),
+                Operator::Gt | Operator::GtEq => Some((value, i64::MAX)),
                 Operator::Eq => Some((value, value)),
                 _ => None,
             }
         }
         _ => None,
     }
+}
+
+/// The operator and the other side of a comparison with a column; the column may be at either side.
+fn compared<'e>(left: &'e Expr, op: Operator, right: &'e Expr) -> Option<(Operator, &'e Expr)> {
+    match (is_column(left), is_column(right)) {
+        (true, false) => Some((op, right)),
+        (false, true) => Some((op.swap()?, left)),
+        _ => None,
+    }
+}
+
+/// True for a column itself. Filters with names of other columns do not come here.
+fn is_column(expr: &Expr) -> bool {
+    matches!(expr, Expr::Column(_))
 }
 
 fn time(expr: &Expr) -> Option<i64> {
