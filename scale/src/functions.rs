@@ -1,13 +1,14 @@
 //! Functions on events that SQL lacks: `causes`, `effects` and `root`.
 //!
-//! With one recording the argument is the number of an event. With several it is followed by the column `process`,
-//! because numbers of events are unique in one recording only.
+//! With one recording the argument is the number of an event. Otherwise the names of the recording follow, because numbers
+//! of events are unique in one recording only: `process`, or `run`, `host`, `process`. They are null for an event of a
+//! sealed set.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, Int64Builder, ListBuilder};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, Int64Builder, ListBuilder, StringViewArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::common::exec_err;
@@ -20,10 +21,19 @@ use metaspy_reader::EventId;
 
 use crate::recordings::Recording;
 
+/// Where the events of a query are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Events {
+    /// In recordings.
+    InPlace,
+    /// In recordings and in sealed sets.
+    AlsoSealed,
+}
+
 /// Adds the functions to a session.
-pub fn register(context: &SessionContext, recordings: &Arc<[Recording]>) {
+pub fn register(context: &SessionContext, recordings: &Arc<[Recording]>, events: Events) {
     for which in Which::ALL {
-        context.register_udf(ScalarUDF::from(EventFunction::new(which, recordings.clone())));
+        context.register_udf(ScalarUDF::from(EventFunction::new(which, recordings.clone(), events)));
     }
 }
 
@@ -58,31 +68,48 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 struct EventFunction {
     which: Which,
     recordings: Arc<[Recording]>,
+    events: Events,
     signature: Signature,
 }
 
 impl EventFunction {
-    fn new(which: Which, recordings: Arc<[Recording]>) -> Self {
-        let one = TypeSignature::Exact(vec![DataType::Int64]);
-        let two = TypeSignature::Exact(vec![DataType::Int64, DataType::Utf8View]);
-        EventFunction { which, recordings, signature: Signature::one_of(vec![one, two], Volatility::Stable) }
+    fn new(which: Which, recordings: Arc<[Recording]>, events: Events) -> Self {
+        let with =
+            |names: usize| TypeSignature::Exact([vec![DataType::Int64], vec![DataType::Utf8View; names]].concat());
+        let signature = Signature::one_of([0, 1, 3].map(with).to_vec(), Volatility::Stable);
+        EventFunction { which, recordings, events, signature }
     }
 
-    /// The recordings of the rows.
-    fn recordings_of(&self, processes: Option<&ArrayRef>, rows: usize) -> Result<Vec<Option<usize>>> {
-        let Some(processes) = processes else {
-            return match self.recordings.len() {
-                1 => Ok(vec![Some(0); rows]),
-                several => exec_err!(
-                    "{0}(event) has one recording, and here are {several}: write {0}(event, process)",
-                    self.name()
-                ),
-            };
-        };
-        let processes = cast(processes, &DataType::Utf8View)?;
-        let at: HashMap<&str, usize> =
-            self.recordings.iter().enumerate().map(|(at, recording)| (recording.process.as_str(), at)).collect();
-        Ok(processes.as_string_view().iter().map(|process| at.get(process?).copied()).collect())
+    /// The recordings of the rows, by the columns of their names.
+    fn recordings_of(&self, names: &[ArrayRef], rows: usize) -> Result<Vec<Option<usize>>> {
+        let names = names.iter().map(|names| cast(names, &DataType::Utf8View)).collect::<Result<Vec<_>, _>>()?;
+        let names: Vec<&StringViewArray> = names.iter().map(|names| names.as_string_view()).collect();
+        let name = |column: usize, row: usize| names[column].is_valid(row).then(|| names[column].value(row));
+        let all = || self.recordings.iter().zip(0..);
+        match (names.len(), self.events) {
+            (3, _) => {
+                let at: HashMap<(&str, &str, &str), usize> =
+                    all().map(|(it, at)| ((&*it.run, &*it.host, &*it.process), at)).collect();
+                Ok((0..rows).map(|row| at.get(&(name(0, row)?, name(1, row)?, name(2, row)?)).copied()).collect())
+            }
+            (_, Events::AlsoSealed) => self.ambiguous("a sealed set"),
+            (1, Events::InPlace) => {
+                let at: HashMap<&str, usize> = all().map(|(recording, at)| (&*recording.process, at)).collect();
+                match at.len() < self.recordings.len() {
+                    true => self.ambiguous("several recordings of one process"),
+                    false => Ok((0..rows).map(|row| at.get(name(0, row)?).copied()).collect()),
+                }
+            }
+            (_, Events::InPlace) if self.recordings.len() > 1 => self.ambiguous("several recordings"),
+            (_, Events::InPlace) => Ok(vec![Some(0); rows]),
+        }
+    }
+
+    fn ambiguous<T>(&self, why: &str) -> Result<T> {
+        let name = self.name();
+        exec_err!(
+            "the query reads {why}, so `{name}` needs the names of the row: write {name}(event, run, host, process)"
+        )
     }
 }
 
@@ -105,7 +132,7 @@ impl ScalarUDFImpl for EventFunction {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let columns = ColumnarValue::values_to_arrays(&args.args)?;
         let events = columns[0].as_primitive::<Int64Type>();
-        let recordings = self.recordings_of(columns.get(1), events.len())?;
+        let recordings = self.recordings_of(&columns[1..], events.len())?;
         let rows = recordings.iter().zip(events).map(|(recording, event)| {
             let id = EventId::from_raw(u64::try_from(event?).ok()?)?;
             Some((&self.recordings[(*recording)?], id))
@@ -151,7 +178,7 @@ fn lists<'r>(
 // Two functions are equal if they do the same on the same recordings.
 impl PartialEq for EventFunction {
     fn eq(&self, other: &Self) -> bool {
-        self.which == other.which && Arc::ptr_eq(&self.recordings, &other.recordings)
+        self.which == other.which && self.events == other.events && Arc::ptr_eq(&self.recordings, &other.recordings)
     }
 }
 

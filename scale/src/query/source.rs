@@ -9,7 +9,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::DataFusionError;
 use datafusion::execution::context::SessionContext;
 
-use crate::functions;
+use crate::functions::{self, Events};
 use crate::recordings::Recording;
 use crate::tables::{self, sealed::SealedSet};
 
@@ -74,7 +74,8 @@ impl Source {
     /// Adds the functions on events, which only recordings have.
     pub fn add_functions(&self, context: &SessionContext) {
         if !self.recordings.is_empty() {
-            functions::register(context, &self.recordings);
+            let events = if self.sets.is_empty() { Events::InPlace } else { Events::AlsoSealed };
+            functions::register(context, &self.recordings, events);
         }
     }
 

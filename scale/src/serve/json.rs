@@ -81,7 +81,10 @@ pub async fn event(
     let columns = match source.recordings().is_empty() {
         // Sealed events have no index of their effects.
         true => "",
-        false => ", causes(event, process) AS causes, effects(event, process) AS effects, root(event, process) AS root",
+        false => {
+            ", causes(event, run, host, process) AS causes, effects(event, run, host, process) AS effects, \
+             root(event, run, host, process) AS root"
+        }
     };
     answer(&format!("SELECT *{columns} FROM events WHERE event = {event}{condition}"), &source).await
 }

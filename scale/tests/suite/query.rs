@@ -124,7 +124,7 @@ fn several_recordings_are_one_table() {
     assert_eq!(String::from_utf8_lossy(&roots.stdout).lines().nth(1), Some(&*FRAMES.to_string()));
     let ambiguous = query("SELECT root(event) FROM events LIMIT 1");
     let message = String::from_utf8_lossy(&ambiguous.stderr).into_owned();
-    assert!(ambiguous.status.code() == Some(2) && message.contains("root(event, process)"), "{message}");
+    assert!(ambiguous.status.code() == Some(2) && message.contains("root(event, run, host, process)"), "{message}");
     fs::remove_dir_all(dir).expect("it is ours");
 }
 

@@ -228,5 +228,13 @@ fn sealed_sets_and_recordings_are_one_table() {
     );
     assert_eq!(query("SELECT sum(calls) FROM tallies"), (2 * CALLS).to_string());
     assert_eq!(query("SELECT count(*) FROM events WHERE site LIKE '%paint' AND thread = 'painter'"), "2");
+    let of_host = "SELECT host, count(root(event, run, host, process)) AS roots, \
+                   count(causes(event, run, host, process)) AS causes FROM events GROUP BY host ORDER BY host";
+    assert_eq!(query(of_host), format!(",{CALLS},{CALLS}rack/7,0,0"));
+    for call in ["root(event)", "root(event, process)"] {
+        let output = metaspy(&["query", &format!("SELECT {call} FROM events"), &set, &spy]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && error.contains("root(event, run, host, process)"), "{error}");
+    }
     fs::remove_dir_all(target).expect("it is ours");
 }
