@@ -38,7 +38,7 @@ pub enum Command {
     Seal(Seal),
     /// Makes recordings of a sealed set again, and prints their paths
     #[command(
-        after_help = "Examples:\n  metaspy restore sealed\n  metaspy restore sealed/run=20260131T235959.123Z\n  \
+        after_help = "Examples:\n  metaspy restore sealed\n  metaspy restore sealed/run=20260131T235959.123456789Z\n  \
         metaspy restore s3://bucket/prefix --to recordings\n\n\
         `metaspy open`, `report`, `diff` and `export` do this themselves. Times are rounded to ns."
     )]

@@ -16,11 +16,12 @@ use crate::roots::Roots;
 pub struct Recording {
     /// The read side.
     pub store: Store,
-    /// The run that it belongs to: the start of its process, such as `20260131T235959.123Z`.
+    /// The run that it belongs to: the start of the recording, such as `20260131T235959.123456789Z`. The nanoseconds
+    /// distinguish recordings of containers, whose processes all have the number 1.
     pub run: String,
     /// The machine; empty if it is this one.
     pub host: String,
-    /// The program and its process number, such as `layout-4711`. Unique among the recordings of a query.
+    /// The program and its process number, such as `layout-4711`.
     pub process: String,
     /// The file.
     pub path: PathBuf,
@@ -60,7 +61,7 @@ impl Recording {
                 recordings.push(Recording::open(&path)?);
             }
         }
-        make_unique(&mut recordings);
+        check_apart(&recordings)?;
         Ok(recordings.into())
     }
 
@@ -98,10 +99,11 @@ impl Recording {
     }
 }
 
-/// A time of the wall clock as text that sorts, and that no engine takes for a number: `20260131T235959.123Z`.
+/// A time of the wall clock as text that sorts, and that no engine takes for a number:
+/// `20260131T235959.123456789Z`.
 fn moment(real_ns: u64) -> String {
     let moment = i64::try_from(real_ns).ok().and_then(timestamp_ns_to_datetime);
-    moment.map_or_else(|| format!("{real_ns}ns"), |moment| moment.format("%Y%m%dT%H%M%S%.3fZ").to_string())
+    moment.map_or_else(|| format!("{real_ns}ns"), |moment| moment.format("%Y%m%dT%H%M%S%.9fZ").to_string())
 }
 
 /// The files of a source.
@@ -127,14 +129,13 @@ fn paths_of(source: &Path) -> Result<Vec<PathBuf>> {
     Ok(vec![found.path])
 }
 
-/// Gives each recording a process name of its own: `layout-4711`, `layout-4711.2`.
-fn make_unique(recordings: &mut [Recording]) {
-    let mut seen: HashMap<String, u32> = HashMap::new();
-    for recording in recordings {
-        let times = seen.entry(recording.process.clone()).or_default();
-        *times += 1;
-        if *times > 1 {
-            recording.process = format!("{}.{times}", recording.process);
+/// Refuses a recording that is given twice, and a part of one, such as an export of it while it grew.
+fn check_apart(recordings: &[Recording]) -> Result<()> {
+    let mut seen: HashMap<(&str, &str), &Path> = HashMap::new();
+    for Recording { run, process, path, .. } in recordings {
+        if let Some(first) = seen.insert((run, process), path) {
+            bail!("{} and {} are the same recording: give each once", first.display(), path.display());
         }
     }
+    Ok(())
 }

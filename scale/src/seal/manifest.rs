@@ -69,7 +69,7 @@ mod tests {
     fn names_with_slashes_stay_one_part_of_the_path() {
         let manifest = Manifest {
             schema_version: 1,
-            run: "20260131T235959.123Z".into(),
+            run: "20260131T235959.123456789Z".into(),
             host: "rack/7 ../x".into(),
             process: "app-1".into(),
             events: 0,

@@ -9,6 +9,7 @@ use std::thread;
 
 use metaspy::prelude::*;
 use metaspy::recording::Policy;
+use metaspy_reader::Store;
 
 /// A node of a tree, by number.
 #[derive(Clone, Copy, Identify)]
@@ -103,6 +104,21 @@ pub fn record_odd(path: &Path) {
     }
     NodeId(7).hold(|| recording.close());
     drop(profiler);
+}
+
+/// A directory with copies of the recording, which differ by the number of their process.
+pub fn spool(name: &str, copies: u64) -> PathBuf {
+    let dir = directory(name);
+    let bytes = fs::read(recording()).expect("it was recorded");
+    let pid = Store::open(&recording()).expect("it was recorded").header().pid;
+    let at = metaspy_core::format::superblock::PID * 8;
+    assert_eq!(bytes[at..at + 4], pid.to_le_bytes());
+    for copy in 0..copies {
+        let mut bytes = bytes.clone();
+        bytes[at..at + 4].copy_from_slice(&(1_000_000 + copy as u32).to_le_bytes());
+        fs::write(dir.join(format!("tree-{copy}.spy")), bytes).expect("there is room");
+    }
+    dir
 }
 
 /// Runs the command.

@@ -5,7 +5,7 @@ use std::fs;
 use metaspy_reader::{By, Scope, Store};
 use metaspy_scale::query::EXAMPLES;
 
-use crate::fixture::{CALLS, FRAMES, OF_FRAME, directory, metaspy, printed, recording, rows};
+use crate::fixture::{CALLS, FRAMES, OF_FRAME, directory, metaspy, printed, recording, rows, spool};
 
 #[test]
 fn counts_by_site_are_those_of_the_tally() {
@@ -113,10 +113,8 @@ fn labels_and_relations_are_tables() {
 
 #[test]
 fn several_recordings_are_one_table() {
-    let dir = directory("several");
-    let copy = dir.join("copy.spy");
-    fs::copy(recording(), &copy).expect("there is room");
-    let both = [recording().display().to_string(), copy.display().to_string()];
+    let dir = spool("several", 1);
+    let both = [recording().display().to_string(), dir.join("tree-0.spy").display().to_string()];
     let query = |sql: &str| metaspy(&["query", "--format", "csv", sql, &both[0], &both[1]]);
     let counts = query("SELECT count(DISTINCT process), count(*) FROM events");
     assert_eq!(String::from_utf8_lossy(&counts.stdout).lines().nth(1), Some(&*format!("2,{}", 2 * CALLS)));
@@ -125,6 +123,22 @@ fn several_recordings_are_one_table() {
     let ambiguous = query("SELECT root(event) FROM events LIMIT 1");
     let message = String::from_utf8_lossy(&ambiguous.stderr).into_owned();
     assert!(ambiguous.status.code() == Some(2) && message.contains("root(event, run, host, process)"), "{message}");
+    fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
+fn a_recording_that_is_given_twice_is_refused() {
+    let dir = directory("twice");
+    let copy = dir.join("copy.spy");
+    fs::copy(recording(), &copy).expect("there is room");
+    let (spy, copy, set) =
+        (recording().display().to_string(), copy.display().to_string(), dir.join("set").display().to_string());
+    for arguments in [&["query", "SELECT 1", &spy, &copy][..], &["seal", "--to", &set, &spy, &spy]] {
+        let output = metaspy(arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && error.contains("are the same recording: give each once"), "{error}");
+    }
+    assert!(!dir.join("set").exists());
     fs::remove_dir_all(dir).expect("it is ours");
 }
 

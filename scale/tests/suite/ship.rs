@@ -1,27 +1,10 @@
 //! `metaspy ship`: recordings leave their directory, each of them once.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-use metaspy_reader::Store;
-
-use crate::fixture::{CALLS, S3, directory, metaspy, python_with, recording, rows_of};
-
-/// A directory with copies of the recording, which differ by the number of their process.
-pub fn spool(name: &str, copies: u64) -> PathBuf {
-    let dir = directory(name);
-    let bytes = fs::read(recording()).expect("it was recorded");
-    let pid = Store::open(&recording()).expect("it was recorded").header().pid;
-    let at = metaspy_core::format::superblock::PID * 8;
-    assert_eq!(bytes[at..at + 4], pid.to_le_bytes());
-    for copy in 0..copies {
-        let mut bytes = bytes.clone();
-        bytes[at..at + 4].copy_from_slice(&(1_000_000 + copy as u32).to_le_bytes());
-        fs::write(dir.join(format!("tree-{copy}.spy")), bytes).expect("there is room");
-    }
-    dir
-}
+use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, rows_of, spool};
 
 /// The number of recordings in a directory.
 pub fn recordings(dir: &Path) -> usize {
@@ -50,6 +33,21 @@ fn shipped_recordings_are_sealed_and_removed() {
     assert!(output.status.success(), "{}", text(&output));
     assert_eq!((recordings(&dir), recordings(&dir.join("run-7"))), (1, 0), "what is no recording stays");
     assert_eq!(rows_of("SELECT count(*), count(DISTINCT process) FROM events", &target), [format!("{},3", 3 * CALLS)]);
+    [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
+fn the_recordings_of_a_process_that_rotates_are_sealed_once_by_seal_and_ship() {
+    let (dir, target) = (spool("rotations", 1), directory("sealed rotations"));
+    let mut bytes = fs::read(dir.join("tree-0.spy")).expect("it is there");
+    let started = metaspy_core::format::superblock::STARTED_NS * 8;
+    bytes[started] ^= 1;
+    fs::write(dir.join("tree-0.2.spy"), bytes).expect("there is room");
+    printed(&["seal", &dir.display().to_string(), "--to", &target.display().to_string()]);
+    let output = ship(&dir, &target, &[]);
+    assert!(output.status.success() && recordings(&dir) == 0, "{}", text(&output));
+    let counts = rows_of("SELECT count(*), count(DISTINCT run), count(DISTINCT process) FROM events", &target);
+    assert_eq!(counts, [format!("{},2,1", 2 * CALLS)]);
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
 

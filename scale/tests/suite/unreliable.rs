@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 
-use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording};
-use crate::ship::{recordings, spool};
+use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording, spool};
+use crate::ship::recordings;
 
 /// Listens, and gives each connection to a function with a thread of its own. Returns the address.
 fn listen(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
