@@ -17,7 +17,7 @@ use metaspy_reader::units::grouped;
 use crate::arguments;
 use crate::query::print;
 use crate::recordings::Recording;
-use crate::seal::{self, target::Target};
+use crate::seal::{self, Sealed, target::Target};
 
 /// The time between two looks at the directory.
 const LOOK: Duration = Duration::from_secs(2);
@@ -100,6 +100,10 @@ impl<'o> Ship<'o> {
         recording.host.clone_from(&self.host);
         let name = recording.path.display().to_string();
         let sealed = seal::seal(&recording, target).await.with_context(|| format!("cannot seal {name}"))?;
+        if let Sealed::InPart(why) = &sealed {
+            self.keep(&recording.path, why);
+            return Ok(());
+        }
         if recording.is_damaged() {
             self.keep(&recording.path, &recording.warnings().join("; "));
             return Ok(());
@@ -111,8 +115,8 @@ impl<'o> Ship<'o> {
             _ => {}
         }
         match sealed {
-            Some(manifest) => print(&format!("{name}: {} events\n", grouped(manifest.events))),
-            None => print(&format!("{name}: already sealed\n")),
+            Sealed::Now(manifest) => print(&format!("{name}: {} events\n", grouped(manifest.events))),
+            _ => print(&format!("{name}: already sealed\n")),
         }
     }
 

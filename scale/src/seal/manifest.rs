@@ -35,11 +35,24 @@ pub struct Manifest {
     /// True if a part of the recording could not be read.
     #[serde(default)]
     pub is_damaged: bool,
+    /// How much the recording had. `None` if an older metaspy sealed it.
+    #[serde(default)]
+    pub had: Option<Amounts>,
+}
+
+/// How much a recording has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amounts {
+    /// Calls in all its counts.
+    pub calls: u64,
+    /// Events in its window.
+    pub stored: u64,
 }
 
 impl Manifest {
     /// The manifest of a recording, without tables.
     pub fn of(recording: &Recording) -> Self {
+        let totals = recording.store.totals();
         Manifest {
             schema_version: SCHEMA_VERSION,
             run: recording.run.clone(),
@@ -51,7 +64,23 @@ impl Manifest {
             tables: Vec::new(),
             warnings: recording.warnings(),
             is_damaged: recording.is_damaged(),
+            had: Some(Amounts { calls: totals.emitted, stored: totals.stored }),
         }
+    }
+
+    /// Why this partition does not hold all of the recording with the other manifest. Both have one name.
+    ///
+    /// The partition can be of an export that was made while the recording grew, or of a damaged copy.
+    pub fn lacks(&self, whole: &Manifest) -> Option<String> {
+        if self.is_damaged && !whole.is_damaged {
+            return Some("it was sealed from a damaged copy of this recording".to_owned());
+        }
+        let (had, has) = (self.had?, whole.had?);
+        let lacks = |what, had, has| {
+            let text = || format!("it was sealed from a part of this recording, with {had} of {has} {what}");
+            (had < has).then(text)
+        };
+        lacks("calls", had.calls, has.calls).or_else(|| lacks("events", had.stored, has.stored))
     }
 
     /// The place of the partition. Slashes and other signs of a name are encoded, as engines expect: `host=a%2Fb`.
@@ -78,6 +107,7 @@ mod tests {
             tables: Vec::new(),
             warnings: Vec::new(),
             is_damaged: false,
+            had: None,
         };
         let path = manifest.partition();
         assert_eq!(path.parts().count(), 3, "{path}");

@@ -30,10 +30,11 @@ use metaspy_reader::EndState;
 use metaspy_reader::text::print_message;
 
 use crate::arguments;
+use crate::query::print;
 use crate::recordings::Recording;
 use crate::tables;
 
-pub use manifest::{MANIFEST, Manifest};
+pub use manifest::{Amounts, MANIFEST, Manifest};
 pub use rest::REST;
 use target::Target;
 
@@ -55,26 +56,49 @@ pub async fn run(options: &arguments::Seal) -> Result<bool> {
             bail!("{name}: its process still records: seal it when it has ended");
         }
         for warning in recording.warnings() {
-            print_message(&format_args!("metaspy seal: {warning}"));
+            report(&warning);
         }
         complete &= !recording.is_damaged();
         match seal(&recording, &target).await? {
-            Some(Manifest { events: 0, .. }) => println!("{name}: no events, only the other tables"),
-            Some(Manifest { events, bytes, .. }) => {
-                let per_event = bytes as f64 / events as f64;
-                println!("{name}: {events} events in {bytes} bytes, {per_event:.2} bytes an event");
+            Sealed::Now(manifest) => print(&written(&name, &manifest))?,
+            Sealed::Before => print(&format!("{name}: already sealed\n"))?,
+            Sealed::InPart(why) => {
+                report(&format!("{name}: {why}"));
+                complete = false;
             }
-            None => println!("{name}: already sealed"),
         }
     }
     Ok(complete)
 }
 
-/// Seals a recording. `None` if it is sealed already, by an earlier seal or by one that ran at the same time.
-pub async fn seal(recording: &Recording, target: &Target) -> Result<Option<Manifest>> {
+/// The line for a recording that was sealed.
+fn written(name: &str, Manifest { events, bytes, .. }: &Manifest) -> String {
+    if *events == 0 {
+        return format!("{name}: no events, only the other tables\n");
+    }
+    let per_event = *bytes as f64 / *events as f64;
+    format!("{name}: {events} events in {bytes} bytes, {per_event:.2} bytes an event\n")
+}
+
+fn report(text: &str) {
+    print_message(&format_args!("metaspy seal: {text}"));
+}
+
+/// What became of a recording.
+pub enum Sealed {
+    /// Its partition is visible from now on.
+    Now(Manifest),
+    /// Its partition was visible: of an earlier seal, or of one that ran at the same time.
+    Before,
+    /// Its partition was visible, and does not hold all of it: why, and what to do.
+    InPart(String),
+}
+
+/// Seals a recording.
+pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     let mut manifest = Manifest::of(recording);
-    if target.manifest(&manifest).await?.is_some() {
-        return Ok(None);
+    if let Some(before) = target.manifest(&manifest).await? {
+        return Ok(sealed_before(&before, &manifest, target));
     }
     let work = target.work_directory(&manifest)?;
     for (name, _) in tables::names(std::slice::from_ref(recording)) {
@@ -90,7 +114,17 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Option<Manif
         manifest.tables.push(name);
     }
     fs::write(work.path().join(MANIFEST), serde_json::to_vec_pretty(&manifest)?)?;
-    Ok(target.publish(work, &manifest).await?.then_some(manifest))
+    if target.publish(work, &manifest).await? {
+        return Ok(Sealed::Now(manifest));
+    }
+    let before = target.manifest(&manifest).await?.context("another seal was faster, and its partition is gone")?;
+    Ok(sealed_before(&before, &manifest, target))
+}
+
+fn sealed_before(before: &Manifest, manifest: &Manifest, target: &Target) -> Sealed {
+    let Some(why) = before.lacks(manifest) else { return Sealed::Before };
+    let (partition, url) = (manifest.partition(), target.url());
+    Sealed::InPart(format!("{partition} is in {url}, but {why}: remove it, and seal the recording again"))
 }
 
 /// The compression of all files.

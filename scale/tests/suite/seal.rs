@@ -26,7 +26,7 @@ fn seal(target: &Path, host: &str) -> String {
 }
 
 /// The only partition of a sealed set.
-fn partition(target: &Path) -> PathBuf {
+pub fn partition(target: &Path) -> PathBuf {
     let mut path = target.to_owned();
     for name in ["run=", "host=", "process="] {
         let entries = fs::read_dir(&path).expect("it was sealed").filter_map(Result::ok);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, rows_of, spool};
+use crate::seal::partition;
 
 /// The number of recordings in a directory.
 pub fn recordings(dir: &Path) -> usize {
@@ -48,6 +49,39 @@ fn the_recordings_of_a_process_that_rotates_are_sealed_once_by_seal_and_ship() {
     assert!(output.status.success() && recordings(&dir) == 0, "{}", text(&output));
     let counts = rows_of("SELECT count(*), count(DISTINCT run), count(DISTINCT process) FROM events", &target);
     assert_eq!(counts, [format!("{},2,1", 2 * CALLS)]);
+    [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
+fn a_recording_stays_if_only_a_part_of_it_is_sealed() {
+    let (dir, target) = (spool("parts", 1), directory("sealed parts"));
+    let spy = dir.join("tree-0.spy");
+    let whole = fs::read(&spy).expect("it is there");
+    let seal = || {
+        let (spy, set) = (spy.display().to_string(), target.display().to_string());
+        metaspy(&["seal", &spy, "--to", &set])
+    };
+    let stays = |why: &str| {
+        fs::write(&spy, &whole).expect("there is room");
+        for output in [ship(&dir, &target, &[]), seal()] {
+            assert!(output.status.code() == Some(1) && text(&output).contains(why), "{}", text(&output));
+        }
+        assert_eq!(recordings(&dir), 1);
+    };
+    fs::write(&spy, &whole[..whole.len() / 2]).expect("there is room");
+    assert_eq!(seal().status.code(), Some(1), "it is damaged");
+    stays("sealed from a damaged copy");
+    fs::remove_dir_all(&target).expect("it is ours");
+    assert!(seal().status.success());
+    // As if it had been sealed from an export that was made while it grew.
+    let manifest = partition(&target).join("sealed.json");
+    let sealed = fs::read_to_string(&manifest).expect("it was sealed");
+    let earlier = sealed.replace(&format!("\"calls\": {CALLS}"), &format!("\"calls\": {}", CALLS - 1));
+    assert_ne!(earlier, sealed);
+    fs::write(&manifest, earlier).expect("it is ours");
+    stays(&format!("with {} of {CALLS} calls", CALLS - 1));
+    fs::write(&manifest, sealed).expect("it is ours");
+    assert!(ship(&dir, &target, &[]).status.success() && recordings(&dir) == 0);
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
 
