@@ -1,17 +1,21 @@
 //! Tables, events and queries as JSON.
 
+use std::fmt::Display;
+
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use datafusion::arrow::json::ArrayWriter;
+use datafusion::common::Column;
+use datafusion::logical_expr::{SortExpr, col};
 use futures::StreamExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Failed, Recent};
-use crate::query::{Source, run_sql};
+use crate::query::{Query as SqlQuery, run_sql};
 use crate::tables::SCHEMA_VERSION;
 
 /// Rows of a table in an answer, unless the request has a limit.
@@ -21,7 +25,7 @@ const BYTES: usize = 256 << 20;
 
 /// Which rows of a table.
 #[derive(Deserialize)]
-pub struct Rows {
+pub struct Page {
     limit: Option<usize>,
     offset: Option<usize>,
 }
@@ -57,15 +61,26 @@ pub async fn contents(State(recent): State<Recent>) -> Json<Value> {
 pub async fn table(
     State(recent): State<Recent>,
     Path(name): Path<String>,
-    rows: Result<Query<Rows>, QueryRejection>,
+    page: Result<Query<Page>, QueryRejection>,
 ) -> Result<Response, Failed> {
-    let Query(Rows { limit, offset }) = rows?;
+    let Query(Page { limit, offset }) = page?;
     let source = recent.source().await;
     if !source.names().contains(&name) {
         return Err(Failed(StatusCode::NOT_FOUND, format!("there is no table `{name}`: / lists them")));
     }
-    let (limit, offset) = (limit.unwrap_or(ROWS), offset.unwrap_or(0));
-    answer(&format!("SELECT * FROM \"{name}\" LIMIT {limit} OFFSET {offset}"), &source).await
+    // A row has a byte and more, and an offset beyond all numbers of the engine is beyond all rows.
+    let (limit, offset) = (limit.unwrap_or(ROWS).min(BYTES), offset.unwrap_or(0).min(u32::MAX as usize));
+    let rows = run_sql(&format!("SELECT * FROM \"{name}\""), &source).await.map_err(wrong)?;
+    // With an order, each row is on one page.
+    let order = order(&name, &rows);
+    answer(rows.sort(order).and_then(|rows| rows.limit(offset, Some(limit))).map_err(wrong)?).await
+}
+
+/// An order in which no two rows of a table are equal, unless all of their columns are.
+fn order(table: &str, rows: &SqlQuery) -> Vec<SortExpr> {
+    let is_key = |column: &&Column| table != "events" || ["run", "host", "process", "event"].contains(&column.name());
+    let columns = rows.schema().columns();
+    columns.iter().filter(is_key).map(|column| col(column.clone()).sort(true, true)).collect()
 }
 
 /// Events with this number, with their causes, effects and roots.
@@ -86,23 +101,22 @@ pub async fn event(
              root(event, run, host, process) AS root"
         }
     };
-    answer(&format!("SELECT *{columns} FROM events WHERE event = {event}{condition}"), &source).await
+    let sql = format!("SELECT *{columns} FROM events WHERE event = {event}{condition}");
+    answer(run_sql(&sql, &source).await.map_err(wrong)?).await
 }
 
 /// The rows of a query. It can read, and nothing else.
 pub async fn query(State(recent): State<Recent>, sql: Result<Query<Sql>, QueryRejection>) -> Result<Response, Failed> {
-    answer(&sql?.sql, &recent.source().await).await
+    answer(run_sql(&sql?.sql, &recent.source().await).await.map_err(wrong)?).await
 }
 
 /// The rows as an array of objects. They are complete, or the answer is an error.
-async fn answer(sql: &str, source: &Source) -> Result<Response, Failed> {
-    let wrong = |error: &dyn std::fmt::Display| Failed(StatusCode::BAD_REQUEST, error.to_string());
-    let query = run_sql(sql, source).await.map_err(|error| wrong(&error))?;
-    let mut batches = query.execute_stream().await.map_err(|error| wrong(&error))?;
+async fn answer(query: SqlQuery) -> Result<Response, Failed> {
+    let mut batches = query.execute_stream().await.map_err(wrong)?;
     let mut bytes = 0;
     let mut rows = Vec::new();
     while let Some(batch) = batches.next().await {
-        let batch = batch.map_err(|error| wrong(&error))?;
+        let batch = batch.map_err(wrong)?;
         bytes += batch.get_array_memory_size();
         if bytes > BYTES {
             return Err(Failed(StatusCode::PAYLOAD_TOO_LARGE, "too many rows: add LIMIT, or run metaspy query".into()));
@@ -113,6 +127,11 @@ async fn answer(sql: &str, source: &Source) -> Result<Response, Failed> {
     let write = rows.iter().try_for_each(|batch| writer.write(batch)).and_then(|()| writer.finish());
     write.map_err(|error| Failed(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], writer.into_inner()).into_response())
+}
+
+/// The answer to a query that cannot run.
+fn wrong(error: impl Display) -> Failed {
+    Failed(StatusCode::BAD_REQUEST, error.to_string())
 }
 
 /// A writer of JSON with nulls.

@@ -1,5 +1,7 @@
 //! `metaspy serve`, read by other programs.
 
+use std::collections::HashSet;
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -7,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::fixture::{CALLS, FRAMES, python_with, recording};
+use crate::fixture::{CALLS, FRAMES, python_with, recording, spool};
 
 /// A server, until it is dropped.
 pub struct Server {
@@ -92,6 +94,28 @@ fn tallies_are_metrics_that_the_client_of_prometheus_reads() {
 }
 
 #[test]
+fn each_row_of_a_table_is_on_one_page() {
+    let dir = spool("pages", 2);
+    let server = Server::start(&dir.display().to_string());
+    for (table, limit) in [("events", 60_000), ("tallies", 10), ("subjects", 7), ("sites", 2)] {
+        let mut rows = HashSet::new();
+        let mut expected = 0;
+        loop {
+            let page = server.json(&format!("/tables/{table}?limit={limit}&offset={expected}"));
+            let page = page.as_array().expect("rows");
+            expected += page.len();
+            rows.extend(page.iter().map(Value::to_string));
+            if page.is_empty() {
+                break;
+            }
+        }
+        let all = server.json(&format!("/query?sql=SELECT%20count(*)%20AS%20rows%20FROM%20{table}"));
+        assert_eq!((all[0]["rows"].as_u64(), rows.len()), (Some(expected as u64), expected), "{table}");
+    }
+    fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
 fn tables_events_and_queries_are_json() {
     let server = Server::start(&recording().display().to_string());
     assert!(server.json("/")["tables"].as_array().expect("a list").contains(&"/tables/events".into()));
@@ -116,6 +140,14 @@ fn tables_events_and_queries_are_json() {
         assert!(found == status && body.contains(part), "{path}: {found} {body}");
         let answer: Value = serde_json::from_str(&body).expect("JSON");
         assert!(answer["error"].is_string(), "{path}: {body}");
+    }
+    let most = u64::MAX;
+    for (path, rows) in [
+        (format!("/tables/lanes?limit={most}"), 2),
+        (format!("/tables/lanes?limit={most}&offset={most}"), 0),
+        (format!("/tables/events?limit=7&offset={most}"), 0),
+    ] {
+        assert_eq!(server.json(&path).as_array().map(Vec::len), Some(rows), "{path}");
     }
     let (status, body) = server.get("/metrics", "evil.example");
     assert!(status == 403 && body.contains("not this machine"), "{status} {body}");
