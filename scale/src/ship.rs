@@ -5,6 +5,7 @@
 //! the disk, up to a bound.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -29,8 +30,11 @@ pub async fn run(options: &arguments::Ship) -> Result<bool> {
     let mut ship = Ship::new(options)?;
     let mut pause = LOOK;
     loop {
-        ship.hold_bound()?;
-        match ship.pass().await {
+        let passed = ship.pass().await;
+        if passed.is_err() {
+            ship.hold_bound(0)?;
+        }
+        match passed {
             Ok(()) if options.once => return Ok(!ship.has_faults()),
             Ok(()) => pause = LOOK,
             Err(error) if options.once => return Err(error),
@@ -49,8 +53,14 @@ pub async fn run(options: &arguments::Ship) -> Result<bool> {
 /// A recording on the disk.
 struct Waiting {
     path: PathBuf,
+    /// Bytes on the disk: a recording has holes.
     bytes: u64,
     changed: SystemTime,
+}
+
+/// The bytes that recordings take on the disk.
+fn total(waiting: &[Waiting]) -> u64 {
+    waiting.iter().map(|it| it.bytes).sum()
 }
 
 struct Ship<'o> {
@@ -80,15 +90,17 @@ impl<'o> Ship<'o> {
     async fn pass(&mut self) -> Result<()> {
         let target = Target::parse(&self.options.to)?;
         target.remove_abandoned()?;
-        for Waiting { path, .. } in self.waiting()? {
+        let waiting = self.waiting()?;
+        let before = total(&waiting);
+        for Waiting { path, .. } in waiting {
             match Recording::open(&path) {
                 Ok(recording) => self.ship(recording, &target).await?,
                 // Another process that ships was faster.
                 Err(_) if !path.exists() => {}
                 Err(error) => self.keep(&path, &format!("{error:#}")),
             }
-            // The store may be slow, and recordings arrive.
-            self.hold_bound()?;
+            // The store may be slow, and recordings arrive. What waited before this pass has its trial.
+            self.hold_bound(before)?;
         }
         Ok(())
     }
@@ -125,10 +137,10 @@ impl<'o> Ship<'o> {
         self.kept.push(path.to_owned());
     }
 
-    /// Removes the oldest recordings that have ended while these take more than the bound. Each one is reported.
-    fn hold_bound(&mut self) -> Result<()> {
-        let Some(most) = self.options.most else { return Ok(()) };
-        let total = |waiting: &[Waiting]| waiting.iter().map(|it| it.bytes).sum::<u64>();
+    /// Removes the oldest recordings that have ended while these take more than the bound, or than `before` if that is
+    /// more. Each one is reported.
+    fn hold_bound(&mut self, before: u64) -> Result<()> {
+        let Some(most) = self.options.most.map(|most| most.max(before)) else { return Ok(()) };
         let mut waiting = self.waiting()?;
         if total(&waiting) <= most {
             return Ok(());
@@ -160,7 +172,7 @@ impl<'o> Ship<'o> {
                 let meta = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file);
                 if let Some(meta) = meta.filter(|_| recording::is_recording(&path) && !self.kept.contains(&path)) {
                     let changed = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-                    waiting.push(Waiting { bytes: meta.len(), path, changed });
+                    waiting.push(Waiting { bytes: meta.blocks() * 512, path, changed });
                 }
             }
         }
