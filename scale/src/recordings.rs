@@ -25,6 +25,8 @@ pub struct Recording {
     pub process: String,
     /// The file.
     pub path: PathBuf,
+    /// Sentences about parts that cannot be read.
+    damage: Vec<String>,
     effects: Arc<OnceLock<EffectsIndex>>,
     roots: Arc<OnceLock<Roots>>,
 }
@@ -47,6 +49,7 @@ impl Recording {
             host: String::new(),
             process: format!("{name}-{}", header.pid),
             path: path.to_owned(),
+            damage: store.missing().to_vec(),
             effects: Arc::default(),
             roots: Arc::default(),
             store,
@@ -65,6 +68,15 @@ impl Recording {
         Ok(recordings.into())
     }
 
+    /// Reads all of a recording that has ended, and finds gaps and damaged blocks as `metaspy verify` does.
+    pub fn verify(&mut self) {
+        let found = self.store.verify();
+        self.damage = [found.missing, found.damaged].concat();
+        if found.more_damaged > 0 {
+            self.damage.push(format!("{} further places are damaged", found.more_damaged));
+        }
+    }
+
     /// The index from events to their effects, built at the first use.
     pub fn effects(&self) -> &EffectsIndex {
         let build = || EffectsIndex::build(&self.store, |_, _| true).expect("nothing stops it");
@@ -79,7 +91,7 @@ impl Recording {
     /// Sentences about what is wrong with the recording.
     pub fn warnings(&self) -> Vec<String> {
         let name = self.path.display();
-        let mut warnings: Vec<String> = self.store.missing().iter().map(|what| format!("{name}: {what}")).collect();
+        let mut warnings: Vec<String> = self.damage.iter().map(|what| format!("{name}: {what}")).collect();
         match self.store.end_state() {
             EndState::Live => {
                 warnings.push(format!("{name}: its process still records: these are the rows of this moment"))
@@ -93,9 +105,9 @@ impl Recording {
         warnings
     }
 
-    /// True if a part of the recording cannot be read.
+    /// True if a part of the recording cannot be read. Without [`Recording::verify`], only missing parts are known.
     pub fn is_damaged(&self) -> bool {
-        !self.store.missing().is_empty()
+        !self.damage.is_empty()
     }
 }
 

@@ -110,6 +110,7 @@ impl<'o> Ship<'o> {
             return Ok(());
         }
         recording.host.clone_from(&self.host);
+        recording.verify();
         let name = recording.path.display().to_string();
         let sealed = seal::seal(&recording, target).await.with_context(|| format!("cannot seal {name}"))?;
         if let Sealed::InPart(why) = &sealed {

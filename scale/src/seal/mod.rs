@@ -55,6 +55,7 @@ pub async fn run(options: &arguments::Seal) -> Result<bool> {
         if recording.store.end_state() == EndState::Live {
             bail!("{name}: its process still records: seal it when it has ended");
         }
+        recording.verify();
         for warning in recording.warnings() {
             report(&warning);
         }

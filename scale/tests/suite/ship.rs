@@ -5,6 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use metaspy_reader::Store;
+
 use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, rows_of, spool};
 use crate::seal::partition;
 
@@ -121,6 +123,34 @@ fn beyond_the_bound_the_oldest_are_lost_and_reported_after_a_trial() {
     let output = ship(&dir, &target, &["--most", "1"]);
     assert!(output.status.success() && recordings(&dir) == 0, "{}", text(&output));
     assert_eq!(rows_of("SELECT count(DISTINCT process) FROM events", &target), ["2"]);
+    [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+/// A recording with a damaged block in its middle, which has all of its bytes.
+fn damage(spy: &Path) {
+    let sound = fs::read(spy).expect("it is there");
+    let is_found = |at: &usize| {
+        let mut bytes = sound.clone();
+        bytes[*at..at + 4096].fill(0);
+        fs::write(spy, bytes).expect("there is room");
+        let store = Store::open(spy).expect("it is a recording");
+        store.missing().is_empty() && !store.verify().damaged.is_empty()
+    };
+    let places = (1..20).map(|part| sound.len() / 20 * part);
+    places.into_iter().find(is_found).expect("a part of the recording has events");
+}
+
+#[test]
+fn a_recording_with_damage_in_its_middle_is_sealed_and_stays() {
+    let (dir, target) = (spool("gap", 1), directory("sealed gap"));
+    damage(&dir.join("tree-0.spy"));
+    let (from, to) = (dir.join("tree-0.spy").display().to_string(), target.display().to_string());
+    let sealed = metaspy(&["seal", &from, "--to", &to]);
+    assert!(sealed.status.code() == Some(1) && text(&sealed).contains("tree-0.spy: "), "{}", text(&sealed));
+    let output = ship(&dir, &target, &[]);
+    assert!(output.status.code() == Some(1) && text(&output).contains("stays: "), "{}", text(&output));
+    assert_eq!(recordings(&dir), 1);
+    assert_eq!(metaspy(&["query", "SELECT 1", &to]).status.code(), Some(1), "the set has the damage");
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
 
