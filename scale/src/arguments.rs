@@ -40,7 +40,8 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  metaspy restore sealed\n  metaspy restore sealed/run=20260131T235959.123456789Z\n  \
         metaspy restore s3://bucket/prefix --to recordings\n\n\
-        `metaspy open`, `report`, `diff` and `export` do this themselves. Times are rounded to ns."
+        `metaspy open`, `report`, `diff` and `export` do this themselves. Times are rounded to ns.\n\n\
+        Exit codes: 0 fine; 1 some recordings cannot be restored, and the others are; 2 usage, or none can be restored."
     )]
     Restore(Restore),
     /// Seals the recordings of a directory as they end, and removes each one when it is sealed

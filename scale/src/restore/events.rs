@@ -118,7 +118,7 @@ impl Filler {
         Ok(())
     }
 
-    /// Writes the events of one block into its empty slots.
+    /// Writes the events of one block into its empty slots. The file of a recording that was cut can end in the block.
     fn fill_block(&self, rows: &[Row]) -> Result<()> {
         let ring = self.store.ring();
         let sequence = rows[0].event.sequence();
@@ -128,20 +128,23 @@ impl Filler {
             bail!("the tables of the set do not belong together: block {sequence} is missing");
         }
         let at = ring.layout.block_word(place) as u64 * 8;
+        let held = (ring.words.len() as u64 * 8).saturating_sub(at).min(BLOCK_BYTES as u64) as usize;
         let mut bytes = [0; BLOCK_BYTES];
-        self.file.read_exact_at(&mut bytes, at)?;
+        let bytes = &mut bytes[..held];
+        self.file.read_exact_at(bytes, at)?;
         let (base, lap) = (block.get(header::BASE), header::lap_byte(sequence, ring.layout.blocks));
         // A rounded time must not lie behind the last one in the summary of its chunk.
         let last = ring.summary(place / CHUNK_BLOCKS as u64).map_or(u64::MAX, |summary| summary.last);
         for row in rows {
-            let slot = &mut bytes[row.event.slot() * SLOT_BYTES..][..SLOT_BYTES];
+            let first = row.event.slot() * SLOT_BYTES;
+            let Some(slot) = bytes.get_mut(first..first + SLOT_BYTES) else { continue };
             if slot.iter().all(|byte| *byte == 0) {
                 for (to, word) in slot.chunks_exact_mut(8).zip(self.words(row, base..=last, lap)) {
                     to.copy_from_slice(&word.to_le_bytes());
                 }
             }
         }
-        self.file.write_all_at(&bytes, at)?;
+        self.file.write_all_at(bytes, at)?;
         Ok(())
     }
 

@@ -15,6 +15,7 @@ use metaspy_reader::text::print_message;
 use object_store::{GetResultPayload, ObjectStoreExt};
 
 use crate::arguments;
+use crate::query::print;
 use crate::seal::target::Target;
 use crate::seal::{Manifest, REST};
 use events::Filler;
@@ -26,35 +27,49 @@ const PIECE: usize = 1 << 16;
 pub async fn run(options: &arguments::Restore) -> Result<bool> {
     let to = options.to.clone().map_or_else(cache::directory, Ok)?;
     let is_cache = options.to.is_none();
+    let mut complete = true;
     for set in &options.sets {
-        let (root, below) = split(set);
-        if !root.contains("://") && !Path::new(&root).is_dir() {
-            bail!("there is no directory {root}: name a sealed set");
-        }
-        let target = Target::parse(&root)?;
-        let mut partitions = target.manifests().await?;
-        partitions.retain(|partition| below.is_empty() || is_below(partition, &below));
-        if partitions.is_empty() {
-            bail!("{set} has no sealed recording: metaspy seal RECORDING --to {root}");
-        }
-        let count = partitions.len();
-        for (at, partition) in (1..).zip(&partitions) {
-            let path = to.join(format!("{}.spy", partition.partition()));
-            if !path.is_file() {
-                let (name, events) = (partition.partition(), partition.events);
-                print_message(&format_args!("metaspy restore: {at} of {count}: {name}, {events} events"));
-                restore(&target, partition, &path).await.with_context(|| format!("cannot restore {name}"))?;
-            }
-            if is_cache {
-                cache::mark_used(&path)?;
-            }
-            println!("{}", path.display());
-        }
+        complete &= restore_set(set, &to, is_cache).await?;
     }
     if is_cache {
         cache::trim(&to)?;
     }
-    Ok(true)
+    Ok(complete)
+}
+
+/// Restores the partitions of a set, and prints the paths. False if some cannot be restored: these are reported.
+async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
+    let (root, below) = split(set);
+    if !root.contains("://") && !Path::new(&root).is_dir() {
+        bail!("there is no directory {root}: name a sealed set");
+    }
+    let target = Target::parse(&root)?;
+    let mut partitions = target.manifests().await?;
+    partitions.retain(|partition| below.is_empty() || is_below(partition, &below));
+    if partitions.is_empty() {
+        bail!("{set} has no sealed recording: metaspy seal RECORDING --to {root}");
+    }
+    let (count, mut failed) = (partitions.len(), 0);
+    for (at, partition) in (1..).zip(&partitions) {
+        let (name, events) = (partition.partition(), partition.events);
+        let path = to.join(format!("{name}.spy"));
+        if !path.is_file() {
+            print_message(&format_args!("metaspy restore: {at} of {count}: {name}, {events} events"));
+            if let Err(error) = restore(&target, partition, &path).await {
+                print_message(&format_args!("metaspy restore: cannot restore {name}: {error:#}"));
+                failed += 1;
+                continue;
+            }
+        }
+        if is_cache {
+            cache::mark_used(&path)?;
+        }
+        print(&format!("{}\n", path.display()))?;
+    }
+    if failed == count {
+        bail!("{set} could not be restored");
+    }
+    Ok(failed == 0)
 }
 
 /// The set, and the partitions in it, if the path goes on into them: `sealed/run=…/host=…`.

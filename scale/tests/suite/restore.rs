@@ -4,8 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use metaspy::Store;
+use metaspy_core::format::{BLOCK_BYTES, superblock};
 
 use crate::fixture::{S3, directory, metaspy, printed, python_with, record_odd, recording, rows, rows_of};
+use crate::seal::partitions;
+use crate::ship::text;
 
 /// Queries whose results must not depend on a seal and a restoration.
 const QUERIES: &[&str] = &[
@@ -65,6 +68,42 @@ fn events_that_rows_do_not_hold_are_restored() {
         events.iter().map(|event| format!("{:?}", store.details(event.id))).collect::<Vec<_>>()
     };
     assert_eq!(details(&paths[0]), details(&spy));
+    fs::remove_dir_all(directory).expect("it is ours");
+}
+
+#[test]
+fn a_cut_recording_is_restored_up_to_its_end_and_a_damaged_partition_stops_no_other() {
+    let directory = directory("restore cut");
+    let (set, to) = (directory.join("set").display().to_string(), directory.join("to"));
+    let (whole, mut names) = (fs::read(recording()).expect("it was recorded"), Vec::new());
+    let word = |at: usize| u64::from_le_bytes(whole[at * 8..][..8].try_into().expect("8 bytes"));
+    let blocks = word(superblock::CHUNKS) as usize;
+    for part in 1..6_u32 {
+        // Each of these files ends in a block.
+        let mut bytes = whole[..blocks + (100 * BLOCK_BYTES + 500) * part as usize].to_vec();
+        bytes[superblock::PID * 8..][..4].copy_from_slice(&part.to_le_bytes());
+        let cut = directory.join(format!("{part}.spy"));
+        fs::write(&cut, bytes).expect("there is room");
+        let sealed = metaspy(&["seal", &cut.display().to_string(), "--to", &set]);
+        assert_eq!(sealed.status.code(), Some(1), "{}", text(&sealed));
+        names.push((format!("-{part}.spy"), cut));
+    }
+    let paths = restored(&set, &to);
+    for (name, cut) in &names {
+        let path = paths.iter().find(|path| path.display().to_string().ends_with(name)).expect("it is restored");
+        let query = "SELECT count(*), sum(event), sum(time_ns), sum(took_ns), sum(subject_key) FROM events";
+        let rows = |spy: &Path| {
+            let output = metaspy(&["query", "--format", "csv", query, &spy.display().to_string()]);
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        assert_eq!(rows(path), rows(cut), "{name}");
+    }
+    let events = partitions(Path::new(&set)).remove(0).join("events.parquet");
+    fs::write(events, "damaged").expect("it is ours");
+    fs::remove_dir_all(&to).expect("it is ours");
+    let output = metaspy(&["restore", &set, "--to", &to.display().to_string()]);
+    assert!(output.status.code() == Some(1) && text(&output).contains("cannot restore run="), "{}", text(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), names.len() - 1);
     fs::remove_dir_all(directory).expect("it is ours");
 }
 

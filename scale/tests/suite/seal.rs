@@ -25,17 +25,22 @@ fn seal(target: &Path, host: &str) -> String {
     printed(&["seal", &from, "--to", &to, "--host", host])
 }
 
+/// The partitions of a sealed set.
+pub fn partitions(target: &Path) -> Vec<PathBuf> {
+    let mut paths = vec![target.to_owned()];
+    for name in ["run=", "host=", "process="] {
+        let below = paths.iter().flat_map(|path| fs::read_dir(path).expect("it was sealed"));
+        let below = below.map(|entry| entry.expect("a name").path());
+        paths = below.filter(|path| path.display().to_string().contains(name)).collect();
+    }
+    paths
+}
+
 /// The only partition of a sealed set.
 pub fn partition(target: &Path) -> PathBuf {
-    let mut path = target.to_owned();
-    for name in ["run=", "host=", "process="] {
-        let entries = fs::read_dir(&path).expect("it was sealed").filter_map(Result::ok);
-        let mut found: Vec<PathBuf> =
-            entries.map(|it| it.path()).filter(|it| it.display().to_string().contains(name)).collect();
-        assert_eq!(found.len(), 1, "{found:?}");
-        path = found.remove(0);
-    }
-    path
+    let mut found = partitions(target);
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
 }
 
 #[test]
