@@ -9,11 +9,13 @@ use clap::Parser;
 use metaspy_reader::text::print_message;
 
 use crate::arguments::{Cli, Command};
+use crate::panics::quiet_if_caught;
 use crate::{otlp, query, restore, seal, serve, ship};
 
 /// Parses the arguments of the process, runs the command, and returns its exit code.
 pub fn run() -> ExitCode {
     metaspy_core::recording::guard_against_truncation();
+    quiet_if_caught();
     match run_command(Cli::parse().command) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),

@@ -10,6 +10,8 @@ pub mod recordings;
 
 pub mod roots;
 
+pub mod panics;
+
 pub mod tables;
 
 pub mod functions;

@@ -11,7 +11,9 @@ use anyhow::{Result, bail};
 use metaspy_reader::text::print_message;
 
 use crate::arguments;
+use crate::panics::caught;
 
+use errors::QueryError;
 pub use examples::EXAMPLES;
 pub use output::print;
 pub use session::{Query, run as run_sql};
@@ -57,19 +59,22 @@ pub async fn run(options: &arguments::Query) -> Result<Complete> {
         output::schema(&source).await?;
         return Ok(true);
     };
-    let query = match &options.cluster {
-        None => run_sql(sql, &source).await?,
-        Some(cluster) => run_on_cluster(sql, &source, cluster).await?,
-    };
-    if let Err(error) = output::write(query, options.format(), options.output.as_deref()).await {
-        // The engine's error names no file.
-        return match source.unreadable_files().await {
-            files if files.is_empty() => Err(error),
-            files => Err(error.context(files.join("\n"))),
-        };
+    if let Err(error) = caught(answer(sql, &source, options)).await {
+        // The engine's error names no file. An error in the query has its place.
+        let files = if error.is::<QueryError>() { Vec::new() } else { source.unreadable_files().await };
+        return Err(if files.is_empty() { error } else { error.context(files.join("\n")) });
     }
     print_warnings(&source.warnings());
     Ok(!source.is_damaged())
+}
+
+/// Runs a query and writes its rows.
+async fn answer(sql: &str, source: &Source, options: &arguments::Query) -> Result<()> {
+    let query = match &options.cluster {
+        None => run_sql(sql, source).await?,
+        Some(cluster) => run_on_cluster(sql, source, cluster).await?,
+    };
+    output::write(query, options.format(), options.output.as_deref()).await
 }
 
 /// Prints what is wrong with the recordings; of many, the first.

@@ -15,6 +15,7 @@ use metaspy_reader::text::print_message;
 use object_store::{GetResultPayload, ObjectStoreExt};
 
 use crate::arguments;
+use crate::panics::caught;
 use crate::query::print;
 use crate::seal::target::Target;
 use crate::seal::{Manifest, REST};
@@ -55,7 +56,7 @@ async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
         let path = to.join(format!("{name}.spy"));
         if !path.is_file() {
             print_message(&format_args!("metaspy restore: {at} of {count}: {name}, {events} events"));
-            if let Err(error) = restore(&target, partition, &path).await {
+            if let Err(error) = caught(restore(&target, partition, &path)).await {
                 print_message(&format_args!("metaspy restore: cannot restore {name}: {error:#}"));
                 failed += 1;
                 continue;

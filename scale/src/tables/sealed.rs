@@ -9,6 +9,7 @@ use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTable
 use datafusion::execution::context::SessionContext;
 use futures::TryStreamExt;
 
+use crate::panics::caught;
 use crate::seal::Manifest;
 use crate::seal::target::Target;
 use crate::tables::SCHEMA_VERSION;
@@ -53,7 +54,7 @@ impl SealedSet {
         let mut found = Vec::new();
         for partition in &self.partitions {
             for name in &partition.tables {
-                if let Err(error) = self.read_through(partition, name).await {
+                if let Err(error) = caught(self.read_through(partition, name)).await {
                     let file = self.target.key(partition, &format!("{name}.parquet"));
                     found.push(format!("{file} is damaged: {error}"));
                 }

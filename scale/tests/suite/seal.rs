@@ -84,6 +84,25 @@ fn a_flipped_bit_in_a_page_is_found_and_its_file_is_named() {
 }
 
 #[test]
+fn a_flipped_bit_in_a_footer_is_an_error_and_no_panic() {
+    let target = directory("flipped footer");
+    seal(&target, "here");
+    let path = partition(&target).join("sites.parquet");
+    let sealed = fs::read(&path).expect("it was sealed");
+    let set = target.display().to_string();
+    for at in (sealed.len() / 2..sealed.len()).step_by(23) {
+        let mut bytes = sealed.clone();
+        bytes[at] ^= 0x20;
+        fs::write(&path, &bytes).expect("there is room");
+        let output = metaspy(&["query", "--format", "csv", "SELECT * FROM sites ORDER BY site", &set]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let is_reported = output.status.code() == Some(2) && error.contains("sites.parquet");
+        assert!((output.status.success() || is_reported) && !error.contains("panicked at"), "byte {at}: {error}");
+    }
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
 fn a_set_of_a_damaged_recording_says_so() {
     let directory = directory("sealed damaged");
     let (cut, set) = (directory.join("cut.spy"), directory.join("set"));
