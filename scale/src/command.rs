@@ -41,7 +41,7 @@ fn sentence(error: &anyhow::Error) -> String {
 /// Returns false if a recording is damaged but was read.
 fn run_command(command: Command) -> Result<bool> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start threads")?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         match command {
             Command::Query(options) => query::run(&options).await,
             Command::Seal(options) => seal::run(&options).await,
@@ -54,5 +54,8 @@ fn run_command(command: Command) -> Result<bool> {
             Command::Otlp(options) => otlp::run(&options).await,
             Command::Serve(options) => serve::run(&options).await,
         }
-    })
+    });
+    // Work whose result is of no use any more may take long.
+    runtime.shutdown_background();
+    ended
 }

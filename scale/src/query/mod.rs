@@ -3,19 +3,24 @@
 mod errors;
 mod examples;
 mod output;
+mod output_file;
 mod session;
 mod source;
+
+use std::io::BufWriter;
 
 use anyhow::{Result, bail};
 
 use metaspy_reader::text::print_message;
 
 use crate::arguments;
+use crate::interrupt::interrupted;
 use crate::panics::caught;
 
 use errors::QueryError;
 pub use examples::EXAMPLES;
 pub use output::print;
+use output_file::OutputFile;
 pub use session::{Query, run as run_sql};
 pub use source::Source;
 
@@ -74,7 +79,14 @@ async fn answer(sql: &str, source: &Source, options: &arguments::Query) -> Resul
         None => run_sql(sql, source).await?,
         Some(cluster) => run_on_cluster(sql, source, cluster).await?,
     };
-    output::write(query, options.format(), options.output.as_deref()).await
+    let Some(path) = &options.output else { return output::write(query, options.format()).await };
+    let interrupted = interrupted()?;
+    let (file, open) = OutputFile::create(path, source)?;
+    tokio::select! {
+        written = output::write_to(query, options.format(), BufWriter::new(open)) => written?,
+        () = interrupted => bail!("interrupted: {} is not written", path.display()),
+    }
+    file.complete()
 }
 
 /// Prints what is wrong with the recordings; of many, the first.

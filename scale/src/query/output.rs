@@ -1,11 +1,9 @@
 //! Results as text, JSON, CSV, Arrow IPC and Parquet. All but text are written batch by batch.
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::csv;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -21,26 +19,16 @@ use crate::arguments::Format;
 use crate::query::{Query, Source};
 use crate::tables;
 
-/// Runs a query and writes its rows. A file that cannot be written to its end is removed.
-pub async fn write(query: Query, format: Format, file: Option<&Path>) -> Result<()> {
-    if file.is_none() && format.is_binary() && io::stdout().is_terminal() {
+/// Runs a query and prints its rows.
+pub async fn write(query: Query, format: Format) -> Result<()> {
+    if format.is_binary() && io::stdout().is_terminal() {
         bail!("{format:?} is no text: name a file with -o");
     }
-    match file {
-        None => write_to(query, format, BufWriter::new(io::stdout())).await,
-        Some(path) => {
-            let cannot = || format!("cannot write {}", path.display());
-            let written = write_to(query, format, BufWriter::new(File::create(path).with_context(cannot)?)).await;
-            if written.is_err() {
-                // A part of a document is no document. The error is reported in any case.
-                let _ = fs::remove_file(path);
-            }
-            written
-        }
-    }
+    write_to(query, format, BufWriter::new(io::stdout())).await
 }
 
-async fn write_to(query: Query, format: Format, out: impl Write + Send) -> Result<()> {
+/// Runs a query and writes its rows.
+pub async fn write_to(query: Query, format: Format, out: impl Write + Send) -> Result<()> {
     let mut batches = query.execute_stream().await?;
     let mut writer = Writer::new(format, out, batches.schema())?;
     while let Some(batch) = batches.next().await {

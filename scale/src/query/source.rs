@@ -1,6 +1,7 @@
 //! [`Source`]: what a query reads: recordings in place, and sealed sets.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -77,6 +78,12 @@ impl Source {
             let events = if self.sets.is_empty() { Events::InPlace } else { Events::AlsoSealed };
             functions::register(context, &self.recordings, events);
         }
+    }
+
+    /// True for a file that belongs to it.
+    pub fn has_file(&self, file: &Path) -> bool {
+        let is_it = |recording: &Recording| fs::canonicalize(&recording.path).is_ok_and(|path| path == file);
+        self.recordings.iter().any(is_it) || self.sets.iter().any(|set| set.has_file(file))
     }
 
     /// Sentences about what is wrong.

@@ -129,6 +129,11 @@ impl Target {
         Path::from_iter(self.prefix.parts().chain(partition.parts())).join(file)
     }
 
+    /// The directory of a partition; `None` in a bucket.
+    pub fn place(&self, of: &Manifest) -> Option<PathBuf> {
+        Some(self.directory.as_ref()?.join(of.partition().as_ref()))
+    }
+
     /// A directory for a partition: beside the partitions, or among the temporary files if the target is a bucket.
     pub fn work_directory(&self, of: &Manifest) -> Result<WorkDirectory> {
         let base = self.directory.clone().unwrap_or_else(std::env::temp_dir);

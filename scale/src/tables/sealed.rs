@@ -1,5 +1,6 @@
 //! The tables of sealed recordings: Parquet files, read by the engine.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -39,6 +40,12 @@ impl SealedSet {
     /// The partitions.
     pub fn partitions(&self) -> &[Manifest] {
         &self.partitions
+    }
+
+    /// True for a file in one of its partitions.
+    pub fn has_file(&self, file: &Path) -> bool {
+        let place = |partition: &Manifest| self.target.place(partition);
+        self.partitions.iter().filter_map(place).any(|place| file.starts_with(place))
     }
 
     /// The names of the tables.

@@ -1,11 +1,17 @@
 //! `metaspy query`.
 
 use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use metaspy_reader::{By, Scope, Store};
 use metaspy_scale::query::EXAMPLES;
 
 use crate::fixture::{CALLS, FRAMES, OF_FRAME, directory, metaspy, printed, recording, rows, spool};
+use crate::seal::partition;
+use crate::ship::text;
 
 #[test]
 fn counts_by_site_are_those_of_the_tally() {
@@ -166,6 +172,69 @@ fn every_format_holds_the_same_rows() {
     let reader = datafusion::arrow::ipc::reader::StreamReader::try_new(file, None).expect("a stream of Arrow IPC");
     let written: usize = reader.map(|batch| batch.expect("a batch").num_rows()).sum();
     assert_eq!(written, expected.len());
+    fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
+fn an_output_is_complete_or_as_it_was() {
+    let (dir, recorded) = (spool("outputs", 1), recording().display().to_string());
+    let (spy, out) = (dir.join("tree-0.spy"), dir.join("rows.csv"));
+    let (link, pipe) = (dir.join("link.csv"), dir.join("pipe"));
+    let write = |sql: &str, spy: &str, out: &Path| {
+        let output = metaspy(&["query", "--format", "csv", sql, spy, "-o", &out.display().to_string()]);
+        (output.status.code(), text(&output))
+    };
+    assert_eq!(write("SELECT 1 AS n", &recorded, &out).0, Some(0));
+    std::os::unix::fs::symlink(&out, &link).expect("there is room");
+    let wrong = "SELECT 1 / (event - event) FROM events";
+    for file in [&out, &link] {
+        assert_eq!(write(wrong, &recorded, file).0, Some(2));
+        assert_eq!(fs::read_to_string(&out).expect("it stays"), "n\n1\n");
+    }
+    assert_eq!(write("SELECT 2 AS n", &recorded, &link).0, Some(0));
+    assert_eq!(fs::read_to_string(&out).expect("it is there"), "n\n2\n");
+    assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+    // What is no regular file stays, too.
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("there is mkfifo").success());
+    let reader = thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read(pipe)
+    });
+    assert_eq!(write(wrong, &recorded, &pipe).0, Some(2));
+    assert!(pipe.exists());
+    reader.join().expect("it reads").expect("it is a pipe");
+    // The inputs.
+    let before = fs::read(&spy).expect("it is there");
+    let (code, error) = write("SELECT 1", &spy.display().to_string(), &spy);
+    assert!(code == Some(2) && error.contains("is what the query reads"), "{error}");
+    assert!(fs::read(&spy).expect("it is there") == before);
+    let set = dir.join("set");
+    printed(&["seal", &spy.display().to_string(), "--to", &set.display().to_string()]);
+    let events = partition(&set).join("events.parquet");
+    let (code, error) = write("SELECT 1", &set.display().to_string(), &events);
+    assert!(code == Some(2) && error.contains("is what the query reads"), "{error}");
+    let files = fs::read_dir(&dir).expect("it is there").count();
+    assert_eq!(files, 5, "the recording, the rows, the link, the pipe and the set");
+    fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
+fn an_interrupted_query_leaves_no_part_of_a_file() {
+    let dir = directory("interrupted query");
+    let (spy, out) = (recording().display().to_string(), dir.join("rows.csv").display().to_string());
+    let endless = "SELECT a.event FROM events AS a CROSS JOIN events AS b";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
+    command.args(["query", "--format", "csv", endless, &spy, "-o", &out]).stderr(Stdio::piped());
+    let process = command.spawn().expect("the command starts");
+    let files = || fs::read_dir(&dir).expect("it is there").count();
+    while files() == 0 {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let interrupt = Command::new("kill").args(["-INT", &process.id().to_string()]).status();
+    assert!(interrupt.expect("there is kill").success());
+    let output = process.wait_with_output().expect("it ends");
+    assert!(output.status.code() == Some(2) && text(&output).contains("interrupted: "), "{}", text(&output));
+    assert_eq!(files(), 0);
     fs::remove_dir_all(dir).expect("it is ours");
 }
 
