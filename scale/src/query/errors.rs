@@ -65,6 +65,14 @@ impl QueryError {
         QueryError { sql: sql.to_owned(), message, place: None, nearest: Vec::new() }
     }
 
+    /// For a query with more operators than this.
+    pub fn too_long(most: usize) -> Self {
+        let message = format!(
+            "the query has more than {most} operators and keywords: write IN or VALUES, or make several queries of it"
+        );
+        QueryError { sql: String::new(), message, place: None, nearest: Vec::new() }
+    }
+
     /// For a table that is not among those with these names.
     pub fn no_table(sql: &str, table: &str, names: Vec<String>) -> Self {
         let message = format!("there is no table `{table}`");

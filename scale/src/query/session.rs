@@ -3,12 +3,19 @@
 use datafusion::common::TableReference;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::context::{SQLOptions, SessionConfig, SessionContext};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::query::errors::QueryError;
 use crate::query::source::Source;
 
 /// A query that is ready to run.
 pub type Query = DataFrame;
+
+/// Operators and keywords of a query at most. The engine descends once for each of them, and takes the square of their
+/// number as time.
+const MOST_OPERATORS: usize = 2_000;
 
 /// Errors have places in the text of the query.
 fn config() -> SessionConfig {
@@ -34,6 +41,9 @@ pub async fn run(sql: &str, source: &Source) -> Result<Query, QueryError> {
 
 /// Prepares a query in a session.
 pub async fn run_on(context: SessionContext, sql: &str, source: &Source) -> Result<Query, QueryError> {
+    if operators(sql) > MOST_OPERATORS {
+        return Err(QueryError::too_long(MOST_OPERATORS));
+    }
     source.add_functions(&context);
     let error = |error| match QueryError::new(sql, error) {
         fault if source.recordings().is_empty() => fault.of_sealed_sets(),
@@ -55,4 +65,18 @@ pub async fn run_on(context: SessionContext, sql: &str, source: &Source) -> Resu
     let reads_only = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     reads_only.verify_plan(&plan).map_err(|_| QueryError::reads_only(sql))?;
     Ok(DataFrame::new(state, plan))
+}
+
+/// The number of operators and keywords in a query. Names and constants are the leaves of an expression, so a list of them
+/// may be long.
+fn operators(sql: &str) -> usize {
+    // The parser reports what is no token.
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
+    let is_operator = |token: &&Token| match token {
+        Token::Word(word) => word.keyword != Keyword::NoKeyword,
+        Token::Number(..) | Token::SingleQuotedString(_) => false,
+        Token::Comma | Token::LParen | Token::RParen | Token::Whitespace(_) => false,
+        _ => true,
+    };
+    tokens.iter().filter(is_operator).count()
 }

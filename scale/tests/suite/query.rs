@@ -176,6 +176,22 @@ fn every_format_holds_the_same_rows() {
 }
 
 #[test]
+fn a_query_has_as_many_operators_as_the_engine_can_descend() {
+    let spy = recording().display().to_string();
+    let of_terms = |terms: usize| format!("SELECT {}1 AS n", "1+".repeat(terms - 1));
+    assert_eq!(rows(&of_terms(1_000)), ["1000"]);
+    for terms in [3_200, 50_000] {
+        let output = metaspy(&["query", &of_terms(terms), &spy]);
+        assert!(output.status.code() == Some(2) && text(&output).contains("more than 2000"), "{}", text(&output));
+    }
+    let keys: Vec<String> = (0..20_000).map(|key| key.to_string()).collect();
+    assert_eq!(
+        rows(&format!("SELECT count(*) FROM events WHERE event % 2 IN ({})", keys.join(","))),
+        [CALLS.to_string()]
+    );
+}
+
+#[test]
 fn an_output_is_complete_or_as_it_was() {
     let (dir, recorded) = (spool("outputs", 1), recording().display().to_string());
     let (spy, out) = (dir.join("tree-0.spy"), dir.join("rows.csv"));

@@ -141,6 +141,9 @@ fn tables_events_and_queries_are_json() {
         let answer: Value = serde_json::from_str(&body).expect("JSON");
         assert!(answer["error"].is_string(), "{path}: {body}");
     }
+    for (terms, status) in [(500, 200), (3_200, 400)] {
+        assert_eq!(server.get(&format!("/query?sql=SELECT%20{}1", "1%2B".repeat(terms)), "localhost").0, status);
+    }
     let most = u64::MAX;
     for (path, rows) in [
         (format!("/tables/lanes?limit={most}"), 2),
