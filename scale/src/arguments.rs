@@ -149,6 +149,9 @@ pub struct Serve {
     /// The address: loopback, because every reader of it reads the recordings
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9464")]
     pub listen: SocketAddr,
+    /// The time of an answer at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub timeout: u64,
 }
 
 /// Arguments of `metaspy seal`.

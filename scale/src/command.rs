@@ -1,21 +1,16 @@
 //! Runs the command of the command line.
 
-use std::panic::resume_unwind;
 use std::process::ExitCode;
-use std::thread;
 
+use anyhow::Result;
 #[cfg(not(feature = "cluster"))]
 use anyhow::bail;
-use anyhow::{Context, Result};
 use clap::Parser;
 use metaspy_reader::text::print_message;
 
 use crate::arguments::{Cli, Command};
 use crate::panics::quiet_if_caught;
-use crate::{otlp, query, restore, seal, serve, ship};
-
-/// Bytes of the stack of each thread: the engine descends once for each operator of a query. Memory is taken as it is used.
-const STACK: usize = 64 << 20;
+use crate::{otlp, query, restore, seal, serve, ship, threads};
 
 /// Parses the arguments of the process, runs the command, and returns its exit code.
 pub fn run() -> ExitCode {
@@ -45,16 +40,13 @@ fn sentence(error: &anyhow::Error) -> String {
 
 /// Returns false if a recording is damaged but was read.
 fn run_command(command: Command) -> Result<bool> {
-    let work = || {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let runtime = builder.enable_all().thread_stack_size(STACK).build().context("cannot start threads")?;
+    threads::on_thread(|| {
+        let runtime = threads::runtime()?;
         let ended = runtime.block_on(run_on_runtime(command));
         // Work whose result is of no use any more may take long.
         runtime.shutdown_background();
         ended
-    };
-    let thread = thread::Builder::new().stack_size(STACK).spawn(work).context("cannot start a thread")?;
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
 }
 
 async fn run_on_runtime(command: Command) -> Result<bool> {

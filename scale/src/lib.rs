@@ -12,6 +12,8 @@ pub mod roots;
 
 pub mod panics;
 
+pub mod threads;
+
 pub mod interrupt;
 
 pub mod tables;

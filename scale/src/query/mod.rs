@@ -21,7 +21,7 @@ use errors::QueryError;
 pub use examples::EXAMPLES;
 pub use output::print;
 use output_file::OutputFile;
-pub use session::{Query, run as run_sql};
+pub use session::{Query, run as run_sql, run_bounded as run_bounded_sql};
 pub use source::Source;
 
 /// Why there is no cluster in a program without the feature.

@@ -1,8 +1,12 @@
 //! A query: the tables that it names are made, and the engine runs it.
 
+use std::sync::{Arc, LazyLock};
+
 use datafusion::common::TableReference;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::context::{SQLOptions, SessionConfig, SessionContext};
+use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
@@ -16,6 +20,9 @@ pub type Query = DataFrame;
 /// Operators and keywords of a query at most. The engine descends once for each of them, and takes the square of their
 /// number as time.
 const MOST_OPERATORS: usize = 2_000;
+
+/// Bytes that all bounded queries may take in memory, and each of them on the disk.
+const MEMORY: usize = 1 << 30;
 
 /// Errors have places in the text of the query.
 fn config() -> SessionConfig {
@@ -37,6 +44,14 @@ pub async fn on_cluster(scheduler: &url::Url) -> datafusion::error::Result<Sessi
 /// Prepares a query. It can read, and nothing else.
 pub async fn run(sql: &str, source: &Source) -> Result<Query, QueryError> {
     run_on(SessionContext::new_with_config(config()), sql, source).await
+}
+
+/// Prepares a query that shares a bound of memory with all others of the process.
+pub async fn run_bounded(sql: &str, source: &Source) -> Result<Query, QueryError> {
+    static POOL: LazyLock<Arc<dyn MemoryPool>> = LazyLock::new(|| Arc::new(GreedyMemoryPool::new(MEMORY)));
+    let runtime = RuntimeEnvBuilder::new().with_memory_pool(POOL.clone()).with_max_temp_directory_size(MEMORY as u64);
+    let runtime = runtime.build_arc().map_err(|error| QueryError::new(sql, error))?;
+    run_on(SessionContext::new_with_config_rt(config(), runtime), sql, source).await
 }
 
 /// Prepares a query in a session.

@@ -14,8 +14,9 @@ use futures::StreamExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::limits::stopped;
 use super::{Failed, Recent};
-use crate::query::{Query as SqlQuery, run_sql};
+use crate::query::{Query as SqlQuery, run_bounded_sql};
 use crate::tables::SCHEMA_VERSION;
 
 /// Rows of a table in an answer, unless the request has a limit.
@@ -60,17 +61,17 @@ pub async fn contents(State(recent): State<Recent>) -> Json<Value> {
 /// Rows of a table.
 pub async fn table(
     State(recent): State<Recent>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
     page: Result<Query<Page>, QueryRejection>,
 ) -> Result<Response, Failed> {
-    let Query(Page { limit, offset }) = page?;
+    let (Path(name), Query(Page { limit, offset })) = (name?, page?);
     let source = recent.source().await;
     if !source.names().contains(&name) {
         return Err(Failed(StatusCode::NOT_FOUND, format!("there is no table `{name}`: / lists them")));
     }
     // A row has a byte and more, and an offset beyond all numbers of the engine is beyond all rows.
     let (limit, offset) = (limit.unwrap_or(ROWS).min(BYTES), offset.unwrap_or(0).min(u32::MAX as usize));
-    let rows = run_sql(&format!("SELECT * FROM \"{name}\""), &source).await.map_err(wrong)?;
+    let rows = run_bounded_sql(&format!("SELECT * FROM \"{name}\""), &source).await.map_err(wrong)?;
     // With an order, each row is on one page.
     let order = order(&name, &rows);
     answer(rows.sort(order).and_then(|rows| rows.limit(offset, Some(limit))).map_err(wrong)?).await
@@ -102,21 +103,21 @@ pub async fn event(
         }
     };
     let sql = format!("SELECT *{columns} FROM events WHERE event = {event}{condition}");
-    answer(run_sql(&sql, &source).await.map_err(wrong)?).await
+    answer(run_bounded_sql(&sql, &source).await.map_err(wrong)?).await
 }
 
 /// The rows of a query. It can read, and nothing else.
 pub async fn query(State(recent): State<Recent>, sql: Result<Query<Sql>, QueryRejection>) -> Result<Response, Failed> {
-    answer(run_sql(&sql?.sql, &recent.source().await).await.map_err(wrong)?).await
+    answer(run_bounded_sql(&sql?.sql, &recent.source().await).await.map_err(wrong)?).await
 }
 
 /// The rows as an array of objects. They are complete, or the answer is an error.
 async fn answer(query: SqlQuery) -> Result<Response, Failed> {
-    let mut batches = query.execute_stream().await.map_err(wrong)?;
+    let mut batches = query.execute_stream().await.map_err(stopped)?;
     let mut bytes = 0;
     let mut rows = Vec::new();
     while let Some(batch) = batches.next().await {
-        let batch = batch.map_err(wrong)?;
+        let batch = batch.map_err(stopped)?;
         bytes += batch.get_array_memory_size();
         if bytes > BYTES {
             return Err(Failed(StatusCode::PAYLOAD_TOO_LARGE, "too many rows: add LIMIT, or run metaspy query".into()));

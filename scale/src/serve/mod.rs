@@ -4,10 +4,12 @@
 //! browser cannot reach the server under a name of its own.
 
 mod json;
+mod limits;
 mod metrics;
 mod recent;
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use axum::Router;
@@ -17,11 +19,18 @@ use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use futures::FutureExt;
 use tokio::net::TcpListener;
 
 use crate::arguments;
+use crate::interrupt::interrupted;
 use crate::query::print;
+use crate::threads;
+use limits::Limits;
 use recent::Recent;
+
+/// The time in which requests end after an interrupt.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// Runs the command, until it is interrupted.
 pub async fn run(options: &arguments::Serve) -> Result<bool> {
@@ -30,11 +39,21 @@ pub async fn run(options: &arguments::Serve) -> Result<bool> {
     let listener = TcpListener::bind(options.listen).await.with_context(cannot)?;
     let address = listener.local_addr()?;
     print(&format!("http://{address}/ has the tables, http://{address}/metrics the tallies\n"))?;
-    axum::serve(listener, router(sources, address)).with_graceful_shutdown(interrupted()).await?;
-    Ok(true)
+    let interrupted = interrupted()?.shared();
+    let engine = threads::runtime()?;
+    let limits = Limits { engine: engine.handle().clone(), most: Duration::from_secs(options.timeout) };
+    let router = router(sources, address, limits);
+    let served = axum::serve(listener, router).with_graceful_shutdown(interrupted.clone()).into_future();
+    let ended = tokio::select! {
+        served = served => served.context("cannot serve"),
+        // A client that hangs holds nothing up.
+        () = interrupted.then(|()| tokio::time::sleep(GRACE)) => Ok(()),
+    };
+    engine.shutdown_background();
+    ended.map(|()| true)
 }
 
-fn router(sources: Recent, address: SocketAddr) -> Router {
+fn router(sources: Recent, address: SocketAddr, limits: Limits) -> Router {
     Router::new()
         .route("/", get(json::contents))
         .route("/metrics", get(metrics::all))
@@ -42,7 +61,9 @@ fn router(sources: Recent, address: SocketAddr) -> Router {
         .route("/events/{event}", get(json::event))
         .route("/query", get(json::query))
         .fallback(no_page)
+        .method_not_allowed_fallback(only_get)
         .with_state(sources)
+        .layer(middleware::from_fn_with_state(limits, limits::hold))
         .layer(middleware::from_fn_with_state(address, only_this_machine))
 }
 
@@ -50,9 +71,8 @@ async fn no_page() -> Failed {
     Failed(StatusCode::NOT_FOUND, "there is no such page: / lists them".to_owned())
 }
 
-async fn interrupted() {
-    // Without a handler, the signal ends the process as well.
-    let _ = tokio::signal::ctrl_c().await;
+async fn only_get() -> Failed {
+    Failed(StatusCode::METHOD_NOT_ALLOWED, "recordings are only read: GET".to_owned())
 }
 
 /// Refuses requests for another host, if the server listens on loopback.

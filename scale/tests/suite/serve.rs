@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -24,8 +25,16 @@ impl Server {
 
     /// Starts one with a directory of live recordings.
     pub fn start_in(source: &str, live: &Path) -> Self {
+        Server::start_with(&[source], live)
+    }
+
+    fn start_with(arguments: &[&str], live: &Path) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        command.args(["serve", source, "--listen", "127.0.0.1:0"]).env("METASPY_DIR", live).stdout(Stdio::piped());
+        command
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .env("METASPY_DIR", live)
+            .stdout(Stdio::piped());
         let mut process = command.spawn().expect("the command starts");
         let mut line = String::new();
         BufReader::new(process.stdout.take().expect("it is a pipe")).read_line(&mut line).expect("it prints a line");
@@ -35,8 +44,12 @@ impl Server {
 
     /// The status and the body of an answer.
     pub fn get(&self, path: &str, host: &str) -> (u16, String) {
+        self.request("GET", path, host)
+    }
+
+    fn request(&self, method: &str, path: &str, host: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
+        write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers");
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
@@ -94,6 +107,21 @@ fn tallies_are_metrics_that_the_client_of_prometheus_reads() {
 }
 
 #[test]
+fn a_query_ends_in_time_and_a_server_ends_though_clients_hang() {
+    let mut server = Server::start_with(&["--timeout", "1", &recording().display().to_string()], Path::new(""));
+    let endless = "/query?sql=SELECT%20count(*)%20FROM%20events%20a%20JOIN%20events%20b%20ON%20a.site=b.site";
+    let (status, body) = server.get(endless, "localhost");
+    assert!(status == 503 && body.contains("takes more than 1 s"), "{status} {body}");
+    let mut hangs = TcpStream::connect(&server.address).expect("it listens");
+    write!(hangs, "GET / HTTP/1.1\r\nHo").expect("it reads");
+    let interrupted = Instant::now();
+    let interrupt = || Command::new("kill").args(["-INT", &server.process.id().to_string()]).status();
+    assert!(interrupt().expect("there is kill").success());
+    assert!(server.process.wait().expect("it is a child").success());
+    assert!(interrupted.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
 fn each_row_of_a_table_is_on_one_page() {
     let dir = spool("pages", 2);
     let server = Server::start(&dir.display().to_string());
@@ -127,7 +155,11 @@ fn tables_events_and_queries_are_json() {
     assert_eq!(event["root"], event["causes"][5]);
     let roots = server.json("/query?sql=SELECT%20count(*)%20AS%20roots%20FROM%20events%20WHERE%20cause%20IS%20NULL");
     assert_eq!(roots[0]["roots"], FRAMES);
+    let (status, body) = server.request("POST", "/tables/events", "localhost");
+    let error: Value = serde_json::from_str(&body).expect("JSON");
+    assert!(status == 405 && error["error"].is_string(), "{status} {body}");
     for (path, status, part) in [
+        ("/tables/%ff", 400, "UTF-8"),
         ("/tables/evnts", 404, "no table `evnts`"),
         ("/query?sql=SELECT%20sit%20FROM%20events", 400, "nearest: site"),
         ("/query?sql=DROP%20TABLE%20events", 400, "only reads"),
