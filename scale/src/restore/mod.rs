@@ -17,7 +17,7 @@ use object_store::{GetResultPayload, ObjectStoreExt};
 use crate::arguments;
 use crate::panics::caught;
 use crate::query::print;
-use crate::seal::target::Target;
+use crate::seal::target::{Target, split};
 use crate::seal::{Manifest, REST};
 use events::Filler;
 
@@ -45,8 +45,7 @@ async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
         bail!("there is no directory {root}: name a sealed set");
     }
     let target = Target::parse(&root)?;
-    let mut partitions = target.manifests().await?;
-    partitions.retain(|partition| below.is_empty() || is_below(partition, &below));
+    let partitions = target.manifests(&below).await?;
     if partitions.is_empty() {
         bail!("{set} has no sealed recording: metaspy seal RECORDING --to {root}");
     }
@@ -71,20 +70,6 @@ async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
         bail!("{set} could not be restored");
     }
     Ok(failed == 0)
-}
-
-/// The set, and the partitions in it, if the path goes on into them: `sealed/run=…/host=…`.
-fn split(set: &str) -> (String, String) {
-    match set.find("run=").filter(|at| *at == 0 || set[..*at].ends_with('/')) {
-        Some(0) => (".".to_owned(), set.to_owned()),
-        Some(at) => (set[..at].to_owned(), set[at..].trim_end_matches('/').to_owned()),
-        None => (set.to_owned(), String::new()),
-    }
-}
-
-fn is_below(partition: &Manifest, below: &str) -> bool {
-    let name = partition.partition().to_string();
-    name.strip_prefix(below).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 async fn restore(target: &Target, partition: &Manifest, path: &Path) -> Result<()> {
@@ -140,20 +125,5 @@ fn decompress(compressed: &[u8], mut file: File, most: u64) -> Result<()> {
             true => drop(file.seek(SeekFrom::Current(read as i64))?),
             false => file.write_all(&piece)?,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_goes_on_into_a_set() {
-        let split = |set| split(set);
-        let two = |one: &str, other: &str| (one.to_owned(), other.to_owned());
-        assert_eq!(split("sealed"), two("sealed", ""));
-        assert_eq!(split("s3://bucket/a/run=1/host=b/"), two("s3://bucket/a/", "run=1/host=b"));
-        assert_eq!(split("run=1"), two(".", "run=1"));
-        assert_eq!(split("dry-run=1"), two("dry-run=1", ""));
     }
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use futures::TryStreamExt;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
-use object_store::path::Path;
+use object_store::path::{Path, PathPart};
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig, WriteMultipart};
 use url::Url;
 
@@ -108,12 +108,14 @@ impl Target {
         error.context("there are no keys for the bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
     }
 
-    /// All complete partitions, in the order of their keys.
-    pub async fn manifests(&self) -> Result<Vec<Manifest>> {
-        let listed = self.store.list(Some(&self.prefix)).try_collect().await;
+    /// The complete partitions below a path in the set, in the order of their keys. `""` is all of them. A set that is in a
+    /// directory beside the runs is none of this one.
+    pub async fn manifests(&self, below: &str) -> Result<Vec<Manifest>> {
+        let prefix = Path::from_iter(self.prefix.parts().chain(Path::parse(below)?.parts()));
+        let listed = self.store.list(Some(&prefix)).try_collect().await;
         let objects: Vec<_> = listed.map_err(|error| self.refused(error))?;
         let mut keys: Vec<Path> = objects.into_iter().map(|object| object.location).collect();
-        keys.retain(|key| key.filename() == Some(MANIFEST) && !key.as_ref().contains(WORK));
+        keys.retain(|key| self.is_manifest(key));
         keys.sort();
         let mut manifests = Vec::new();
         for key in keys {
@@ -121,6 +123,14 @@ impl Target {
             manifests.push(serde_json::from_slice(&bytes).with_context(|| format!("{key} is damaged"))?);
         }
         Ok(manifests)
+    }
+
+    /// True for `run=…/host=…/process=…/sealed.json` directly in the set.
+    fn is_manifest(&self, key: &Path) -> bool {
+        let Some(parts) = key.prefix_match(&self.prefix) else { return false };
+        let parts: Vec<_> = parts.collect();
+        let is_named = |(part, name): (&PathPart<'_>, &str)| part.as_ref().starts_with(name);
+        parts.len() == 4 && parts.iter().zip(["run=", "host=", "process=", MANIFEST]).all(is_named)
     }
 
     /// The key of a file of a partition.
@@ -209,6 +219,15 @@ impl Target {
     }
 }
 
+/// The set, and the partitions in it, if the path goes on into them: `sealed/run=…/host=…`.
+pub fn split(set: &str) -> (String, String) {
+    match set.find("run=").filter(|at| *at == 0 || set[..*at].ends_with('/')) {
+        Some(0) => (".".to_owned(), set.trim_end_matches('/').to_owned()),
+        Some(at) => (set[..at].to_owned(), set[at..].trim_end_matches('/').to_owned()),
+        None => (set.to_owned(), String::new()),
+    }
+}
+
 /// A store that does not answer for some seconds is reported. Whoever waits for it longer decides when to try again.
 fn retry() -> RetryConfig {
     RetryConfig { max_retries: 4, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() }
@@ -228,4 +247,19 @@ fn publish_by_rename(directory: &FilePath, work: &WorkDirectory, manifest: &Mani
 
 fn lock_file(directory: &FilePath) -> PathBuf {
     PathBuf::from(format!("{}.lock", directory.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_goes_on_into_a_set() {
+        let split = |set| split(set);
+        let two = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+        assert_eq!(split("sealed"), two("sealed", ""));
+        assert_eq!(split("s3://bucket/a/run=1/host=b/"), two("s3://bucket/a/", "run=1/host=b"));
+        assert_eq!(split("run=1"), two(".", "run=1"));
+        assert_eq!(split("dry-run=1"), two("dry-run=1", ""));
+    }
 }

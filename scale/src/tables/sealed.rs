@@ -12,7 +12,7 @@ use futures::TryStreamExt;
 
 use crate::panics::caught;
 use crate::seal::Manifest;
-use crate::seal::target::Target;
+use crate::seal::target::{Target, split};
 use crate::tables::SCHEMA_VERSION;
 
 /// A sealed set: a directory or a bucket, and its complete partitions.
@@ -23,10 +23,11 @@ pub struct SealedSet {
 }
 
 impl SealedSet {
-    /// Reads the manifests. `None` if there are none.
+    /// Reads the manifests of a set, or of a run, a host or a process of it. `None` if there are none.
     pub async fn open(text: &str) -> Result<Option<Self>> {
-        let target = Target::parse(text)?;
-        let partitions = target.manifests().await?;
+        let (root, below) = split(text);
+        let target = Target::parse(&root)?;
+        let partitions = target.manifests(&below).await?;
         if let Some(newer) = partitions.iter().find(|partition| partition.schema_version > SCHEMA_VERSION) {
             bail!(
                 "{text}: {} has version {} of the tables, and this metaspy reads up to {SCHEMA_VERSION}: install a newer one",

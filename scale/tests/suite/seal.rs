@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording, rows, rows_of};
+use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording, rows, rows_of, spool};
 
 /// Queries whose results must not depend on where the rows are.
 const QUERIES: &[&str] = &[
@@ -127,6 +127,24 @@ fn a_source_that_is_missing_leaves_no_directory() {
         assert!(!set.exists(), "{arguments:?}");
     }
     fs::remove_dir_all(directory).expect("it is ours");
+}
+
+#[test]
+fn a_set_beside_recordings_is_not_theirs_and_a_part_of_a_set_is_a_source() {
+    let dir = spool("beside", 1);
+    let set = dir.join("sealed");
+    let count = "SELECT count(*), count(DISTINCT host) FROM events";
+    for host in ["rack/7", "rack/8"] {
+        seal(&set, host);
+    }
+    assert_eq!(rows_of(count, &dir), [format!("{CALLS},1")], "the recording, which is in place");
+    assert_eq!(rows_of("SELECT DISTINCT host FROM events", &dir), ["\"\""]);
+    let process = partitions(&set).remove(0);
+    let host = process.parent().expect("it has one");
+    for (part, hosts) in [(&*set, 2), (host.parent().expect("it has one"), 2), (host, 1), (&process, 1)] {
+        assert_eq!(rows_of(count, part), [format!("{},{hosts}", hosts * CALLS)], "{}", part.display());
+    }
+    fs::remove_dir_all(dir).expect("it is ours");
 }
 
 #[test]
