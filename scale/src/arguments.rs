@@ -1,8 +1,10 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use metaspy_reader::units::parse_size;
 
@@ -34,7 +36,8 @@ pub enum Command {
     #[command(after_help = "Examples:\n  metaspy seal run.spy --to sealed\n  \
         metaspy seal /var/spool/metaspy --to s3://bucket/prefix --host web-7\n  \
         metaspy query 'SELECT site, count(*) FROM events GROUP BY site' sealed\n\n\
-        A recording that is sealed already is left as it is. The files are described in docs/scale.md.")]
+        A recording that is sealed already is left as it is. The files are described in docs/scale.md.\n\n\
+        Exit codes: 0 fine; 1 a recording is damaged, still grows, or is sealed in part; 2 usage, or the target fails.")]
     Seal(Seal),
     /// Makes recordings of a sealed set again, and prints their paths
     #[command(
@@ -186,7 +189,7 @@ pub struct Query {
     /// The query, and the recordings: files, directories of them, the names or the numbers of
     /// recorded processes; and sealed sets, directories or s3://bucket/prefix
     #[arg(value_name = "SQL RECORDING…", required_unless_present = "examples")]
-    words: Vec<String>,
+    words: Vec<OsString>,
     /// The format of the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -209,12 +212,12 @@ pub struct Query {
 
 impl Query {
     /// The query, if there is one, and the recordings.
-    pub fn sql_and_sources(&self) -> (Option<&str>, Vec<PathBuf>) {
+    pub fn sql_and_sources(&self) -> Result<(Option<&str>, Vec<PathBuf>)> {
         let (sql, sources) = match (self.schema, &self.words[..]) {
-            (false, [sql, sources @ ..]) => (Some(sql.as_str()), sources),
+            (false, [sql, sources @ ..]) => (Some(sql.to_str().context("the query is not UTF-8")?), sources),
             (_, sources) => (None, sources),
         };
-        (sql, sources.iter().map(PathBuf::from).collect())
+        Ok((sql, sources.iter().map(PathBuf::from).collect()))
     }
 
     /// The format of the result.

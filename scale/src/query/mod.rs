@@ -55,7 +55,7 @@ pub async fn run(options: &arguments::Query) -> Result<Complete> {
         output::print(&examples::text())?;
         return Ok(true);
     }
-    let (sql, sources) = options.sql_and_sources();
+    let (sql, sources) = options.sql_and_sources()?;
     if sources.is_empty() {
         bail!("name a recording after the query: metaspy query 'SELECT * FROM sites' run.spy");
     }

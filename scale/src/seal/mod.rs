@@ -21,7 +21,7 @@ pub mod target;
 use std::fs::{self, File};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
@@ -53,7 +53,9 @@ pub async fn run(options: &arguments::Seal) -> Result<bool> {
         recording.host = host.clone();
         let name = recording.path.display().to_string();
         if recording.store.end_state() == EndState::Live {
-            bail!("{name}: its process still records: seal it when it has ended");
+            report(&format!("{name}: its process still records: seal it when it has ended"));
+            complete = false;
+            continue;
         }
         recording.verify();
         for warning in recording.warnings() {

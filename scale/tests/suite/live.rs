@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::fixture::{NodeId, OF_FRAME, directory, metaspy, rows_of};
+use crate::fixture::{CALLS, NodeId, OF_FRAME, directory, metaspy, rows_of, spool};
 use crate::serve::Server;
 use crate::ship::{recordings, ship, text};
 
@@ -121,6 +121,19 @@ fn a_process_that_rotates_is_shipped_while_it_runs() {
     assert!(ship(&dir, &target, &[]).status.success());
     assert_eq!((sealed(&target), recordings(&dir)), (calls, 0));
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
+fn seal_goes_on_after_a_recording_that_grows() {
+    let dir = spool("growing", 1);
+    let (path, set) = (dir.display().to_string(), dir.join("set"));
+    let mut process = Process::start(WORKER, &[("METASPY_RECORD", &dir.join("live.spy").display().to_string())]);
+    process.work(1);
+    let output = metaspy(&["seal", &path, "--to", &set.display().to_string()]);
+    assert!(output.status.code() == Some(1) && text(&output).contains("still records"), "{}", text(&output));
+    assert_eq!(rows_of("SELECT count(*) FROM events", &set), [CALLS.to_string()]);
+    process.end();
+    fs::remove_dir_all(dir).expect("it is ours");
 }
 
 #[test]

@@ -176,6 +176,18 @@ fn every_format_holds_the_same_rows() {
 }
 
 #[test]
+fn a_path_need_not_be_utf_8() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = spool("names", 1);
+    let spy = dir.join(std::ffi::OsStr::from_bytes(b"tree-\xff.spy"));
+    fs::rename(dir.join("tree-0.spy"), &spy).expect("it is ours");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
+    let output = command.args(["query", "SELECT count(*) FROM events"]).arg(&spy).output().expect("it starts");
+    assert!(output.status.success() && text(&output).contains(&CALLS.to_string()), "{}", text(&output));
+    fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
 fn a_query_has_as_many_operators_as_the_engine_can_descend() {
     let spy = recording().display().to_string();
     let of_terms = |terms: usize| format!("SELECT {}1 AS n", "1+".repeat(terms - 1));
