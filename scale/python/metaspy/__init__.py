@@ -6,6 +6,7 @@ imported. A subject is a pair of a kind and a number: ("Order", 7).
 
 import ctypes
 import functools
+import inspect
 import os
 import pathlib
 import subprocess
@@ -113,7 +114,8 @@ class call:
 def observe(function=None, *, site=None, kind=None, key=None):
     """Observes the calls of a function. `key` computes the number of the subject from the arguments.
 
-    The subject of a method without `key` is the place of its object, as `id` gives it.
+    The subject of a method without `key` is the place of its object, as `id` gives it. Each step of a coroutine or a
+    generator is a call.
     """
     if function is None:
         return functools.partial(observe, site=site, kind=kind, key=key)
@@ -121,24 +123,76 @@ def observe(function=None, *, site=None, kind=None, key=None):
     code = getattr(function, "__code__", None)
     at = _site_of(path, code.co_filename if code else "", code.co_firstlineno if code else 0)
 
-    @functools.wraps(function)
-    def observed(*arguments, **named):
-        if not _is_armed(at):
-            return function(*arguments, **named)
+    def begin(arguments, named, cause=0):
         about, number = 0, 0
-        if kind is not None:
-            number = key(*arguments, **named) if key else id(arguments[0])
-            about, number = _subject((kind, number))
-        begun, outcome = _Room(), _FAILED
-        _begin(begun, at, about, number, 0)
-        try:
-            result = function(*arguments, **named)
-            outcome = _RETURNED
-            return result
-        finally:
-            _end(begun, outcome)
+        if kind is not None and (key or arguments):
+            about, number = _subject((kind, key(*arguments, **named) if key else id(arguments[0])))
+        begun = _Room()
+        _begin(begun, at, about, number, cause)
+        return begun
+
+    if inspect.iscoroutinefunction(function):
+        @functools.wraps(function)
+        async def observed(*arguments, **named):
+            run = function(*arguments, **named)
+            return await _Steps(run, functools.partial(begin, arguments, named)) if _is_armed(at) else await run
+    elif inspect.isgeneratorfunction(function):
+        @functools.wraps(function)
+        def observed(*arguments, **named):
+            run = function(*arguments, **named)
+            return (yield from _Steps(run, functools.partial(begin, arguments, named)) if _is_armed(at) else run)
+    else:
+        @functools.wraps(function)
+        def observed(*arguments, **named):
+            if not _is_armed(at):
+                return function(*arguments, **named)
+            begun, outcome = begin(arguments, named), _FAILED
+            try:
+                result = function(*arguments, **named)
+                outcome = _RETURNED
+                return result
+            finally:
+                _end(begun, outcome)
 
     return observed
+
+
+class _Steps:
+    """The run of a coroutine or a generator. Each step, from a start to the next pause, is a call: in a pause, the thread
+    runs something else. The first step is the cause of the others."""
+
+    def __init__(self, run, begin):
+        self._run, self._begin, self._first = run, begin, 0
+
+    def __iter__(self):
+        return self
+
+    __await__ = __iter__
+
+    def __next__(self):
+        return self.send(None)
+
+    def send(self, value):
+        return self._step(self._run.send, value)
+
+    def throw(self, *error):
+        return self._step(self._run.throw, *error)
+
+    def close(self):
+        self._run.close()
+
+    def _step(self, go_on, *arguments):
+        begun, outcome = self._begin(cause=self._first), _FAILED
+        self._first = self._first or _event_of(begun)
+        try:
+            value = go_on(*arguments)
+            outcome = _RETURNED
+            return value
+        except StopIteration:
+            outcome = _RETURNED
+            raise
+        finally:
+            _end(begun, outcome)
 
 
 def instant(site, subject=None, cause=0):

@@ -1,5 +1,6 @@
 """Records this program, and reads the recording."""
 
+import asyncio
 import os
 import pathlib
 import subprocess
@@ -34,6 +35,32 @@ def emit():
             except ValueError:
                 assert number % 10 == 3
         placed = day.event
+
+        @metaspy.observe(site="shop::pack")
+        async def pack(fails):
+            await asyncio.sleep(0)
+            assert metaspy.current() != placed
+            if fails:
+                raise ValueError("torn")
+            return "packed"
+
+        @metaspy.observe(site="shop::parcels", kind="Parcels")
+        def parcels():
+            got = yield 1
+            return got
+
+        async def pack_both():
+            return await asyncio.gather(pack(False), pack(True), return_exceptions=True)
+
+        packed, torn = asyncio.run(pack_both())
+        assert packed == "packed" and isinstance(torn, ValueError)
+        both = parcels()
+        assert next(both) == 1
+        try:
+            both.send("sent")
+        except StopIteration as returned:
+            assert returned.value == "sent"
+        assert metaspy.current() == placed
     assert day.event == 0 and metaspy.current() == 0 and metaspy.traceparent() is None
     shipping = threading.Thread(target=lambda: metaspy.instant("shop::Order::ship", ("Order", 7), cause=placed))
     shipping.start()
@@ -58,10 +85,15 @@ def read():
         {"site": "shop::Order::ship", "calls": 1, "failed": 0},
         {"site": "shop::answer", "calls": 1, "failed": 1},
         {"site": "shop::day", "calls": 1, "failed": 0},
+        {"site": "shop::pack", "calls": 4, "failed": 1},
+        {"site": "shop::parcels", "calls": 2, "failed": 0},
     ], table.to_pylist()
     causes = metaspy.query("SELECT DISTINCT e.subject_kind AS kind, c.site AS cause FROM events AS e "
                            "JOIN events AS c ON e.cause = c.event ORDER BY cause", SPY)
     assert {"kind": "Order", "cause": "shop::day"} in causes.to_pylist(), causes.to_pylist()
+    steps = metaspy.query("SELECT e.site AS step FROM events AS e JOIN events AS c ON e.cause = c.event "
+                          "WHERE c.site = e.site ORDER BY step", SPY)
+    assert steps.column("step").to_pylist() == ["shop::pack", "shop::pack", "shop::parcels"], steps.to_pylist()
     labels = metaspy.query("SELECT label FROM subjects WHERE subject_key = 7", SPY)
     assert labels.column("label").to_pylist() == ["the seventh"]
     try:
