@@ -146,7 +146,7 @@ impl Target {
 
     /// A directory for a partition: beside the partitions, or among the temporary files if the target is a bucket.
     pub fn work_directory(&self, of: &Manifest) -> Result<WorkDirectory> {
-        let base = self.directory.clone().unwrap_or_else(std::env::temp_dir);
+        let base = self.work_base();
         for attempt in 0..1_000 {
             let path =
                 base.join(format!("{WORK}{}-{}-{attempt}", of.process.replace(['/', '\\'], "_"), std::process::id()));
@@ -158,10 +158,14 @@ impl Target {
         bail!("cannot create a directory in {}", base.display())
     }
 
+    /// Where partitions are made.
+    fn work_base(&self) -> PathBuf {
+        self.directory.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
     /// Removes directories whose seal was interrupted.
     pub fn remove_abandoned(&self) -> Result<()> {
-        let Some(directory) = &self.directory else { return Ok(()) };
-        for entry in fs::read_dir(directory)?.filter_map(Result::ok) {
+        for entry in fs::read_dir(self.work_base())?.filter_map(Result::ok) {
             let path = entry.path();
             let is_work = entry.file_name().to_string_lossy().starts_with(WORK) && path.is_dir();
             if !is_work {
@@ -169,10 +173,15 @@ impl Target {
             }
             let is_held =
                 File::open(lock_file(&path)).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)));
-            if !is_held {
-                fs::remove_dir_all(&path).with_context(|| format!("cannot remove {}", path.display()))?;
-                let _ = fs::remove_file(lock_file(&path));
+            if is_held {
+                continue;
             }
+            match fs::remove_dir_all(&path) {
+                // Among the temporary files are those of others.
+                Err(_) if self.directory.is_none() => continue,
+                removed => removed.with_context(|| format!("cannot remove {}", path.display()))?,
+            }
+            let _ = fs::remove_file(lock_file(&path));
         }
         Ok(())
     }

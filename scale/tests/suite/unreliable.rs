@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
@@ -73,6 +74,21 @@ fn a_bucket_that_vanishes_at_any_byte_loses_and_duplicates_nothing() {
     let (code, rows) = server.run(&["query", "--format", "csv", query, "s3://spies/vanishing"]);
     let calls = CALLS.to_string();
     assert_eq!((code, rows.lines().skip(1).collect::<Vec<_>>()), (Some(0), vec![&*calls; 2]), "{rows}");
+    fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
+fn what_an_interrupted_seal_into_a_bucket_left_is_removed() {
+    let dir = directory("temporary files");
+    let left = dir.join(".sealing-tree-1-1-0");
+    fs::create_dir(&left).expect("there is room");
+    fs::write(dir.join(".sealing-tree-1-1-0.lock"), "").expect("there is room");
+    let keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map(|name| (name, "x"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
+    command.args(["seal", &recording().display().to_string(), "--to", "s3://spies/away"]).env("TMPDIR", &dir);
+    command.envs(keys).envs([("AWS_ENDPOINT", "http://127.0.0.1:9"), ("AWS_ALLOW_HTTP", "true")]);
+    assert_eq!(command.output().expect("it starts").status.code(), Some(2), "there is no bucket");
+    assert_eq!(fs::read_dir(&dir).expect("it is there").count(), 0);
     fs::remove_dir_all(dir).expect("it is ours");
 }
 
