@@ -31,14 +31,15 @@ pub fn is_sealed(source: &Path) -> bool {
     is_bucket || source.is_dir() && (source.iter().any(is_run) || has_runs())
 }
 
-/// Makes recordings of a sealed set, and returns their paths.
+/// Makes recordings of a sealed set, and returns their paths. What cannot be restored is reported, and the others are read.
 pub fn restored(source: &Path) -> Result<Vec<PathBuf>> {
     let mut program = Command::new(program());
     let output = program.arg("restore").arg("--").arg(source).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| cannot_start("restore", &error))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).lines().map(PathBuf::from).collect()),
-        false => Err(say(format!("{} is a sealed set, which could not be restored", source.display()))),
+    let paths: Vec<PathBuf> = String::from_utf8_lossy(&output.stdout).lines().map(PathBuf::from).collect();
+    match output.status.code() {
+        Some(0 | 1) if !paths.is_empty() => Ok(paths),
+        _ => Err(say(format!("{} is a sealed set, which could not be restored", source.display()))),
     }
 }
 

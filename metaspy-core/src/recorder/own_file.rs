@@ -4,8 +4,6 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::recording::BUSY;
-
 /// A file that this process has created for a recording.
 ///
 /// A program may close all descriptors that it has not opened itself, and then open files of its own, which get the same
@@ -22,8 +20,6 @@ type Identity = Option<(u64, u64)>;
 impl OwnFile {
     /// Creates a file that only its user can read. It never opens an existing file or follows a link.
     pub fn create(path: &Path) -> io::Result<OwnFile> {
-        // Another process may still read the old recording, so it is unlinked and not overwritten.
-        crate::recording::remove_dead(path)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         #[cfg(unix)]
@@ -31,11 +27,7 @@ impl OwnFile {
             use std::os::unix::fs::OpenOptionsExt;
             options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
         }
-        let file = options.open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => io::Error::new(io::ErrorKind::ResourceBusy, BUSY),
-            _ => error,
-        })?;
-        let file = beside_standard_streams(file)?;
+        let file = beside_standard_streams(options.open(path)?)?;
         let identity = identity_of(&file.metadata()?);
         Ok(OwnFile { path: path.to_owned(), file, identity })
     }

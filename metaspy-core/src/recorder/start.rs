@@ -32,6 +32,7 @@ use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::stepped::Stepped;
 use crate::recorder::taken_back::TakenBack;
 use crate::recorder::tally_page::Page;
+use crate::recording::BUSY;
 
 /// The place of a log.
 #[derive(Clone, Debug)]
@@ -177,7 +178,7 @@ fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
     if layout.total_bytes() as u64 > platform::process::largest_file() {
         return Err(failed(io::ErrorKind::FileTooLarge.into()));
     }
-    let own = Arc::new(OwnFile::create(path).map_err(failed)?);
+    let own = Arc::new(new_file(path).map_err(failed)?);
     let made = own.get().and_then(|mut file| {
         writer_lock::take(file);
         file.write_all(&first_bytes)?;
@@ -202,6 +203,16 @@ fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
     let in_steps = [sb::ARENA, sb::STATEMENTS, sb::PROFILES, sb::CHUNKS];
     let mut at_once = layout.areas().filter(|(word, ..)| !in_steps.contains(word));
     at_once.try_for_each(|(_, _, area)| map::allocate(file, area.offset() as u64, area.bytes() as u64))
+}
+
+/// Creates the file of a recording in the place of that of an ended process.
+fn new_file(path: &Path) -> io::Result<OwnFile> {
+    // Another process may still read the old recording, so it is unlinked and not overwritten.
+    crate::recording::remove_dead(path)?;
+    OwnFile::create(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => io::Error::new(io::ErrorKind::ResourceBusy, BUSY),
+        _ => error,
+    })
 }
 
 impl Log {

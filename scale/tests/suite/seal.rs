@@ -103,7 +103,7 @@ fn a_flipped_bit_in_a_footer_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_set_of_a_damaged_recording_says_so() {
+fn a_set_of_a_damaged_recording_has_its_warnings() {
     let directory = directory("sealed damaged");
     let (cut, set) = (directory.join("cut.spy"), directory.join("set"));
     let bytes = fs::read(recording()).expect("it was recorded");

@@ -75,7 +75,7 @@ pub enum Command {
     },
     /// Opens the crawler on a recording, or on the recordings of several processes as one
     #[command(
-        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  metaspy open sealed/run=20260131T235959.123Z\n  ssh host metaspy stream 4711 | metaspy open -\n\n\
+        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  metaspy open sealed/run=20260131T235959.123456789Z\n  ssh host metaspy stream 4711 | metaspy open -\n\n\
         Several are read as one, as they are now: causes cross from process to process (docs/processes.md)."
     )]
     Open {
