@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::common::{Did, Package, manifest};
 
-const SHAPES: &str = r#"use std::cell::RefCell;
+const SHAPES: &str = r#"#![cfg_attr(any(), no_std)]
+use std::cell::RefCell;
 use std::rc::Rc;
 pub trait Shape { fn area(&self) -> u64; }
 pub trait Tall: Shape { fn height(&self) -> u64 { self.area() } }
@@ -39,8 +40,7 @@ mod tests;
 pub enum Step { Go(u8), Never(std::convert::Infallible), Stop, Back }
 fn step(step: &Step) -> u64 { match step { Step::Go(by) => u64::from(*by), Step::Never(_) | Step::Stop => 0, Step::Back => 1 } }
 impl Drop for Circle { fn drop(&mut self) { std::hint::black_box(self.0); } }
-pub struct Scene { shapes: Vec<Box<dyn Shape>> }
-fn total(scene: &Scene) -> u64 { scene.shapes.iter().map(|shape| measure(&**shape)).sum() }
+fn total(shapes: &[Box<dyn Shape>]) -> u64 { shapes.iter().map(|shape| measure(&**shape)).sum() }
 fn measure(shape: &dyn Shape) -> u64 { shape.area() }
 fn owned(shape: Box<dyn Shape>) -> u64 { shape.area() }
 fn shared(shape: Rc<RefCell<dyn Shape>>) -> u64 { shape.borrow().area() }
@@ -53,8 +53,7 @@ async fn later(shape: &dyn Shape) -> Option<u64> { Some(shape.area()) }
 fn main() {
     let shapes: Vec<Box<dyn Shape>> =
         vec![Box::new(Circle(2)), Box::new(Square(Box::new(3))), Box::new(Unit), Box::new(Circle(5))];
-    let scene = Scene { shapes };
-    let mut sum: u64 = (0..10).map(|_| total(&scene)).sum();
+    let mut sum: u64 = (0..10).map(|_| total(&shapes)).sum();
     sum += std::thread::scope(|scope| scope.spawn(|| measure(&Unit)).join().unwrap());
     sum += owned(Box::new(Square(Box::new(2)))) + shared(Rc::new(RefCell::new(Unit)));
     sum += maybe(None).unwrap_or(1) + maybe(Some(&Circle(2))).unwrap();

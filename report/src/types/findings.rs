@@ -105,16 +105,15 @@ impl Types {
 
     /// Implementations of traits and variants of enums that never arrived, where others of them did.
     ///
-    /// An implementation may be the unknown type behind an object of its trait, and a type without a name may be any. What is
-    /// inside of other values is not known: a variant in `Err`, and an implementation in a slice of objects.
+    /// An implementation may be the unknown type behind an object of its trait, and a type without a name may be any. A
+    /// variant inside of another value is not known, as in `Err`. An object in a slice has arrived if a method of it ran.
     pub fn unseen(&self) -> Vec<Unseen> {
         let unknown = || self.all().filter(|one| one.is_unresolved);
         if unknown().any(|one| one.through.is_none()) {
             return Vec::new();
         }
         let inside: BTreeSet<&str> = self.all().flat_map(Arrived::inside).collect();
-        let objects: BTreeSet<&str> =
-            unknown().filter_map(Arrived::object_trait).chain(inside.iter().copied()).collect();
+        let objects: BTreeSet<&str> = unknown().filter_map(Arrived::object_trait).collect();
         let is_near = |of: &str, other: &str| {
             of == other || self.declared.implies(of, other, STEPS) || self.declared.implies(other, of, STEPS)
         };
