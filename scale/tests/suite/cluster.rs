@@ -102,7 +102,7 @@ fn a_query_outlives_the_executor_that_runs_it() {
     // After a second of processor time the first stage has ended, and the second one runs.
     let busy = loop {
         assert!(query.try_wait().expect("it is a child").is_none(), "the query is slow enough");
-        assert!(begun.elapsed() < Duration::from_secs(50), "no executor runs the query");
+        assert!(begun.elapsed() < Duration::from_secs(120), "no executor runs the query");
         match cluster.executors.iter().find(|process| processor_ticks(process) >= 100) {
             Some(process) => break process,
             None => std::thread::sleep(Duration::from_millis(20)),
@@ -111,7 +111,7 @@ fn a_query_outlives_the_executor_that_runs_it() {
     cluster.signal(busy, "-KILL");
     // The scheduler notices after 10 s, and then another executor does all work again.
     while query.try_wait().expect("it is a child").is_none() {
-        if begun.elapsed() > Duration::from_secs(50) {
+        if begun.elapsed() > Duration::from_secs(240) {
             query.kill().expect("it runs");
             panic!("the query does not end");
         }
