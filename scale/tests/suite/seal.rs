@@ -71,15 +71,22 @@ fn a_flipped_bit_in_a_page_is_found_and_its_file_is_named() {
     seal(&target, "here");
     let path = partition(&target).join("events.parquet");
     let sealed = fs::read(&path).expect("it was sealed");
+    let set = target.display().to_string();
+    let all = || metaspy(&["query", "--format", "csv", "SELECT * FROM events ORDER BY event", &set]);
+    let (right, mut found) = (all().stdout, 0);
     // The last third is the footer and what belongs to it.
     for part in 1..20 {
         let mut bytes = sealed.clone();
         bytes[sealed.len() / 30 * part] ^= 4;
         fs::write(&path, &bytes).expect("there is room");
-        let output = metaspy(&["query", "-o", "rows.csv", "SELECT * FROM events", &target.display().to_string()]);
+        let output = all();
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() == Some(2) && error.contains("events.parquet"), "part {part}: {error}");
+        let is_reported = output.status.code() == Some(2) && error.contains("events.parquet");
+        // In the header of a page, a bit may mean nothing.
+        assert!(is_reported || output.stdout == right, "part {part}: {error}");
+        found += u32::from(is_reported);
     }
+    assert!(found > 12, "{found} of 19 were found");
     fs::remove_dir_all(target).expect("it is ours");
 }
 
