@@ -4,6 +4,8 @@
 #[macro_use]
 mod saving_call;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(any(miri, metaspy_plain))))]
+mod slowly;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(any(miri, metaspy_plain))))]
 mod woven;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(any(miri, metaspy_plain))))]
 mod x86_64;

@@ -11,18 +11,16 @@
 use std::arch::naked_asm;
 use std::mem::offset_of;
 
-use metaspy_probe::{COUNTED, Cell, Frame, Lean, Site, Thunks, hash};
+use metaspy_probe::{COUNTED, Cell, Lean, Site, Thunks, hash};
 
-use crate::event::Outcome;
 use crate::format::slot::{self, FLAG_BITS, START_BITS};
+use crate::hook::thunks::slowly::{begin_next_timed, begin_timed, begin_untimed, finish_slowly};
 use crate::hook::thunks::woven::{begin, leave};
-use crate::hook::{adapter, call};
-use crate::recorder::{Cells, EPOCH, Gate, Lane, end_lean_slowly};
-use crate::subject::{KindId, Subject};
+use crate::recorder::{Cells, EPOCH, Gate, Lane};
 
 pub(in crate::hook) const THUNKS: Thunks = Thunks { enter, finish, begin, leave };
 
-/// The constant of [`Subject::hash`], as an operand.
+/// The constant of [`Subject::hash`](crate::subject::Subject::hash), as an operand.
 static SCATTERING: u64 = hash::SCATTERING;
 
 /// Closes the gate and takes a slot. rcx: the event's id, rdx: its slot. Leaves if the gate is not open, or, with the gate
@@ -362,43 +360,3 @@ macro_rules! find_slot {
     };
 }
 use find_slot;
-
-/// The rare halves of `enter` for events, as functions in the place of [`Slowly`](metaspy_probe::Slowly).
-macro_rules! begin {
-    ($(#[$doc:meta])* $name:ident: $begin:expr) => {
-        $(#[$doc])*
-        extern "C" fn $name(
-            frame: *mut Frame,
-            site: &'static Site,
-            _receiver: *const u8,
-            key: u64,
-            kind: u64,
-            _cell: Option<&Cell>,
-        ) -> *mut u8 {
-            // SAFETY: the frame is the caller's, who holds it until the call ends.
-            let frame = unsafe { &mut *frame };
-            $begin(frame, site, Subject::new(KindId(kind as u16), key)).into_raw()
-        }
-    };
-}
-begin! {
-    /// An event for which no slot is left, or whose epoch is a new one, or whose clock is slower.
-    begin_timed: |frame, site, subject| call::begin_slowly(frame, site, subject, true)
-}
-begin! {
-    /// As [`begin_timed`], of an event that is not timed.
-    begin_untimed: |frame, site, subject| call::begin_slowly(frame, site, subject, false)
-}
-begin! {
-    /// A sampled call that is timed.
-    begin_next_timed: call::begin_next_timed
-}
-
-/// A call that is no lean event, or one that does not end in the common way; `now` is the time if it was read.
-extern "C" fn finish_slowly(begun: *mut u8, outcome: u64, now: u64) {
-    let outcome = Outcome::from_bits(outcome as u8);
-    match Lean::from_raw(begun) {
-        Some(lean) => end_lean_slowly(lean, outcome, now),
-        None => adapter::finish_other(begun, outcome),
-    }
-}
