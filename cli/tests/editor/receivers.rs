@@ -1,5 +1,7 @@
 //! Types that arrive, where names alone do not decide.
 
+use std::ffi::OsStr;
+
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -202,7 +204,10 @@ fn draws() {
 fn opened(name: &str) -> (Package, Client) {
     let manifest = manifest(name, "2024", "");
     let package = Package::new(name, &[("Cargo.toml", manifest.as_str()), ("src/lib.rs", SOURCE)]);
-    package.metaspy(&["test", "--lib", "--types"]);
+    // Symbols alone do not name the type behind an object of a generic implementation.
+    let full = [("CARGO_PROFILE_DEV_DEBUG", OsStr::new("full"))];
+    let did = package.metaspy_in(&["test", "--lib", "--types"], &full);
+    assert_eq!(did.code, 0, "{}", did.stderr);
     let mut client = Client::start(&[&package], json!({}));
     client.open_file(&package, SOURCE);
     client.await_numbers(&package);
