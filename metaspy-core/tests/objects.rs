@@ -1,7 +1,7 @@
 //! `Allocations` and `Counting`: objects by the context that allocated them, compared with a counter that is not ours.
 
 use std::alloc::System;
-use std::sync::{Barrier, Mutex, MutexGuard};
+use std::sync::Barrier;
 use std::thread;
 
 use metaspy_core::hook::Counting;
@@ -62,11 +62,6 @@ fn objects(stats: &Stats) -> (u64, u64) {
     (stats.allocations as u64 + resized, stats.deallocations as u64 + resized)
 }
 
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 /// Runs `work` on two threads at once, and returns what the other counter saw meanwhile. Each thread has run it before.
 fn on_two_threads<R: Send>(work: impl Fn() -> R + Sync) -> (Stats, Vec<R>) {
     let barrier = Barrier::new(3);
@@ -91,9 +86,16 @@ fn on_two_threads<R: Send>(work: impl Fn() -> R + Sync) -> (Stats, Vec<R>) {
     })
 }
 
+/// One test: the other counter also counts what the harness allocates when a test begins or ends.
 #[test]
+fn objects_are_counted_as_another_counter_does() {
+    totals_of_two_threads_are_those_of_another_counter();
+    bytes_are_those_of_another_counter_and_objects_belong_to_the_method_that_allocates_them();
+    the_peak_is_the_most_that_was_alive_at_once();
+    objects_of_any_alignment_and_size_stay_whole();
+}
+
 fn totals_of_two_threads_are_those_of_another_counter() {
-    let _alone = alone();
     let recording = Recording::memory().collector(false).start().expect("there is memory");
     let text = text();
     for _ in 0..2 {
@@ -116,9 +118,7 @@ fn totals_of_two_threads_are_those_of_another_counter() {
     }
 }
 
-#[test]
 fn bytes_are_those_of_another_counter_and_objects_belong_to_the_method_that_allocates_them() {
-    let _alone = alone();
     let recording = Recording::memory().collector(false).start().expect("there is memory");
     let value = parses(&text());
     let profiler = Profiler::new("objects").method_profiler(Allocations::default()).install().expect("there is room");
@@ -138,9 +138,7 @@ fn bytes_are_those_of_another_counter_and_objects_belong_to_the_method_that_allo
     drop(after);
 }
 
-#[test]
 fn the_peak_is_the_most_that_was_alive_at_once() {
-    let _alone = alone();
     let recording = Recording::memory().collector(false).start().expect("there is memory");
     let profiler = Profiler::new("objects").method_profiler(Allocations::default()).install().expect("there is room");
     for _ in 0..3 {
@@ -156,7 +154,6 @@ fn the_peak_is_the_most_that_was_alive_at_once() {
     assert!((20 << 20..21 << 20).contains(&peak), "{peak}");
 }
 
-#[test]
 fn objects_of_any_alignment_and_size_stay_whole() {
     use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, realloc};
     for align in [1, 2, 8, 16, 32, 64, 4096] {
