@@ -51,12 +51,12 @@ fn check(file: &source::SourceFile, is_deep: bool) -> usize {
         subject: None,
         with_args: true,
         values: Values::default(),
-        type_words: "",
+        type_words: String::new(),
         is_trusted: false,
         is_alone: false,
     };
     let hooks: Vec<Hook<'_>> = functions.iter().filter(|function| function.skipped.is_none()).map(hook).collect();
-    let woven = weave(&file.text, hooks.iter().copied());
+    let woven = weave(&file.text, hooks.iter().cloned());
     assert_eq!(woven.lines().count(), file.text.lines().count(), "{shown}");
     let again = parse(&woven).unwrap_or_else(|error| panic!("{shown}, woven: {error}"));
     // What stands in a body that a macro is given, only the compiler sees.
@@ -68,7 +68,7 @@ fn check(file: &source::SourceFile, is_deep: bool) -> usize {
     let name = |function: &Function| (function.name.clone(), function.lines);
     let visible: Vec<_> = functions.iter().filter(is_visible).map(name).collect();
     assert_eq!(again.functions.all.iter().map(name).collect::<Vec<_>>(), visible, "{shown}");
-    assert!(taken_back(&woven, insertions(hooks.iter().copied())) == file.text, "{shown}: it is another text");
+    assert!(taken_back(&woven, insertions(hooks.iter().cloned())) == file.text, "{shown}: it is another text");
     hooks.len()
 }
 

@@ -1,38 +1,57 @@
 //! Conditions under which a build contains an item, by the attributes of the item and of the modules around it.
 
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Item, Meta, Token};
+use std::collections::BTreeSet;
 
-/// When a build contains an item.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Condition {
-    #[default]
-    Always,
-    /// If it is a build of tests.
-    Test,
-    /// If a condition is true that only the compiler and macros know.
-    Other,
+use metaspy_syntax::name;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, MetaList, Token};
+
+/// What a build is known to set: the `--cfg` of its command line, as `feature="std"`, and `test`.
+#[derive(Clone, Debug, Default)]
+pub struct Build(BTreeSet<String>);
+
+impl Build {
+    /// A build with these settings.
+    pub fn new(settings: impl IntoIterator<Item = String>) -> Self {
+        Build(settings.into_iter().map(|setting| setting.replace(char::is_whitespace, "")).collect())
+    }
+
+    /// True if it is a build of tests.
+    pub fn is_test(&self) -> bool {
+        self.0.contains("test")
+    }
+
+    /// True if it has a setting. `None` if the compiler may set it by itself, as those of its target.
+    fn has(&self, setting: &str) -> Option<bool> {
+        let is_given = setting == "test" || setting.starts_with("feature=");
+        self.0.contains(setting).then_some(true).or(is_given.then_some(false))
+    }
+}
+
+/// When a build contains an item: while all of these are true.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Condition(Vec<Predicate>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Predicate {
+    /// A setting, as `test` or `feature="std"`.
+    Set(String),
+    Not(Box<Predicate>),
+    All(Vec<Predicate>),
+    Any(Vec<Predicate>),
+    /// Only the compiler and macros know.
+    Unknown,
 }
 
 impl Condition {
-    /// The condition of these attributes.
-    pub fn of(attrs: &[Attribute]) -> Self {
-        attrs.iter().map(|attr| Condition::of_meta(&attr.meta)).max().unwrap_or_default()
+    /// One that only the compiler and macros know.
+    pub fn unknown() -> Self {
+        Condition(vec![Predicate::Unknown])
     }
 
-    fn of_meta(meta: &Meta) -> Self {
-        match meta {
-            Meta::List(list) if list.path.is_ident("cfg") && list.tokens.to_string() == "test" => Condition::Test,
-            Meta::List(list) if list.path.is_ident("cfg_attr") => {
-                let metas = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-                // Others, such as `no_std` and derives, remove nothing.
-                let removes = |meta: &Meta| ["cfg", "cfg_attr", "path"].iter().any(|name| meta.path().is_ident(name));
-                let is_condition = metas.map_or(true, |metas| metas.iter().skip(1).any(removes));
-                if is_condition { Condition::Other } else { Condition::Always }
-            }
-            meta if meta.path().is_ident("cfg") => Condition::Other,
-            _ => Condition::Always,
-        }
+    /// The condition of these attributes.
+    pub fn of(attrs: &[Attribute]) -> Self {
+        Condition(attrs.iter().filter_map(|attr| Predicate::of_attribute(&attr.meta)).collect())
     }
 
     /// The condition of an item that may have items in it, or is an implementation.
@@ -44,7 +63,126 @@ impl Condition {
             Item::Fn(item) => Condition::of(&item.attrs),
             Item::Const(item) => Condition::of(&item.attrs),
             Item::Macro(item) => Condition::of(&item.attrs),
-            _ => Condition::Always,
+            _ => Condition::default(),
+        }
+    }
+
+    /// The condition of what is in an item with this one.
+    pub fn and(&self, within: &Condition) -> Self {
+        Condition(self.0.iter().chain(&within.0).cloned().collect())
+    }
+
+    /// True if every build contains the item.
+    pub fn is_always(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True if a build contains the item for certain.
+    pub fn holds(&self, build: &Build) -> bool {
+        self.0.iter().all(|predicate| predicate.holds(build) == Some(true))
+    }
+}
+
+impl Predicate {
+    /// What an attribute requires; `None` if it removes nothing.
+    fn of_attribute(meta: &Meta) -> Option<Self> {
+        match meta {
+            Meta::List(list) if list.path.is_ident("cfg") => {
+                Some(list.parse_args().map_or(Predicate::Unknown, |meta| Predicate::of(&meta)))
+            }
+            Meta::List(list) if list.path.is_ident("cfg_attr") => {
+                let Some(metas) = all_of(list) else { return Some(Predicate::Unknown) };
+                let (condition, attributes) = metas.split_first()?;
+                // Others, such as `no_std` and derives, remove nothing.
+                let required: Vec<_> = attributes.iter().filter_map(Predicate::of_attribute).collect();
+                let otherwise = || Predicate::Not(Box::new(Predicate::of(condition)));
+                (!required.is_empty()).then(|| Predicate::Any(vec![otherwise(), Predicate::All(required)]))
+            }
+            meta => ["cfg", "path"].iter().any(|name| meta.path().is_ident(name)).then_some(Predicate::Unknown),
+        }
+    }
+
+    /// The predicate in `cfg(…)`.
+    fn of(meta: &Meta) -> Self {
+        let name = || meta.path().get_ident().map(name::of_ident);
+        match meta {
+            Meta::Path(_) => name().map_or(Predicate::Unknown, Predicate::Set),
+            Meta::NameValue(pair) => match (name(), &pair.value) {
+                (Some(name), Expr::Lit(ExprLit { lit: Lit::Str(value), .. })) => {
+                    Predicate::Set(format!("{name}={:?}", value.value()))
+                }
+                _ => Predicate::Unknown,
+            },
+            Meta::List(list) => {
+                let Some(metas) = all_of(list) else { return Predicate::Unknown };
+                let parts: Vec<_> = metas.iter().map(Predicate::of).collect();
+                match (name().as_deref(), &parts[..]) {
+                    (Some("all"), _) => Predicate::All(parts),
+                    (Some("any"), _) => Predicate::Any(parts),
+                    (Some("not"), [part]) => Predicate::Not(Box::new(part.clone())),
+                    _ => Predicate::Unknown,
+                }
+            }
+        }
+    }
+
+    /// True or false if that is certain.
+    fn holds(&self, build: &Build) -> Option<bool> {
+        match self {
+            Predicate::Set(setting) => build.has(setting),
+            Predicate::Not(part) => part.holds(build).map(|holds| !holds),
+            Predicate::All(parts) => decided(parts, build, false),
+            Predicate::Any(parts) => decided(parts, build, true),
+            Predicate::Unknown => None,
+        }
+    }
+}
+
+/// What parts decide of which one decides if it is `by`.
+fn decided(parts: &[Predicate], build: &Build, by: bool) -> Option<bool> {
+    let parts: Vec<_> = parts.iter().map(|part| part.holds(build)).collect();
+    if parts.contains(&Some(by)) { Some(by) } else { (!parts.contains(&None)).then_some(!by) }
+}
+
+fn all_of(list: &MetaList) -> Option<Vec<Meta>> {
+    let metas = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()?;
+    Some(metas.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_holds_where_the_command_line_decides_it() {
+        let build = Build::new(["feature = \"std\"", "test", "fast"].map(str::to_owned));
+        let check = |attributes: &str, holds| {
+            let item: Item = syn::parse_str(&format!("{attributes} impl A for B {{}}")).expect("it is an item");
+            assert_eq!(Condition::of_item(&item).holds(&build), holds, "{attributes}");
+        };
+        for holds in [
+            "",
+            "#[inline] #[cfg_attr(unix, no_std)]",
+            "#[cfg(test)]",
+            "#[cfg(feature = \"std\")] #[cfg(fast)]",
+            "#[cfg(not(feature = \"alloc\"))]",
+            "#[cfg(any(unix, feature = \"std\"))]",
+            "#[cfg(all(test, not(all(unix, feature = \"alloc\"))))]",
+            "#[cfg_attr(feature = \"alloc\", cfg(unix))]",
+        ] {
+            check(holds, true);
+        }
+        for fails in [
+            "#[cfg(feature = \"alloc\")]",
+            "#[cfg(not(test))]",
+            "#[cfg(unix)]",
+            "#[cfg(not(unix))]",
+            "#[cfg(slow)]",
+            "#[cfg(version(\"1.80\"))]",
+            "#[cfg_attr(feature = \"std\", cfg(unix))]",
+            "#[cfg_attr(unix, path = \"unix.rs\")]",
+        ] {
+            check(fails, false);
         }
     }
 }

@@ -67,7 +67,7 @@ struct Named {
 pub fn read(root: &Path) -> io::Result<CrateSource> {
     let mut source = CrateSource::default();
     let (mut places, mut seen) = (BTreeMap::new(), BTreeSet::new());
-    let (path, condition) = (root.to_owned(), Condition::Always);
+    let (path, condition) = (root.to_owned(), Condition::default());
     let root = Named { path, modules: Vec::new(), is_mod_rs: true, condition, around: Vec::new() };
     let (mut to_read, mut by_macros, mut module_macros) = (VecDeque::from([root]), Vec::new(), BTreeSet::new());
     while let Some(named) = next(&mut to_read, &mut by_macros, &module_macros) {
@@ -77,7 +77,7 @@ pub fn read(root: &Path) -> io::Result<CrateSource> {
         }
         let place = match places.get(&path) {
             Some(place) => *place,
-            None => source.add(&path, named.condition)?,
+            None => source.add(&path, &named.condition)?,
         };
         places.insert(path, place);
         // A module that contains itself would never end; the compiler refuses it.
@@ -89,12 +89,13 @@ pub fn read(root: &Path) -> io::Result<CrateSource> {
         }
         let around: Vec<usize> = named.around.iter().copied().chain([place]).collect();
         module_macros.extend(file.parsed.iter().flat_map(|parsed| parsed.functions.module_macros.iter().cloned()));
-        let outer = file.parsed.as_ref().map_or(named.condition, |parsed| parsed.functions.condition);
+        let outer = file.parsed.as_ref().map_or(&named.condition, |parsed| &parsed.functions.condition);
         for declared in file.parsed.iter().flat_map(|parsed| &parsed.declared) {
-            let condition = outer.max(declared.condition);
+            let condition = outer.and(&declared.condition);
             let modules: Vec<String> = named.modules.iter().chain(&declared.modules()).cloned().collect();
             for (path, is_mod_rs) in declared.candidates(&file.path, named.is_mod_rs) {
-                let named = Named { path, modules: modules.clone(), is_mod_rs, condition, around: around.clone() };
+                let (modules, condition, around) = (modules.clone(), condition.clone(), around.clone());
+                let named = Named { path, modules, is_mod_rs, condition, around };
                 match &declared.by_macro {
                     None => to_read.push_back(named),
                     Some(by) => by_macros.push((by.clone(), named)),
@@ -121,12 +122,12 @@ fn next(
 
 impl CrateSource {
     /// Reads a file: its place, if it is there.
-    fn add(&mut self, path: &Path, condition: Condition) -> io::Result<Option<usize>> {
+    fn add(&mut self, path: &Path, condition: &Condition) -> io::Result<Option<usize>> {
         match fs::read_to_string(path) {
             Ok(text) => {
                 let mut parsed = parse::parse(&text);
                 if let Ok(Parsed { functions, .. }) = &mut parsed {
-                    functions.condition = functions.condition.max(condition);
+                    functions.condition = condition.and(&functions.condition);
                 }
                 self.files.push(SourceFile { path: path.to_owned(), text, modules: Vec::new(), parsed });
                 Ok(Some(self.files.len() - 1))

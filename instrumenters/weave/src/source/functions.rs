@@ -17,7 +17,7 @@ use syn::{
 use crate::source::closures::{self, Around};
 use crate::source::macro_generated::{self, MacroGenerated};
 
-use crate::source::condition::Condition;
+use crate::source::condition::{Build, Condition};
 use crate::source::modules::{self, Declared};
 use crate::source::scope::{Returned, Scope, TypeRef};
 use crate::source::signature::{FunctionSignature, Properties};
@@ -77,13 +77,16 @@ pub struct Functions {
     pub(super) condition: Condition,
 }
 
-/// The enums, traits and implementations of a file as words of a site.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TypeWords {
-    /// Those that each build contains.
-    pub always: String,
-    /// The same, and those that a build of tests contains.
-    pub with_tests: String,
+/// The enums, traits and implementations of a file as words of a site, with their conditions.
+#[derive(Clone, Debug, Default)]
+pub struct TypeWords(pub(super) Vec<(Condition, String)>);
+
+impl TypeWords {
+    /// Those that a build contains for certain, each behind a space.
+    pub fn of(&self, build: &Build) -> String {
+        let contained = self.0.iter().filter(|(condition, _)| condition.holds(build));
+        contained.map(|(_, word)| format!(" {word}")).collect()
+    }
 }
 
 /// The functions of a file and the modules that it declares. The source began at `offset` in its text.
@@ -103,7 +106,7 @@ pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, V
         scope: 0,
         self_type: None,
         of_trait: None,
-        condition: Condition::Always,
+        condition: Condition::default(),
     };
     search.visit_file(file);
     search.found.all.sort_by_key(|function| function.body.start);
@@ -314,7 +317,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
         }
         let path = Declared::path_of(&item.attrs);
         match &item.content {
-            None => self.declared.push(Declared::module(item, &self.modules, &self.paths, self.condition)),
+            None => self.declared.push(Declared::module(item, &self.modules, &self.paths, self.condition.clone())),
             Some(_) => {
                 self.modules.push(name::of_ident(&item.ident));
                 self.paths.push(path.into_iter().next());
@@ -334,7 +337,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
             }
             return;
         }
-        match Declared::included(item, &self.modules, self.condition) {
+        match Declared::included(item, &self.modules, self.condition.clone()) {
             Some(included) if !self.in_function => self.declared.push(included),
             _ => self.found.generated.macros += 1,
         }
@@ -354,9 +357,9 @@ impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         self.found.generated.derives += macro_generated::derives(item);
         self.scopes[self.scope].declare(item);
-        let around = self.condition;
-        self.condition = around.max(Condition::of_item(item));
-        let (scope, condition) = (self.scope, self.condition);
+        let within = self.condition.and(&Condition::of_item(item));
+        let around = std::mem::replace(&mut self.condition, within);
+        let (scope, condition) = (self.scope, self.condition.clone());
         self.found.types.extend(OfItem::of(item).map(|of| TypeItem { scope, condition, of }));
         self.outside(|search| visit::visit_item(search, item));
         self.condition = around;

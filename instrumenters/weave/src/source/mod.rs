@@ -17,6 +17,7 @@ mod scope;
 mod signature;
 mod type_items;
 
+pub use condition::Build;
 pub use files::{CrateSource, SourceFile, plain, read};
 pub use functions::{Function, Functions, TypeWords};
 pub use hook::{EXTERN_CRATE, Hook, Values, insertions, weave};

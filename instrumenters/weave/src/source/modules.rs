@@ -63,7 +63,7 @@ impl Declared {
         found.extend(words.into_iter().filter(|_| is_list).map(|name| {
             let what = What::Module { name, paths: Vec::new(), is_elsewhere: false };
             let by_macro = Some(called.ident.to_string());
-            let condition = Condition::Other;
+            let condition = Condition::unknown();
             Declared { modules: modules.to_vec(), paths: paths.to_vec(), what, condition, by_macro }
         }));
         found
@@ -78,7 +78,7 @@ impl Declared {
                 && end.as_char() == ';'
             {
                 let what = What::Module { name: name::of_ident(name), paths: Vec::new(), is_elsewhere: false };
-                let (modules, paths, condition) = (modules.to_vec(), paths.to_vec(), Condition::Other);
+                let (modules, paths, condition) = (modules.to_vec(), paths.to_vec(), Condition::unknown());
                 found.push(Declared { modules, paths, what, condition, by_macro: None });
             }
         }

@@ -61,7 +61,7 @@ impl FunctionSignature {
     /// The signature of a function in this source. `is_tracked` is true if a trait makes it `#[track_caller]`.
     pub fn of(sig: &Signature, attrs: &[Attribute], is_tracked: bool, source: &str) -> Self {
         let typed = sig.inputs.iter().filter_map(|input| match input {
-            FnArg::Typed(typed) if Condition::of(&typed.attrs) == Condition::Always => {
+            FnArg::Typed(typed) if Condition::of(&typed.attrs).is_always() => {
                 Some((plain_name(&typed.pat)?, open::declared(&typed.ty, &sig.generics, source)))
             }
             _ => None,
@@ -133,7 +133,7 @@ impl Bound {
         for input in &sig.inputs {
             match input {
                 FnArg::Receiver(_) => bound.0.push("self".to_owned()),
-                FnArg::Typed(typed) if Condition::of(&typed.attrs) == Condition::Always => bound.visit_pat(&typed.pat),
+                FnArg::Typed(typed) if Condition::of(&typed.attrs).is_always() => bound.visit_pat(&typed.pat),
                 FnArg::Typed(_) => {}
             }
         }

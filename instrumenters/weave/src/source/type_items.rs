@@ -51,7 +51,7 @@ impl OfItem {
 fn variants(item: &ItemEnum) -> Option<String> {
     let (mut variants, mut next, mut is_gap) = (Vec::new(), 0_i64, false);
     for variant in &item.variants {
-        if Condition::of(&variant.attrs) != Condition::Always {
+        if !Condition::of(&variant.attrs).is_always() {
             return None;
         }
         let number = variant.discriminant.as_ref().map_or(Some(next), |(_, value)| number(value))?;

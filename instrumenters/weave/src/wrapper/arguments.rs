@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::plan::stamp;
+use crate::source::Build;
 
 /// The arguments of the compiler.
 pub struct Arguments {
@@ -123,6 +124,14 @@ impl Arguments {
     /// True if the result runs the crate's tests.
     pub fn is_test(&self) -> bool {
         self.all.iter().any(|argument| argument == "--test")
+    }
+
+    /// What the build sets, as far as the command line states it.
+    pub fn build(&self) -> Build {
+        let text = |argument: &OsString| argument.to_str().map(str::to_owned);
+        let joined = self.all.iter().filter_map(|argument| Some(argument.to_str()?.strip_prefix("--cfg=")?.to_owned()));
+        let apart = self.all.windows(2).filter(|pair| pair[0] == "--cfg").filter_map(|pair| text(&pair[1]));
+        Build::new(apart.chain(joined).chain(self.is_test().then(|| "test".to_owned())))
     }
 
     /// True if it is optimised for speed: `-C opt-level=2` or `3`.

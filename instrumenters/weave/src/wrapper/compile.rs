@@ -163,7 +163,7 @@ impl Crate<'_> {
     fn choose(&self, source: &CrateSource) -> Result<ChosenHooks> {
         let listing = Listing::of(self.target, self.root).with_files(source);
         let shown = |file: &SourceFile| self.shown(file);
-        ChosenHooks::new(self.plan, self.target, source, listing, shown, self.arguments.is_test())
+        ChosenHooks::new(self.plan, self.target, source, listing, shown, self.arguments.build())
     }
 
     fn shown(&self, file: &SourceFile) -> PathBuf {

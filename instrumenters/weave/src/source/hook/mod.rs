@@ -13,7 +13,7 @@ use crate::source::hook_kind::HookKind;
 pub const EXTERN_CRATE: &str = "__metaspy";
 
 /// A hook of a function.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Hook<'f> {
     /// The function.
     pub function: &'f Function,
@@ -26,7 +26,7 @@ pub struct Hook<'f> {
     /// What is recorded of values.
     pub values: Values,
     /// Declarations of types, as further words of its site.
-    pub type_words: &'f str,
+    pub type_words: String,
     /// True if values are given to code of their types, whatever these are.
     pub is_trusted: bool,
     /// True if it only marks which test runs.
@@ -100,7 +100,7 @@ impl Hook<'_> {
         let facts = &self.function.facts;
         let is_deep = self.kind.is_deep() && self.values.returns;
         let facts = Facts { is_alone: self.is_alone, is_deep, ..facts.clone() }.to_string();
-        facts + &self.parameters() + self.type_words
+        facts + &self.parameters() + &self.type_words
     }
 
     /// The names of the arguments whose types are recorded, and how the open ones are declared.

@@ -14,7 +14,7 @@ fn hooks(functions: &[Function], is_deep: bool) -> Vec<Hook<'_>> {
         subject: None,
         with_args: true,
         values: Values { returns: true, args: true, types: false },
-        type_words: "",
+        type_words: String::new(),
         is_trusted: function.is_exported,
         is_alone: false,
     };
@@ -28,7 +28,7 @@ fn check_as(text: &str, is_deep: bool, closures: bool, woven: &str) {
     chosen.retain(|hook| closures || !hook.function.facts.is_closure);
     let mut shown = String::new();
     let mut done = 0;
-    for (at, inserted) in insertions(chosen.iter().copied()) {
+    for (at, inserted) in insertions(chosen.iter().cloned()) {
         shown.push_str(&text[done..at]);
         let begins = chosen.iter().find(|hook| hook.before() == inserted);
         shown.push_str(&begins.map_or("@".to_owned(), |hook| format!("@{}@", hook.function.name)));
@@ -135,7 +135,7 @@ fn functions(text: &str) -> Vec<Function> {
 /// The only function's hook.
 fn text_of(text: &str, change: impl FnOnce(&mut Hook<'_>)) -> String {
     let functions = functions(text);
-    let mut hook = hooks(&functions, true)[0];
+    let mut hook = hooks(&functions, true).remove(0);
     change(&mut hook);
     hook.before() + "…" + hook.behind()
 }
@@ -160,7 +160,7 @@ fn a_hook_for_types_sees_the_receiver_and_names_open_parameters() {
     let method = "impl A {\n fn f(&self, a: &dyn B, c: u8) -> u8 {} }";
     let types = |hook: &mut Hook<'_>| {
         hook.values = Values { types: true, ..Values::default() };
-        hook.type_words = " enum=crate::E|X,Y";
+        hook.type_words = " enum=crate::E|X,Y".into();
     };
     assert_eq!(
         text_of(method, types),
@@ -260,7 +260,7 @@ proptest! {
         let functions = parse(&text).expect("it is Rust").functions.all;
         let hooks: Vec<Hook<'_>> =
             hooks(&functions, is_deep).into_iter().zip(&chosen).filter(|(_, chosen)| **chosen).map(|(hook, _)| hook).collect();
-        let woven = weave(&text, hooks.iter().copied());
+        let woven = weave(&text, hooks.iter().cloned());
         prop_assert_eq!(woven.lines().count(), text.lines().count());
         prop_assert!(parse(&woven).is_ok(), "{}", woven);
         let (mut back, mut rest) = (String::new(), woven.as_str());

@@ -7,9 +7,9 @@ use crate::source::resolve::{Search, Tree};
 use crate::source::scope::TypeRef;
 use crate::source::type_items::{OfItem, TypeItem};
 
-/// The words, each behind a space. A file that is several modules has none, because its hooks belong to all of them.
+/// The words. A file that is several modules has none, because its hooks belong to all of them.
 ///
-/// An implementation that a build may not contain has no word, because it would be one that never arrived.
+/// An implementation has the condition under which a build contains it: one that is left out would be one that never arrived.
 pub(super) fn of_file(tree: &Tree<'_>, file: &SourceFile) -> TypeWords {
     let ([around], Ok(parsed)) = (&file.modules[..], &file.parsed) else { return TypeWords::default() };
     let word = |TypeItem { scope, of, .. }: &TypeItem| {
@@ -26,23 +26,22 @@ pub(super) fn of_file(tree: &Tree<'_>, file: &SourceFile) -> TypeWords {
             (None, _) => None,
         };
         Some(match of {
-            OfItem::Enum(name, variants) => format!(" enum={}|{variants}", here(name)),
+            OfItem::Enum(name, variants) => format!("enum={}|{variants}", here(name)),
             OfItem::Trait(name, supertraits) => {
                 let supertraits: Vec<String> = supertraits.iter().filter_map(path).collect();
-                format!(" def={}|{}", here(name), supertraits.join("+"))
+                format!("def={}|{}", here(name), supertraits.join("+"))
             }
             OfItem::Impl(of_trait, of_type) => {
-                format!(" impl={}|{}", path(of_trait)?, search.owner(of_type)?.written())
+                format!("impl={}|{}", path(of_trait)?, search.owner(of_type)?.written())
             }
         })
     };
-    let within = |most: Condition| {
-        let is_within = |item: &&TypeItem| match item.of {
-            OfItem::Impl(..) => item.condition.max(parsed.functions.condition) <= most,
-            OfItem::Enum(..) | OfItem::Trait(..) => true,
+    let with_condition = |item: &TypeItem| {
+        let condition = match item.of {
+            OfItem::Impl(..) => parsed.functions.condition.and(&item.condition),
+            OfItem::Enum(..) | OfItem::Trait(..) => Condition::default(),
         };
-        let words = parsed.functions.types.iter().filter(is_within).filter_map(word);
-        words.map(|word| " ".to_owned() + &word.trim_start().replace(char::is_whitespace, "")).collect()
+        Some((condition, word(item)?.replace(char::is_whitespace, "")))
     };
-    TypeWords { always: within(Condition::Always), with_tests: within(Condition::Test) }
+    TypeWords(parsed.functions.types.iter().filter_map(with_condition).collect())
 }

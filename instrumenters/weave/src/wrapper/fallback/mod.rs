@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::plan::{Plan, Selection, Target};
-use crate::source::{CrateSource, Facts, Function, Functions, Hook, HookKind, SelfKind, SourceFile, Values, plain};
+use crate::source::{
+    Build, CrateSource, Facts, Function, Functions, Hook, HookKind, SelfKind, SourceFile, Values, plain,
+};
 use crate::wrapper::diagnostics;
 use crate::wrapper::listing::{Left, Listing, Method};
 
@@ -22,8 +24,7 @@ pub type Place = (usize, usize);
 pub struct ChosenHooks {
     hooks: BTreeMap<Place, Chosen>,
     values: Values,
-    /// True if the crate is compiled as a test.
-    as_test: bool,
+    build: Build,
     /// The list of functions with and without hooks.
     pub listing: Listing,
     /// True if the program gets an allocator that counts its objects.
@@ -67,20 +68,19 @@ struct Blame {
 }
 
 impl ChosenHooks {
-    /// The hooks that a plan selects. `shown` is the path of a file in diagnostics, and `as_test` is true if the crate is
-    /// compiled as a test.
+    /// The hooks that a plan selects. `shown` is the path of a file in diagnostics.
     pub fn new(
         plan: &Plan,
         target: &Target,
         source: &CrateSource,
         listing: Listing,
         shown: impl Fn(&SourceFile) -> PathBuf,
-        as_test: bool,
+        build: Build,
     ) -> Result<ChosenHooks> {
         let selectors = plan.selection.parse()?;
         let Selection { returns, args, types, .. } = plan.selection;
         let values = Values { returns, args, types };
-        let mut choice = ChosenHooks { hooks: BTreeMap::new(), values, as_test, listing, counts_objects: false };
+        let mut choice = ChosenHooks { hooks: BTreeMap::new(), values, build, listing, counts_objects: false };
         for (at, file) in source.files.iter().enumerate() {
             let shown = shown(file).display().to_string();
             let parsed = match &file.parsed {
@@ -100,7 +100,7 @@ impl ChosenHooks {
                 let means = |path: &String| target.is_woven && selectors.means(path, function);
                 let (selected, others): (Vec<_>, Vec<_>) = file.paths_of(&target.krate, function).partition(means);
                 let is_selected = !selected.is_empty();
-                let is_alone = !is_selected && as_test && function.facts.is_test && target.has_tests;
+                let is_alone = !is_selected && choice.build.is_test() && function.facts.is_test && target.has_tests;
                 is_any_selected |= is_selected;
                 if !is_selected && (!is_alone || function.skipped.is_some()) {
                     continue;
@@ -140,10 +140,6 @@ impl ChosenHooks {
     pub fn hooks<'c>(&'c self, file: usize, functions: &'c Functions) -> Vec<Hook<'c>> {
         let chosen = self.hooks.range((file, 0)..(file + 1, 0));
         // The first hook has the declarations of the file.
-        let type_words = match self.as_test {
-            true => &functions.type_words.with_tests,
-            false => &functions.type_words.always,
-        };
         let is_first = |at: usize| at == 0 && self.values.types;
         chosen
             .enumerate()
@@ -153,7 +149,7 @@ impl ChosenHooks {
                 subject: chosen.subject.as_deref(),
                 with_args: chosen.with_args,
                 values: self.values,
-                type_words: if is_first(at) { type_words } else { "" },
+                type_words: if is_first(at) { functions.type_words.of(&self.build) } else { String::new() },
                 is_trusted: chosen.is_trusted,
                 is_alone: chosen.is_alone,
             })

@@ -26,7 +26,14 @@ impl Case {
         };
         let listing = Listing::of(&target, Path::new("lib.rs"));
         let plan = Plan { dir: PathBuf::new(), cache: PathBuf::new(), selection, targets: BTreeMap::new(), core: None };
-        let choice = ChosenHooks::new(&plan, &target, &source, listing, |file| file.path.clone(), as_test);
+        let choice = ChosenHooks::new(
+            &plan,
+            &target,
+            &source,
+            listing,
+            |file| file.path.clone(),
+            Build::new(as_test.then(|| "test".into())),
+        );
         Case { source, choice: choice.expect("the selectors are sound") }
     }
 
