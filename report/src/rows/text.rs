@@ -76,6 +76,10 @@ pub fn write(
         writeln!(out)?;
         table(out, store, report, rows, numbers)?;
     }
+    let is_nested = |row: &Row| report.shares.total(&row.measure).is_some_and(|share| share > 100.0);
+    if rows.iter().any(is_nested) {
+        writeln!(out, "a total over 100 %: a call within another call of its row counts in both")?;
+    }
     let more = report.rows.len() - rows.len();
     if more > 0 {
         writeln!(out, "… and {} more: --top N or --top all shows them", grouped(more as u64))?;
