@@ -74,6 +74,9 @@ fn recorded(files: &[PathBuf]) -> u64 {
         store.totals().emitted
     });
     let calls = calls.sum();
+    let named = files.iter().map(|file| (file.display().to_string(), Store::open(file).expect("as above")));
+    let whole = Store::merged(named.collect()).expect("recordings of one process are read as one");
+    assert_eq!((whole.totals().emitted, whole.totals().exact), (calls, true));
     std::fs::remove_dir_all(files[0].parent().expect("it is in a directory")).expect("it is ours");
     calls
 }

@@ -1,6 +1,6 @@
 //! The report for people: aligned, with one unit for each column.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use metaspy_core::Store;
@@ -150,10 +150,11 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     let header = store.header();
     let state = state(store.end_state());
     let whole = clock(store.time_ns(header.last_tick));
-    let of = match store.processes().len() {
-        0 => format!("process {}", header.pid),
-        1 => "1 process".to_owned(),
-        count => format!("{count} processes"),
+    let processes: BTreeSet<_> = store.processes().iter().map(|process| (process.clock, process.pid)).collect();
+    let of = match (processes.len() as u64, store.processes().len() as u64) {
+        (0, _) => format!("process {}", header.pid),
+        (processes, recordings) if processes == recordings => counted(processes, "process"),
+        (processes, recordings) => format!("{} in {}", counted(processes, "process"), counted(recordings, "recording")),
     };
     writeln!(out, "{}  {state}  {whole}  {of}", clean(&store.program().name))?;
     for process in store.processes() {

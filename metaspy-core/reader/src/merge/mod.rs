@@ -85,8 +85,6 @@ pub enum MergeError {
     Nothing,
     /// A recording is given twice.
     Twice(String, String),
-    /// Two recordings of one process, one after the other.
-    SameProcess(String, String, u32),
     /// There are more sites, kinds or other numbered things than a recording can hold.
     TooMany(&'static str),
     /// There is no room for the merged recording.
@@ -102,12 +100,6 @@ impl fmt::Display for MergeError {
             MergeError::Twice(first, second) => {
                 write!(f, "{} and {} are the same recording: give each once", clean(first), clean(second))
             }
-            MergeError::SameProcess(first, second, pid) => write!(
-                f,
-                "{} and {} are two recordings of process {pid}, one after the other: open them one by one",
-                clean(first),
-                clean(second)
-            ),
             MergeError::TooMany(what) => {
                 write!(f, "together they have more {what} than a recording can hold: give fewer recordings")
             }
@@ -137,14 +129,15 @@ const TRIES: usize = 4;
 impl Store {
     /// Merges several recordings, each with its source as text. Live ones are read as they are now.
     ///
-    /// Sites with the same path, kind and file become one site. Subjects belong to their process, because a key has its
-    /// meaning there, except kinds that are [across processes](crate::RecordedKind::across). Times follow the
+    /// Sites with the same path, kind and file become one site. Subjects belong to their process, in all of its recordings,
+    /// because a key has its meaning there, except kinds that are [across processes](crate::RecordedKind::across). Times follow the
     /// first recording's clock. [`Store::order_is_uncertain`] reports clocks that differ.
-    pub fn merged(sources: Vec<(String, Store)>) -> Result<Store, MergeError> {
+    pub fn merged(mut sources: Vec<(String, Store)>) -> Result<Store, MergeError> {
         if sources.len() < 2 {
             return sources.into_iter().next().map(|(_, store)| store).ok_or(MergeError::Nothing);
         }
         notes::check_apart(&sources)?;
+        notes::put_in_order(&mut sources);
         let mut tries = 0;
         loop {
             tries += 1;

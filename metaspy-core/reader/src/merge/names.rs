@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::merge::profiles::Tables;
 use crate::merge::remap::{Input, NAMELESS_KIND};
-use crate::merge::{MergeError, Process};
+use crate::merge::{MergeError, Process, notes};
 use crate::names::{RecordedKind, RecordedSite};
 use metaspy_format::arena::{Entry, head, nature, push_text, site_words, two_kinds};
 use metaspy_format::slot::FIRST_MARK;
@@ -91,35 +91,39 @@ impl Arena {
         Ok(())
     }
 
-    /// The kinds. Each process has its own, except kinds whose keys are valid in every process.
+    /// The kinds. Each process has its own, in all of its recordings, except kinds whose keys are valid in every process.
     pub fn kinds(&mut self, inputs: &mut [Input], processes: &[Process]) -> Result<(), MergeError> {
+        // The first recording of each one's process.
+        let first = |input: &Input| {
+            inputs.iter().position(|other| notes::is_of_one_process(&other.store, &input.store)).unwrap_or_default()
+        };
+        let firsts: Vec<usize> = inputs.iter().map(first).collect();
         let mut holders: HashMap<String, HashSet<usize>> = HashMap::new();
-        for (at, input) in inputs.iter().enumerate() {
+        for (input, &first) in inputs.iter().zip(&firsts) {
             for kind in input.store.kinds() {
-                holders.entry(kind.name.clone()).or_default().insert(at);
+                holders.entry(kind.name.clone()).or_default().insert(first);
             }
         }
-        let mut across: HashMap<String, u16> = HashMap::new();
+        // By the process; none = all of them.
+        let mut numbers: HashMap<(String, Option<usize>), u16> = HashMap::new();
         let mut next = 1_u16;
-        for (at, input) in inputs.iter_mut().enumerate() {
+        for (input, first) in inputs.iter_mut().zip(firsts) {
             let kinds: BTreeMap<u16, RecordedKind> =
                 input.store.kinds().map(|kind| (kind.id.0, kind.clone())).collect();
             for (own, kind) in kinds {
-                if let Some(&number) = across.get(&kind.name).filter(|_| kind.across) {
-                    input.kinds.insert(own, number);
-                    continue;
-                }
                 if next >= NAMELESS_KIND {
                     return Err(MergeError::TooMany("kinds of subjects"));
                 }
-                if kind.across {
-                    across.insert(kind.name.clone(), next);
+                let of = (kind.name.clone(), (!kind.across).then_some(first));
+                let number = *numbers.entry(of).or_insert(next);
+                input.kinds.insert(own, number);
+                if number != next {
+                    continue;
                 }
                 let is_distinct = kind.across || holders[&kind.name].len() == 1;
-                let process = if is_distinct { &kind.process } else { &processes[at].label };
+                let process = if is_distinct { &kind.process } else { &processes[first].label };
                 let nature = nature(kind.place, kind.across);
                 self.entry(Entry::Kind, next.into(), &[nature], &[&kind.name, process]);
-                input.kinds.insert(own, next);
                 next += 1;
             }
         }

@@ -8,27 +8,37 @@ use crate::merge::{MergeError, Process};
 use crate::open::header::EndState;
 use metaspy_format::superblock as sb;
 
-/// Refuses a recording that is given twice, and two recordings of one process.
+/// Refuses a recording that is given twice.
 pub(super) fn check_apart(sources: &[(String, Store)]) -> Result<(), MergeError> {
     for (at, (second, later)) in sources.iter().enumerate() {
-        for (first, earlier) in &sources[..at] {
-            let both = |word| (earlier.words().get(word), later.words().get(word));
-            let same = |word| both(word).0 == both(word).1;
-            let boots = (&earlier.program().boot, &later.program().boot);
-            let of_two_boots = !boots.0.is_empty() && !boots.1.is_empty() && boots.0 != boots.1;
-            if of_two_boots || !same(sb::PID) || !same(sb::PROCESS_START) {
-                continue;
-            }
-            let is_one = [sb::STARTED_NS, sb::FIRST_TICK, sb::SPAN_WORD, sb::BLOCKS].into_iter().all(same);
-            let names = (first.clone(), second.clone());
-            return Err(if is_one {
-                MergeError::Twice(names.0, names.1)
-            } else {
-                MergeError::SameProcess(names.0, names.1, later.header().pid)
-            });
+        let words = [sb::STARTED_NS, sb::FIRST_TICK, sb::SPAN_WORD, sb::BLOCKS];
+        let is_one = |earlier: &Store| is_of_one_process(earlier, later) && have_same(earlier, later, words);
+        if let Some((first, _)) = sources[..at].iter().find(|(_, earlier)| is_one(earlier)) {
+            return Err(MergeError::Twice(first.clone(), second.clone()));
         }
     }
     Ok(())
+}
+
+/// Puts the recordings of one process beside each other, the earliest first.
+pub(super) fn put_in_order(sources: &mut [(String, Store)]) {
+    let first = |store: &Store| sources.iter().position(|(_, other)| is_of_one_process(other, store));
+    let mut places: Vec<_> =
+        sources.iter().map(|(_, store)| (first(store), store.header().first_tick)).zip(0..).collect();
+    places.sort_unstable();
+    let ordered: Vec<_> = places.into_iter().map(|(_, place)| sources[place].clone()).collect();
+    sources.clone_from_slice(&ordered);
+}
+
+/// True for two recordings of one process, as those of a rotation: its keys of subjects mean the same in both.
+pub(super) fn is_of_one_process(one: &Store, other: &Store) -> bool {
+    let boots = [one, other].map(|store| &store.program().boot);
+    let are_two_boots = boots.iter().all(|boot| !boot.is_empty()) && boots[0] != boots[1];
+    !are_two_boots && have_same(one, other, [sb::PID, sb::PROCESS_START])
+}
+
+fn have_same<const N: usize>(one: &Store, other: &Store, words: [usize; N]) -> bool {
+    words.into_iter().all(|word| one.words().get(word) == other.words().get(word))
 }
 
 /// The labels of the processes, with numbers if several are of one program.

@@ -269,7 +269,7 @@ fn clocks_that_disagree_are_moved_and_the_order_is_uncertain() {
 }
 
 #[test]
-fn the_same_recording_and_the_same_process_are_refused() {
+fn the_same_recording_is_refused() {
     let (one, again) = (process(10, "one"), process(10, "one"));
     let both = |first: &Writer, second: &Writer| {
         Store::merged(vec![("a.spy".into(), first.store()), ("b.spy".into(), second.store())])
@@ -277,9 +277,30 @@ fn the_same_recording_and_the_same_process_are_refused() {
     assert!(
         matches!(both(&one, &again), Err(MergeError::Twice(a, b)) if (a.as_str(), b.as_str()) == ("a.spy", "b.spy"))
     );
-    again.set(sb::STARTED_NS, 5_000);
-    assert!(matches!(both(&one, &again), Err(MergeError::SameProcess(_, _, 10))));
     assert!(matches!(Store::merged(Vec::new()), Err(MergeError::Nothing)));
+}
+
+#[test]
+fn subjects_are_those_of_their_process_in_all_of_its_recordings() {
+    let recording = |pid: u32, first_tick: u64, calls: u64| {
+        let mut writer = process(pid, "one");
+        writer.set(sb::FIRST_TICK, first_tick);
+        writer.set(sb::STARTED_NS, first_tick);
+        for at in 1..=calls {
+            let node = Subject::new(KindId(1), 5);
+            writer.event(Draft { site: 2, start: first_tick + at, subject: node, ..Draft::default() });
+        }
+        writer.store()
+    };
+    let parts = [("late", recording(10, 2_000, 3)), ("other", recording(11, 500, 7)), ("early", recording(10, 900, 2))];
+    let whole = merged(&parts);
+    let sources: Vec<_> = whole.processes().iter().map(|process| &*process.source).collect();
+    assert_eq!(sources, ["early", "late", "other"], "one after the other");
+    let rows = whole.tally(By::Subject, &Scope::default()).rows;
+    let mut counts: Vec<u64> = rows.iter().map(|row| row.measure.count).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [5, 7]);
+    assert_eq!(whole.verify().events, 12);
 }
 
 #[test]
