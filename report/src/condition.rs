@@ -129,9 +129,14 @@ impl Condition {
             Quantity::Count => Some(calls),
             _ => ticks.filter(|_| timed).map(|ticks| store.span_ns(ticks)),
         };
+        // A call that was counted without its site may be one of these.
+        let header = store.header();
+        let is_least = header.unnamed > 0 || header.reentrant > 0 || measures().any(|measure| measure.at_least);
+        let is_least = is_least && self.quantity == Quantity::Count;
         let text = match (value, self.quantity) {
             (None, Quantity::SelfTime) => "self time is not known: some calls left the window".into(),
             (None, _) => "it was not timed".into(),
+            (Some(count), Quantity::Count) if is_least => format!("≥{}", grouped(count)),
             (Some(count), Quantity::Count) => grouped(count),
             (Some(ns), _) => {
                 let partial = measures().any(Measure::is_partly_timed);
@@ -146,13 +151,25 @@ impl Condition {
         Verdict {
             condition: self.text.clone(),
             value,
-            holds: value.map(|value| self.operator.holds(value, self.limit)),
+            holds: value.and_then(|value| match is_least {
+                true => self.operator.holds_from(value, self.limit),
+                false => Some(self.operator.holds(value, self.limit)),
+            }),
             text,
         }
     }
 }
 
 impl Operator {
+    /// As [`Operator::holds`], of this value and all larger ones; `None` if that depends.
+    fn holds_from(self, least: u64, limit: u64) -> Option<bool> {
+        let is_certain = match self {
+            Operator::Equal | Operator::Unequal => least > limit,
+            _ => self.holds(least, limit) == self.holds(u64::MAX, limit),
+        };
+        is_certain.then(|| self.holds(least, limit))
+    }
+
     fn holds(self, value: u64, limit: u64) -> bool {
         match self {
             Operator::More => value > limit,
@@ -190,6 +207,19 @@ mod tests {
             (Quantity::Max, Operator::AtLeast, 16_000_000)
         );
         assert_eq!("count(*) = 1_000".parse::<Condition>().unwrap().filter, Filter::all());
+    }
+
+    #[test]
+    fn a_count_that_may_be_too_low_decides_what_larger_ones_decide() {
+        let check = |operator: Operator, holds: [Option<bool>; 3]| {
+            assert_eq!([9, 10, 11].map(|least| operator.holds_from(least, 10)), holds, "{operator:?}");
+        };
+        check(Operator::More, [None, None, Some(true)]);
+        check(Operator::AtLeast, [None, Some(true), Some(true)]);
+        check(Operator::Less, [None, Some(false), Some(false)]);
+        check(Operator::AtMost, [None, None, Some(false)]);
+        check(Operator::Equal, [None, None, Some(false)]);
+        check(Operator::Unequal, [None, None, Some(true)]);
     }
 
     #[test]

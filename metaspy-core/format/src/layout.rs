@@ -137,7 +137,8 @@ impl Layout {
         // What is no name leaves a quarter of the area to names.
         let arena = area(names + bytes.div_ceil(3).saturating_mul(4).min(tables / 4));
         let statements = area(2 * half.next_multiple_of(4096));
-        let pages = area(tables / 16);
+        // With room for the smallest page of threads without a lane.
+        let pages = area(tables / 16 + 8192);
         let tally = area(tally_rows * ROW_WORDS * 8);
         let profiles = area(if tables < 4 << 20 { tables / 32 } else { tables / 16 });
         // Each chunk costs its summary too; a growing log spends the whole budget on chunks.

@@ -262,6 +262,7 @@ impl Log {
             delivering: Mutex::new(()),
         };
         log.describe_layout(&spec);
+        log.reserve_late_page();
         log
     }
 

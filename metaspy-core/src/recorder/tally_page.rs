@@ -11,6 +11,7 @@ use crate::recorder::boundaries::{Boundaries, given_up};
 use crate::recorder::counter::Counter;
 use crate::recorder::log::Log;
 use crate::recorder::merged_rows::{Merged, merge_epochs};
+use crate::site;
 
 /// Rows of a lane's first page.
 const FIRST_ROWS: usize = 64;
@@ -314,7 +315,10 @@ impl Page {
             return false;
         }
         let inherited = (rows == FIRST_ROWS).then(|| log.inherit_page()).flatten();
-        let Some((word, rows)) = inherited.or_else(|| log.new_page(rows)) else { return false };
+        inherited.or_else(|| log.new_page(rows)).is_some_and(|page| self.continue_in(log, lane, page))
+    }
+
+    fn continue_in(&self, log: &Log, lane: u64, (word, rows): (usize, usize)) -> bool {
         let cells = log.cells();
         cells[word + head::LANE].store(lane, Relaxed);
         let first = word + head::HEADER_WORDS;
@@ -359,10 +363,21 @@ impl Log {
         self.tables().new_page(rows).map(|word| (word, rows))
     }
 
-    /// Calls `f` with a row in the page of threads without a lane. It never waits: false if the page is locked or full.
+    /// Makes the page of threads without a lane, before lanes take all room: two rows for each site of the program, in an
+    /// eighth of the room at most.
+    pub(super) fn reserve_late_page(&self) {
+        let most = (self.layout.pages.bytes() / 8 / (ROW_WORDS * 8)).clamp(FIRST_ROWS, MOST_ROWS);
+        let rows = (site::entries().len() * 2).next_power_of_two().clamp(FIRST_ROWS, 1 << most.ilog2());
+        if let (Some(late), Some(page)) = (try_lock(&self.late), self.new_page(rows)) {
+            late.continue_in(self, u64::from(u32::MAX), page);
+        }
+    }
+
+    /// Calls `f` with a row in the page of threads without a lane. It does not wait for a holder that has lost its
+    /// processor: false if the page is locked, or full.
     #[must_use]
     pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
-        let Some(page) = try_lock(&self.late) else { return false };
+        let Some(page) = try_lock_soon(&self.late) else { return false };
         page.row(self, Owner { lane: u64::from(u32::MAX), forget_rows: || {} }, key, who).map(f).is_some()
     }
 }

@@ -181,6 +181,35 @@ fn tally_mode_counts_without_events() {
 }
 
 #[test]
+fn more_threads_than_the_recording_has_pages_for_are_counted_or_the_count_is_marked() {
+    const THREADS: u64 = 300;
+    let _turn = turn();
+    let recording = Recording::memory().budget(1 << 20).start().unwrap();
+    let installed = arm([&OUTER], Arming::all(Mode::Tally)).install().unwrap();
+    let barrier = std::sync::Barrier::new(THREADS as usize);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let barrier = &barrier;
+            std::thread::Builder::new()
+                .stack_size(128 << 10)
+                .spawn_scoped(scope, move || {
+                    call(&OUTER, node(thread % 3), || barrier.wait());
+                    call(&OUTER, node(thread % 3), || ());
+                })
+                .unwrap();
+        }
+    });
+    let store = recording.store();
+    let totals = store.totals();
+    let tally = store.tally(By::Site, &Scope::default());
+    let measure = &tally.rows.iter().find(|row| row.measure.count > 0).unwrap().measure;
+    assert_eq!(measure.count + totals.unnamed, 2 * THREADS, "{totals:?}");
+    assert_eq!(measure.at_least, totals.unnamed > 0);
+    assert!(measure.count > THREADS * 9 / 5, "{totals:?}");
+    drop(installed);
+}
+
+#[test]
 fn sampled_calls_are_all_linked_and_some_are_timed() {
     let _turn = turn();
     let recording = Recording::memory().budget(16 << 20).start().unwrap();

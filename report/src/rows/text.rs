@@ -151,12 +151,16 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     let state = state(store.end_state());
     let whole = clock(store.time_ns(header.last_tick));
     let processes: BTreeSet<_> = store.processes().iter().map(|process| (process.clock, process.pid)).collect();
-    let of = match (processes.len() as u64, store.processes().len() as u64) {
-        (0, _) => format!("process {}", header.pid),
-        (processes, recordings) if processes == recordings => counted(processes, "process"),
-        (processes, recordings) => format!("{} in {}", counted(processes, "process"), counted(recordings, "recording")),
+    let of = match processes.len() {
+        0 => format!("process {}", header.pid),
+        1 => "1 process".to_owned(),
+        count => format!("{count} processes"),
     };
-    writeln!(out, "{}  {state}  {whole}  {of}", clean(&store.program().name))?;
+    let recordings = match store.processes().len() {
+        more if more > processes.len() => format!(" in {more} recordings"),
+        _ => String::new(),
+    };
+    writeln!(out, "{}  {state}  {whole}  {of}{recordings}", clean(&store.program().name))?;
     for process in store.processes() {
         let moved = match (process.clock, process.moved_ns) {
             (0, _) => String::new(),

@@ -187,6 +187,10 @@ impl Store {
                 if others {
                     self.mark_lower_bounds(&mut tally, by, scope, &ring.folds());
                 }
+                if self.unnamed() > 0 {
+                    // They are of any site and subject.
+                    tally.rows.iter_mut().for_each(|row| row.measure.at_least = true);
+                }
                 let is_complete = self.missing().is_empty() && self.unnamed() == 0 && self.is_settled();
                 tally.rows_exact = tally.exact && settled && is_complete;
                 tally.exact = tally.rows_exact && !others;
