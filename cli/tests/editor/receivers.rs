@@ -164,6 +164,12 @@ pub fn lazy(group: &Group<Circle>, t: &dyn Draw) -> usize {
     drawn(group).sum::<usize>() + t.draw()
 }
 
+static LAZY: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| Circle(1).draw());
+
+pub fn at_first_use(t: &dyn Draw) -> usize {
+    t.draw() + *LAZY
+}
+
 #[test]
 fn runs_code_of_others() {
     let circle = || Circle(1).draw();
@@ -175,6 +181,7 @@ fn runs_code_of_others() {
     by_macro(&Group(vec![Circle(1)]));
     Hooked { part: Box::new(Circle(1)), hook: Box::new(circle) }.run();
     by_value(&Circle(1));
+    at_first_use(&Group(vec![Circle(1)]));
     lazy(&Group(vec![Circle(2), Circle(3)]), &Circle(1));
 }
 

@@ -7,8 +7,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::call::KEYWORDS;
 
-/// Traits of values that run code of the function that made them, and pointers to functions.
-const RUNNING: [&str; 14] = [
+/// Traits of values that run code of the function that made them, pointers to functions, and values that are made at their
+/// first use.
+const RUNNING: [&str; 17] = [
     "fn",
     "Fn",
     "FnMut",
@@ -23,6 +24,9 @@ const RUNNING: [&str; 14] = [
     "Future",
     "IntoFuture",
     "Stream",
+    "LazyCell",
+    "LazyLock",
+    "Lazy",
 ];
 
 /// Macros that call nothing but what their arguments and formatting call.

@@ -184,6 +184,13 @@ impl Search {
                 self.define(tokens, at, ident);
                 at + 2
             }
+            // Not a lifetime.
+            ("static", Some(ident))
+                if !matches!(at.checked_sub(1).map(|at| &tokens[at]), Some(TokenTree::Punct(_))) =>
+            {
+                self.define(tokens, at, ident);
+                at + 2
+            }
             ("impl", _) => self.implementation(tokens, at, around),
             ("fn", Some(ident)) => self.function(tokens, at, ident, around),
             _ => at + 1,

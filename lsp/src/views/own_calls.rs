@@ -23,11 +23,13 @@ pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> b
     let signature = text[function.signature.clone()].parse().map(words).unwrap_or_default();
     let body = &text[function.whole.clone()];
     let is_named = body.parse().is_ok_and(|tokens: TokenStream| !runs_unnamed(tokens));
+    // Statics that are made at their first use are among them.
+    let used = body.parse().map(words).unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
     let around = function.open.iter().cloned().collect();
     let running = &view.document.outline().running;
     let is_held = function.name.split("::").any(|owner| running.contains(owner));
-    if !is_named || is_held || is_running(&signature, running) || is_running(&around, running) {
+    if !is_named || is_held || is_running(&used, running) || is_running(&around, running) {
         return false;
     }
     let is_parameter = |name: &str| signature.contains(name) && last_segment(&function.name) != name;

@@ -113,7 +113,7 @@ pub fn coverage(program: &Program, top: Top) -> Vec<String> {
     let unresolved = program.types().filter(|ty| ty.is_unresolved() && ty.methods > 0).count();
     if unresolved > 0 {
         let types = counted(unresolved as u64, "type");
-        lines.push(format!("{types} without a known definition: their methods count, and they do not count as types"));
+        lines.push(format!("{types} without a known definition: not counted as types, unlike their methods"));
     }
     for found in patterns(program).into_iter().filter(|found| !found.examples.is_empty()) {
         lines.push(format!("{} ({})", found.pattern.title(), found.examples.len()));
@@ -283,7 +283,7 @@ mod tests {
             coverage(&program, Top::All),
             [
                 "a: covered 1 of 4 methods (25.0 %), 0 of 1 type (0.0 %)",
-                "1 type without a known definition: their methods count, and they do not count as types",
+                "1 type without a known definition: not counted as types, unlike their methods",
                 "absent: no method ran (1)",
                 "  a::Never: two (12), one (1)",
                 "long and untested: never ran, of the longest tenth (1)",

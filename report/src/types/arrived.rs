@@ -96,10 +96,18 @@ pub struct Arrived {
     pub total_ns: u64,
 }
 
+/// A type without the references to it, as `&&mut [u8]`.
+fn behind_references(name: &str) -> &str {
+    match name.strip_prefix("&mut ").or_else(|| name.strip_prefix('&')) {
+        Some(behind) => behind_references(behind),
+        None => name,
+    }
+}
+
 impl Arrived {
     /// The path of the type without references and type arguments.
     pub fn path(&self) -> &str {
-        let plain = self.name.trim_start_matches("&mut ").trim_start_matches('&');
+        let plain = behind_references(&self.name);
         plain.split('<').next().unwrap_or(plain)
     }
 
@@ -233,7 +241,7 @@ impl Types {
         let behind = behind.map(|behind| behind.map(|name| self.declared.as_declared(&name).into_owned()));
         let enum_path = Arrived { name: declared.to_string(), ..Arrived::default() };
         let variant = of.variant.map(|number| self.declared.variant(enum_path.path(), number));
-        let plain = declared.trim_start_matches("&mut ").trim_start_matches('&').to_owned();
+        let plain = behind_references(&declared).to_owned();
         match behind {
             None => Arrived { name: plain, variant, ..Arrived::default() },
             Some(behind) => Arrived {
