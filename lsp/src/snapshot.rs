@@ -70,6 +70,8 @@ pub struct Model {
     hooked: OnceLock<HashMap<String, bool>>,
     /// True if every count is exact.
     pub is_exact: bool,
+    /// Calls whose callers are not known, because they were nested too deep, or the tree of contexts was full.
+    pub cut: u64,
     /// The runs.
     runs: Vec<Run>,
     /// The calls of all methods but tests.
@@ -129,6 +131,7 @@ impl Model {
         }
         let mut model = Model {
             is_exact: parts.iter().all(|part| part.program.exact),
+            cut: parts.iter().flat_map(|part| part.program.profiles.cut.values()).sum(),
             parts,
             methods: all,
             functions,

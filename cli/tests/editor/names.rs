@@ -92,3 +92,18 @@ fn links_lead_to_the_present_place_of_a_function() {
     let hover = client.hover(&package, text, "pub fn run", "run");
     assert!(hover.contains(&format!("{this}#L8>)")) && hover.contains(&format!("{other}#L7>)")), "{hover}");
 }
+
+#[test]
+fn calls_that_are_too_deep_for_a_context_are_named() {
+    let source = "pub fn deep(n: u32) -> u32 {\n    if n == 0 { 0 } else { 1 + deep(n - 1) }\n}\n\n#[test]\nfn t() {\n    deep(1_500);\n}\n";
+    let manifest = manifest("editor_deep", "2024", "");
+    let package = Package::new("editor_deep", &[("Cargo.toml", &manifest), ("src/lib.rs", source)]);
+    package.metaspy(&["test", "--lib", "--contexts"]);
+    let mut client = Client::start(&[&package], json!({}));
+    client.open_file(&package, source);
+    client.await_numbers(&package);
+    for (line, part) in [("deep(n - 1)", "deep"), ("pub fn deep", "deep")] {
+        let hover = client.hover(&package, source, line, part);
+        assert!(hover.contains("At least: 478 calls without a calling context"), "{hover}");
+    }
+}

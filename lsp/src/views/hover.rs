@@ -60,6 +60,9 @@ fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style
     }
     text = edges(text, "Called by", view, all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
     text = edges(text, "Calls", view, all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
+    if !all.callers.is_empty() || !all.callees.is_empty() {
+        text = at_least(text, model);
+    }
     if numbers.calls > 0 && all.callers.is_empty() && !model.has_calls() {
         text = text
             .end_of_paragraph()
@@ -141,6 +144,14 @@ fn edges<'e>(
     text
 }
 
+/// States that calls from and to functions may be more.
+fn at_least(text: Text, model: &Model) -> Text {
+    match model.cut {
+        0 => text,
+        cut => text.end_of_paragraph().words(&format!("At least: {} without a calling context.", counted(cut, "call"))),
+    }
+}
+
 /// The address of a method's declaration.
 fn place_of(view: &View<'_>, path: &str) -> Option<String> {
     let (file, range) = view.declarations.of(path)?;
@@ -195,6 +206,7 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
     if !targets.is_empty() {
         text = types::receivers(text.end_of_paragraph().words("Receivers: "), &targets);
     }
+    text = at_least(text, view.model);
     if found.is_stale {
         text = text.end_of_paragraph().words("This function was edited after the run.");
     }
