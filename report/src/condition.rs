@@ -131,8 +131,8 @@ impl Condition {
         };
         // A call that was counted without its site may be one of these.
         let header = store.header();
-        let is_least = header.unnamed > 0 || header.reentrant > 0 || measures().any(|measure| measure.at_least);
-        let is_least = is_least && self.quantity == Quantity::Count;
+        let may_lack = || header.unnamed > 0 || header.reentrant > 0 || measures().any(|measure| measure.at_least);
+        let is_least = self.quantity == Quantity::Count && may_lack();
         let text = match (value, self.quantity) {
             (None, Quantity::SelfTime) => "self time is not known: some calls left the window".into(),
             (None, _) => "it was not timed".into(),

@@ -97,6 +97,13 @@ fn a_common_trait_is_below_the_declared_one() {
 }
 
 #[test]
+fn a_path_has_no_references_however_many_there_are() {
+    for name in ["a::G", "&a::G<u8>", "&mut a::G", "&&mut a::G<u8>", "&mut &a::G"] {
+        assert_eq!(arrived(name).path(), "a::G", "{name}");
+    }
+}
+
+#[test]
 fn a_call_on_an_unknown_receiver_is_not_monomorphic() {
     let class = |receiver: Arrived| {
         let mut types = Types::default();

@@ -21,7 +21,7 @@ impl Build {
         self.0.contains("test")
     }
 
-    /// True if it has a setting. `None` if the compiler may set it by itself, as those of its target.
+    /// True if it has a setting. `None` if the compiler may set it by itself, such as `unix`.
     fn has(&self, setting: &str) -> Option<bool> {
         let is_given = setting == "test" || setting.starts_with("feature=");
         self.0.contains(setting).then_some(true).or(is_given.then_some(false))
@@ -138,7 +138,7 @@ impl Predicate {
     }
 }
 
-/// What parts decide of which one decides if it is `by`.
+/// What the parts decide together: `by` if one of them is `by`, and the contrary if all are certain.
 fn decided(parts: &[Predicate], build: &Build, by: bool) -> Option<bool> {
     let parts: Vec<_> = parts.iter().map(|part| part.holds(build)).collect();
     if parts.contains(&Some(by)) { Some(by) } else { (!parts.contains(&None)).then_some(!by) }
