@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use metaspy_report::contexts::{Contexts, Shown};
 use metaspy_report::table::Top;
 
@@ -78,6 +79,14 @@ pub fn parse_percent(text: &str) -> Result<f64, String> {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err("write a percentage from 0 to 100, such as 95 or 97.5".into()),
     }
+}
+
+/// Parses the name of a file that is written beside the report. Standard output has the report.
+pub fn parse_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|file| match file.as_os_str() == "-" {
+        true => Err("standard output has the report: name a file"),
+        false => Ok(file),
+    })
 }
 
 impl FromStr for JsonFile {

@@ -118,7 +118,10 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     match &recordings {
         _ if options.json.replaces_text() => export::print_json(&results, &options)?,
         Some(recordings) => {
-            text::print(&results, &options, io::stdout().is_terminal());
+            match status.success() || results.run.processes != Some(0) {
+                true => text::print(&results, &options, io::stdout().is_terminal()),
+                false => print_message(&format_args!("     Metaspy {}", text::NOTHING)),
+            }
             if let Some(run) = recordings.kept() {
                 print_message(&text::browse(run));
             }

@@ -10,6 +10,7 @@ use metaspy_report::coverage::{Comparison, text};
 use metaspy_report::rows::By;
 use metaspy_report::text::{counted, grouped};
 use metaspy_report::types;
+use metaspy_weave::wrapper::Left;
 
 use crate::cargo_metaspy::arguments;
 use crate::cargo_metaspy::results::{Results, Woven};
@@ -21,6 +22,9 @@ const REASONS: usize = 4;
 const CONTEXTS: usize = 40;
 /// Functions that allocate, by default.
 const ALLOCATIONS: usize = 20;
+
+/// What a run without recordings did.
+pub const NOTHING: &str = "no program recorded anything";
 
 /// Prints what ran.
 pub fn print(results: &Results, options: &arguments::Woven, is_terminal: bool) {
@@ -55,7 +59,7 @@ fn report(results: &Results, options: &arguments::Woven) -> String {
     let run = &results.run;
     let mut lines = vec![format!("metaspy {}", woven(&results.woven))];
     if run.processes == Some(0) {
-        lines.push("no program recorded anything".into());
+        lines.push(NOTHING.into());
     }
     lines.extend(if options.tree { text::tree(run) } else { text::functions(run, options.top.rows()) });
     if options.types {
@@ -110,23 +114,28 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     if run.program.profiles.has_calls() || options.contexts {
         lines.extend(short_functions::advice(&run.program));
     }
-    lines.extend(run.doubts.iter().cloned());
+    // The tree has some of them below it.
+    let doubts = run.doubts.iter().filter(|doubt| !lines.iter().any(|line| line.ends_with(doubt.as_str())));
+    lines.extend(doubts.cloned().collect::<Vec<_>>());
     lines
 }
 
 /// The reasons why functions have no hook.
 fn reasons(woven: &Woven) -> Vec<String> {
-    let mut counted: Vec<(usize, &str)> = Vec::new();
-    for left in &woven.skipped {
-        match counted.iter_mut().find(|(_, reason)| *reason == left.reason) {
-            Some((count, _)) => *count += 1,
-            None => counted.push((1, &left.reason)),
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Left { reason, method, .. } in &woven.skipped {
+        match by_reason.iter_mut().find(|(other, _)| other == reason) {
+            Some((_, paths)) => paths.push(&method.path),
+            None => by_reason.push((reason, vec![&method.path])),
         }
     }
-    counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    let more = counted.len().saturating_sub(REASONS);
-    let mut lines: Vec<String> =
-        counted.iter().take(REASONS).map(|(count, reason)| format!("{count} not woven: {reason}")).collect();
+    by_reason.sort_by_key(|(_, paths)| std::cmp::Reverse(paths.len()));
+    let more = by_reason.len().saturating_sub(REASONS);
+    let line = |(reason, paths): &(&str, Vec<&str>)| match paths[..] {
+        [path] => format!("{path} is not woven: {reason}"),
+        _ => format!("{} not woven: {reason}", paths.len()),
+    };
+    let mut lines: Vec<String> = by_reason.iter().take(REASONS).map(line).collect();
     if more > 0 {
         lines.push(format!("{more} more reasons: --json=FILE lists all of them"));
     }

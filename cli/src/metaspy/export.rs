@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use metaspy_report::contexts::{self, Contexts};
 use metaspy_report::export::{Exporter, Format, Selection, Written, is_stopped};
 use metaspy_report::text::{counted, file_name, grouped, print_message};
 use signal_hook::consts::TERM_SIGNALS;
@@ -26,6 +27,9 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     let paths = live::paths_of(&options.sources)?;
     let store = live::open_all(&options.sources)?;
     filter::check(&filter, &store)?;
+    if options.to.is_contexts() && Contexts::read(&store).is_none() {
+        return Err(say(contexts::NOT_RECORDED));
+    }
     let stop = stopped_by_signals()?;
     let progress = RefCell::new(Progress::on_stderr());
     let watch = |now: metaspy_report::export::Progress| {
@@ -59,9 +63,6 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     let of_events = !options.to.is_coverage();
     if written.events == 0 && of_events {
         let why = match filter.is_all() {
-            true if options.to.is_contexts() => {
-                "the recording has no calling contexts: run the program with METASPY_PROFILE=contexts"
-            }
             true => "the recording has no events: `--to json`, `lcov` and `cobertura` write what was only counted",
             false => "no event passes --filter",
         };

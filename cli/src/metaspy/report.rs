@@ -9,7 +9,7 @@ use metaspy_core::store::{By, DetailLevel, Filter, Scope};
 use metaspy_core::{Selector, Store};
 use metaspy_report::condition::{Condition, Verdict};
 use metaspy_report::contexts::{
-    Contexts, Weight, write_allocations_json, write_allocations_text, write_json, write_text,
+    self, Contexts, Weight, write_allocations_json, write_allocations_text, write_json, write_text,
 };
 use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::export::{Format, Selection};
@@ -29,6 +29,9 @@ const TOP: usize = 20;
 /// Contexts of the text by default, and the least part of the whole that they have, in percent.
 const CONTEXTS: usize = 100;
 const THRESHOLD: f64 = 1.0;
+/// The error of `--allocations` without objects.
+const NO_OBJECTS: &str = "--allocations: the recording has no objects: run the program with `cargo metaspy run --allocations`, \
+                          or with METASPY_PROFILE=allocations and a `metaspy_core::hook::Counting` as its allocator";
 
 /// Writes the report.
 pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
@@ -134,16 +137,10 @@ fn by_damage<'s>(stores: impl IntoIterator<Item = &'s Store>) -> Ended {
 fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) -> Result<Ended> {
     let Some(contexts) = Contexts::read(store) else {
         by_damage([store]);
-        return Err(say(
-            "the recording has no calling contexts: run the program with METASPY_PROFILE=contexts, or with \
-             `cargo metaspy run --contexts`",
-        ));
+        return Err(say(if options.allocations { NO_OBJECTS } else { contexts::NOT_RECORDED }));
     };
     if options.allocations && !contexts.has_objects {
-        return Err(say(
-            "--allocations: the recording has no objects: run the program with `cargo metaspy run --allocations`, or with \
-             METASPY_PROFILE=allocations and a `metaspy_core::hook::Counting` as its allocator",
-        ));
+        return Err(say(NO_OBJECTS));
     }
     let top = options.top.rows();
     if !options.contexts {
@@ -174,13 +171,16 @@ fn types(options: &arguments::Report, selector: Option<&Selector>, out: &mut imp
         None => (all, options.top.rows()),
         Some(selector) => (types_of(all, selector)?, options.top.top.unwrap_or(Top::All)),
     };
+    if !types.is_recorded {
+        by_damage(&stores);
+        return Err(say(format!("--types: {}", types::NOT_RECORDED)));
+    }
     options.json.write(
         out,
         |out| Ok(serde_json::to_writer_pretty(out, &types::json(&types))?),
         |out| types::lines(&types, top).iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line))),
     )?;
-    let ended = by_damage(&stores);
-    Ok(if types.is_recorded { ended } else { Ended::Failed })
+    Ok(by_damage(&stores))
 }
 
 /// The types at the methods that match, and at the calls in them.

@@ -65,9 +65,9 @@ fn a_recording_that_was_cut_is_read_as_far_as_it_goes() {
     assert_eq!(code, 1, "{out}{error}");
     assert!(out.contains("damaged: "), "{out}");
     // What is missing may be what a report is about.
-    for (of, expected) in [("--contexts", 2), ("--types", 1)] {
+    for of in ["--contexts", "--types", "--allocations"] {
         let (code, out, error) = ended(&["report", text(&cut), of]);
-        assert_eq!(code, expected, "{of}: {out}{error}");
+        assert_eq!(code, 2, "{of}: {out}{error}");
         assert!(error.contains("damaged: "), "{of}: {out}{error}");
     }
 }
@@ -267,4 +267,28 @@ fn messages_have_no_control_characters_of_names_and_variables() {
     std::fs::copy(fixture::closed("evil.spy", 1), path).expect("the test's directory can be written");
     check("list", metaspy(&["list"]).env("METASPY_DIR", &directory));
     check("clean", metaspy(&["clean"]).env("METASPY_DIR", &directory));
+}
+
+#[test]
+fn what_was_not_recorded_is_an_error_that_names_what_records_it() {
+    let closed = fixture::closed("plain.spy", 1);
+    let tree = fixture::directory().join("tree.txt");
+    for (line, advice) in [
+        (&["report", text(&closed), "--types"][..], "cargo metaspy run --types"),
+        (&["report", text(&closed), "--contexts"], "cargo metaspy run --contexts"),
+        (&["report", text(&closed), "--allocations"], "cargo metaspy run --allocations"),
+        (&["export", text(&closed), "--format", "contexts-time", "-o", text(&tree)], "cargo metaspy run --contexts"),
+    ] {
+        let (code, out, error) = ended(line);
+        assert_eq!((code, out.as_str()), (2, ""), "{line:?}: {error}");
+        assert!(error.contains(advice), "{line:?}: {error}");
+    }
+    assert!(!tree.exists(), "a document of nothing is not written");
+}
+
+#[test]
+fn a_second_document_does_not_go_to_standard_output() {
+    let (code, out, error) = ended(&["report", text(&fixture::closed("both.spy", 1)), "--lcov", "-"]);
+    assert_eq!((code, out.as_str()), (2, ""), "{error}");
+    assert!(error.contains("name a file"), "{error}");
 }

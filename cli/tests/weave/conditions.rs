@@ -71,3 +71,11 @@ fn a_gate_does_not_hold_where_nothing_ran() {
     let did = package.try_metaspy(&["test", "--lib", "--no-run", "--fail-under", "0"]);
     assert!(did.code == 1 && did.stderr.contains("no program recorded anything"), "{}", did.stderr);
 }
+
+#[test]
+fn a_refused_word_is_followed_by_no_report() {
+    let package = package("refused_word");
+    let did = package.plain_metaspy(&["test", "--offline", "--nonsense"]);
+    assert!(did.stderr.contains("--nonsense") && did.stderr.contains("no program recorded anything"), "{}", did.stderr);
+    assert_eq!((did.code, did.stdout.as_str()), (1, ""), "{}", did.stderr);
+}

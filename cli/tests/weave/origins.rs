@@ -124,7 +124,8 @@ fn a_crate_that_is_not_understood_is_compiled_as_it_is_and_listed() {
             ("Cargo.toml", &manifest("elderly", "2015", "")),
             ("src/main.rs", "mod bare;\nmod old;\nfn main() {\n    println!(\"{}\", bare::call(&old::async));\n}\n"),
             ("src/bare.rs", "pub fn call(of: &(Fn(u32) -> u32 + 'static)) -> u32 {\n    of(2)\n}\n"),
-            ("src/old.rs", "pub fn async(of: u32) -> u32 {\n    of + 1\n}\n"),
+            ("src/old.rs", "mod below;\npub fn async(of: u32) -> u32 {\n    below::add(of)\n}\n"),
+            ("src/old/below.rs", "pub fn add(of: u32) -> u32 {\n    of + 1\n}\n"),
         ],
     );
     let reason = |did: &Did, path: &str| did.reason(path).unwrap_or_default().to_owned();
@@ -134,7 +135,11 @@ fn a_crate_that_is_not_understood_is_compiled_as_it_is_and_listed() {
         for path in ["elderly::old::*", "elderly::bare::*"] {
             assert!(reason(&did, path).contains("cannot be parsed"), "{path}: {}", did.json);
         }
+        // What such a file declares is not known.
+        assert!(reason(&did, "elderly::…::below::*").starts_with("a file that cannot be parsed"), "{}", did.json);
     }
+    let text = package.plain_metaspy(&["run", "--offline"]).stdout;
+    assert!(text.contains("elderly::…::below::* is not woven: a file that cannot be parsed"), "{text}");
     let did = package.try_metaspy(&["run", "--weave", "bare::call"]);
     assert!(did.code == 2 && did.stderr.contains("elderly::bare has a syntax error"), "{}", did.stderr);
     package.write(

@@ -14,7 +14,11 @@ use metaspy_core::store::{KeyKind, ProfileRow, ProfileTable, RowKey};
 
 pub use allocations::{Allocated, write_json as write_allocations_json, write_text as write_allocations_text};
 pub use json::write as write_json;
-pub use text::{notes, write as write_text};
+pub use text::{cut_note, notes, write as write_text};
+
+/// The error of a command that needs the tree.
+pub const NOT_RECORDED: &str = "the recording has no calling contexts: run the program with METASPY_PROFILE=contexts, or with \
+                                `cargo metaspy run --contexts`";
 
 /// The name of the root.
 pub const ROOT: &str = "code without hooks";

@@ -47,13 +47,17 @@ pub fn notes(contexts: &Contexts) -> Vec<String> {
     let mut notes = Vec::new();
     let cut = contexts.all()[0].inclusive.cut;
     if cut > 0 {
-        let what = counted(cut, "call");
-        notes.push(format!("{what} without a context: the tree was full or too deep. They are counted in `cut`"));
+        notes.push(cut_note(cut));
     }
     if contexts.lost > 0 {
         notes.push(format!("{} found no room: record with a larger METASPY_BUDGET", counted(contexts.lost, "value")));
     }
     notes
+}
+
+/// The sentence about calls without a context.
+pub fn cut_note(calls: u64) -> String {
+    format!("{} without a calling context: more than 1,024 calls deep, or the tree was full", counted(calls, "call"))
 }
 
 fn indented(name: &str, depth: usize) -> String {

@@ -10,15 +10,18 @@ const TOP: usize = 20;
 /// Types of a value that are listed.
 const TYPES: usize = 8;
 
+/// What text has in place of types that were not recorded.
+pub const NOT_RECORDED: &str = "no types were recorded: run the program with `cargo metaspy run --types`";
+
 /// What arrived where, and what that shows. Values of one plain type are left out, unless all rows are shown.
 pub fn lines(types: &Types, top: Top) -> Vec<String> {
     if !types.is_recorded {
-        return vec!["no types were recorded: run the program with `cargo metaspy run --types`".to_owned()];
+        return vec![NOT_RECORDED.to_owned()];
     }
     let limit = top.limit(TOP);
     let mut lines = by_method(types, limit, top.is_all());
     lines.extend(by_call(&types.call_sites(), limit, top.is_all()));
-    lines.extend(part("never arrived, although others of their kind did:", types.unseen().iter().map(unseen), limit));
+    lines.extend(part("never arrived at a hook, although others of their kind did:", types.unseen().iter().map(unseen), limit));
     lines.extend(part("declared wider than what arrives:", types.wide().iter().map(wide), limit));
     if types.unresolved > 0 {
         lines.push(format!("{} have a type that is not known", counted(types.unresolved, "value")));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use metaspy_weave::plan::Selection;
 
-use crate::options::{ContextOptions, FailUnderOption, JsonOption, TopOption};
+use crate::options::{ContextOptions, FailUnderOption, JsonOption, TopOption, parse_file};
 
 /// The options of `build`, `run`, `test` and `bench`.
 #[derive(Debug, Args)]
@@ -83,14 +83,14 @@ pub struct Woven {
     #[command(flatten)]
     pub json: JsonOption,
     /// Writes which functions ran, for editors and coverage services that read lcov
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = parse_file())]
     pub lcov: Option<PathBuf>,
     /// Writes which functions ran, for services that read Cobertura's XML
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = parse_file())]
     pub cobertura: Option<PathBuf>,
     /// Draws the run into this file, a page for a browser: the coverage blueprint with `test`; with `run`, `bench` and
     /// `--timed` the structural blueprint. `metaspy blueprint` has further pictures
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", value_parser = parse_file())]
     pub blueprint: Option<PathBuf>,
     /// Arguments of cargo and of the program
     #[arg(last = true, hide = true)]

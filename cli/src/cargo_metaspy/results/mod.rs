@@ -5,7 +5,7 @@ use std::fs;
 
 use metaspy_core::store::{Filter, Measure, RecordedSite};
 use metaspy_core::{SiteId, SiteKind, Store};
-use metaspy_report::contexts::Contexts;
+use metaspy_report::contexts::{Contexts, cut_note};
 use metaspy_report::coverage::{Comparison, Run};
 use metaspy_report::program::Builder;
 use metaspy_report::text::counted;
@@ -106,8 +106,7 @@ fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
     }
     let cut: u64 = run.program.profiles.cut.values().sum();
     if cut > 0 {
-        let calls = counted(cut, "call");
-        run.doubts.push(format!("{calls} without a calling context: more than 1,024 calls deep, or the tree was full"));
+        run.doubts.push(cut_note(cut));
     }
     (run, contexts, Types::read(&stores))
 }

@@ -14,7 +14,7 @@ pub struct Export {
     #[arg(required = true, value_name = "FILE|NAME|-")]
     pub sources: Vec<PathBuf>,
     /// The format
-    #[arg(long, value_parser = parse_format())]
+    #[arg(long, alias = "format", value_parser = parse_format())]
     pub to: Format,
     /// Only events that pass: 'site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]

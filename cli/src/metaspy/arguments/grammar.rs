@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use metaspy_report::text::{parse_number, parse_size};
 
-use crate::options::{FailUnderOption, JsonOption, TopOption};
+use crate::options::{FailUnderOption, JsonOption, TopOption, parse_file};
 
 /// `metaspy grammar`.
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub struct Grammar {
     #[command(flatten)]
     pub json: JsonOption,
     /// Writes the coverage into this file, for editors and coverage services
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = parse_file())]
     pub lcov: Option<PathBuf>,
     /// The least coverage
     #[command(flatten)]

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use metaspy_core::Selector;
 use metaspy_report::rows::{By, Sort};
 
-use crate::options::{ContextOptions, JsonOption, TopOption};
+use crate::options::{ContextOptions, JsonOption, TopOption, parse_file};
 
 /// `metaspy report`.
 #[derive(Debug, Args)]
@@ -69,10 +69,10 @@ pub struct Report {
     #[arg(long)]
     pub allow_empty: bool,
     /// Writes the functions that ran as lcov's tracefile, for editors and coverage services
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = parse_file())]
     pub lcov: Option<PathBuf>,
     /// Writes the same as Cobertura's XML
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = parse_file())]
     pub cobertura: Option<PathBuf>,
     /// JSON
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! Files that the compiler read and the source does not name, because a macro of another crate declares their modules.
+//! Files that the compiler read and the source does not name: a macro of another crate declares their modules, or a file that
+//! cannot be parsed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,6 +11,8 @@ use crate::wrapper::listing::{Left, Method};
 
 /// The reason why their functions have no hooks.
 const REASON: &str = "a macro of another crate declares this module, and its place is not in the source";
+/// The same in a crate with a file that cannot be parsed.
+const PERHAPS_UNPARSED: &str = "a file that cannot be parsed, or a macro of another crate, declares this module";
 
 /// These files of a package, as a list of what has no hooks. `dep_info` is what the compiler wrote for cargo, and `results`
 /// the directory of what is built: code that a build script writes is no source.
@@ -20,14 +23,15 @@ pub fn files(dep_info: &str, target: &Target, results: &Path, source: &CrateSour
         let is_source = file.extension() == Some(OsStr::new("rs")) && file.starts_with(&target.root);
         is_source && !file.starts_with(results) && !known.contains(file)
     };
+    let reason = if source.files.iter().any(|file| file.parsed.is_err()) { PERHAPS_UNPARSED } else { REASON };
     let read = dep_info.lines().filter_map(|line| line.strip_suffix(':'));
     let files = read.map(|file| plain(Path::new(&file.replace("\\ ", " ")))).filter(is_unnamed);
-    files.map(|file| left(&target.krate, &file)).collect()
+    files.map(|file| left(&target.krate, &file, reason)).collect()
 }
 
-fn left(krate: &str, file: &Path) -> Left {
+fn left(krate: &str, file: &Path, reason: &str) -> Left {
     let module = file.file_stem().unwrap_or_default().to_string_lossy();
     let path = format!("{krate}::…::{module}::*");
     let method = Method { path, file: file.display().to_string(), line: 1, ..Method::default() };
-    Left { method, reason: REASON.to_owned(), message: None }
+    Left { method, reason: reason.to_owned(), message: None }
 }

@@ -19,7 +19,7 @@ pub fn rows(types: &Types, site: impl Fn(&str, u32) -> Option<SiteId>) -> Vec<Ty
     calls(&types.call_sites(), &by_path, &mut rows);
     let unseen = types.unseen();
     if !unseen.is_empty() {
-        rows.push(title("never arrived, although others of their kind did"));
+        rows.push(title("never arrived at a hook, although others of their kind did"));
     }
     for one in unseen {
         let what = if one.is_enum { "variants" } else { "implementations" };
