@@ -14,7 +14,11 @@ pub trait Shape { fn area(&self) -> u64; }
 pub trait Tall: Shape { fn height(&self) -> u64 { self.area() } }
 pub struct Circle(u64);
 pub struct Square(Box<u64>);
-pub struct Unit;
+pub mod r#type { pub struct Unit; pub enum Step { Go(u8), Never(std::convert::Infallible), Stop, Back } }
+use r#type::{Step, Unit};
+#[allow(dead_code)]
+pub enum Way { Left, Right }
+fn walk(way: &&mut Way) -> u64 { match way { Way::Left => 1, Way::Right => 2 } }
 pub struct Never;
 pub struct Inch;
 impl Shape for Circle { fn area(&self) -> u64 { self.0 * 3 } }
@@ -41,7 +45,6 @@ mod large { pub struct Sphere; impl super::Shape for Sphere { fn area(&self) -> 
 mod small { pub struct Point; impl super::Shape for Point { fn area(&self) -> u64 { 0 } } }
 #[cfg(test)]
 mod tests;
-pub enum Step { Go(u8), Never(std::convert::Infallible), Stop, Back }
 fn step(step: &Step) -> u64 { match step { Step::Go(by) => u64::from(*by), Step::Never(_) | Step::Stop => 0, Step::Back => 1 } }
 impl Drop for Circle { fn drop(&mut self) { std::hint::black_box(self.0); } }
 fn total(shapes: &[Box<dyn Shape>]) -> u64 { shapes.iter().map(|shape| measure(&**shape)).sum() }
@@ -65,7 +68,7 @@ fn main() {
     for (color, on) in [(Color::Red, Color::Green), (Color::Blue, Color::Green), (Color::Green, Color::Red)] {
         sum += u64::from(paint(color, &on).is_ok());
     }
-    sum += step(&Step::Go(1)) + step(&Step::Back) + Circle::one() + Square::one() + Inch::CORNERS;
+    sum += walk(&&mut Way::Right) + step(&Step::Go(1)) + step(&Step::Back) + Circle::one() + Square::one() + Inch::CORNERS;
     let mut later = std::pin::pin!(later(&Unit));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(std::future::Future::poll(later.as_mut(), &mut context).is_ready());
@@ -134,6 +137,8 @@ fn findings(types: &Value) {
     assert!(matches!(shapes, [a, b] if ends(a, "::Never") && ends(b, "small::Point")), "{shape}");
     assert_eq!(never("::Color"), serde_json::json!(["Grey"]));
     assert_eq!(never("::Step"), serde_json::json!(["Stop"]));
+    // What is behind the second reference is not read.
+    assert!(all("never_arrived").iter().all(|one| !ends(&one["of"], "::Way")));
     // `Inch` may have run the default method without a receiver, and `Never` has its own.
     assert!(ends(&never("::Scale")[0], "::Never"), "{}", never("::Scale"));
     // Constants are used without values.
@@ -175,7 +180,12 @@ fn a_report_of_one_function_has_what_arrives_there() {
     };
     let [part, _] = report("any");
     assert!(part.contains("arrived_part::any calls area: polymorphic\n    2 calls (66.7 %)"), "{part}");
-    assert!(part.contains("Shape: 3 of 5 implementations: arrived_part::Never, arrived_part::Unit"), "{part}");
+    assert!(
+        part.contains(
+            "Shape: 3 of 5 implementations: arrived_part::Never, arrived_part::small::Point, arrived_part::type::Unit"
+        ),
+        "{part}"
+    );
     assert!(!part.contains("measure") && !part.contains("Tall: "), "{part}");
     // A build of tests contains what is in their modules.
     let tests = package.metaspy(&["test", "--types"]);
@@ -222,7 +232,8 @@ fn a_debugger_sees_the_same_types() {
     let seen = String::from_utf8_lossy(&output.expect("gdb runs").stdout).into_owned();
     let mut by_gdb: BTreeMap<String, u64> = BTreeMap::new();
     for line in seen.lines().filter_map(|line| line.strip_prefix("<arrived_gdb::")) {
-        let name = line.split(' ').next().unwrap_or_default();
+        let path = line.split(' ').next().unwrap_or_default();
+        let name = path.rsplit("::").next().unwrap_or_default();
         *by_gdb.entry(name.to_owned()).or_default() += 1;
     }
     if by_gdb.is_empty() && seen.contains("ptrace") {

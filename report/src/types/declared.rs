@@ -39,8 +39,11 @@ impl Declared {
     /// The name of a type with the paths that the source declares.
     ///
     /// A type inside a function is in a closure for the compiler: `a::f::{{closure}}::Local` for `type_name`, and
-    /// `a::f::{closure#0}::Local` in debug information.
+    /// `a::f::{closure#0}::Local` in debug information. Raw names have no `r#`, as in paths of methods.
     pub fn as_declared<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        if name.contains("::r#") {
+            return Cow::Owned(self.as_declared(&name.replace("::r#", "::")).into_owned());
+        }
         if !name.contains("}::") {
             return Cow::Borrowed(name);
         }

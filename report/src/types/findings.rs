@@ -133,17 +133,13 @@ impl Types {
         });
         let enums = seen.iter().filter(|path| !inside.contains(**path)).filter_map(|path| {
             let variants = self.declared.variants(path)?;
-            let arrived = self.all().filter(|one| one.path() == *path).filter_map(|one| one.variant.as_deref());
-            let arrived: BTreeSet<&str> = arrived.collect();
+            // A variant that is not known may be any: behind a trait object, and behind two references.
+            let arrived = self.all().filter(|one| one.path() == *path).map(|one| one.variant.as_deref());
+            let arrived: BTreeSet<&str> = arrived.collect::<Option<_>>()?;
             let never = variants.iter().map(|(name, _)| name).filter(|name| !arrived.contains(name.as_str()));
             let never: Vec<String> = never.cloned().collect();
             let all = variants.len();
-            (!never.is_empty() && !arrived.is_empty()).then(|| Unseen {
-                of: (*path).to_owned(),
-                is_enum: true,
-                never,
-                all,
-            })
+            (!never.is_empty()).then(|| Unseen { of: (*path).to_owned(), is_enum: true, never, all })
         });
         traits.chain(enums).collect()
     }

@@ -79,7 +79,8 @@ fn what_arrives_inside_of_other_values_leads_to_no_finding() {
     }
     assert_eq!(after("b::Group<a::Square>"), "a::E");
     assert_eq!(after("[alloc::boxed::Box<dyn a::Shape>]"), "a::Shape a::E");
-    assert_eq!(after("&a::E"), "a::Shape a::E");
+    assert_eq!(after("&&a::E"), "a::Shape", "its variant may be any");
+    assert_eq!(after_one(Arrived { variant: Some("Bad".to_owned()), ..arrived("a::E") }), "a::Shape a::E");
     let none = |name| Arrived { variant: Some("None".to_owned()), ..arrived(name) };
     assert_eq!(after_one(none("core::option::Option<&dyn a::Shape>")), "a::Shape a::E");
 }
@@ -141,6 +142,7 @@ fn a_type_inside_a_function_has_its_declared_path() {
     check("a::f::{{closure}}::L", "a::f::L");
     check("a::f::{closure#0}::L", "a::f::L");
     check("&a::f::{{closure}}::E", "&a::f::E");
+    check("b::G<b::r#type::E, a::r#fn::{{closure}}::E>", "b::G<b::type::E, a::fn::{{closure}}::E>");
     check("(b::G<a::f::{closure#1}::{async_block#0}::L, u8>, [a::f::E; 2])", "(b::G<a::f::L, u8>, [a::f::E; 2])");
     check("a::{impl#6}::m::{closure#0}::M", "a::I::m::M");
     check("a::{impl#6}::n::{closure#0}::M", "a::{impl#6}::n::{closure#0}::M");

@@ -21,7 +21,11 @@ pub fn lines(types: &Types, top: Top) -> Vec<String> {
     let limit = top.limit(TOP);
     let mut lines = by_method(types, limit, top.is_all());
     lines.extend(by_call(&types.call_sites(), limit, top.is_all()));
-    lines.extend(part("never arrived at a hook, although others of their kind did:", types.unseen().iter().map(unseen), limit));
+    lines.extend(part(
+        "never arrived at a hook, although others of their kind did:",
+        types.unseen().iter().map(unseen),
+        limit,
+    ));
     lines.extend(part("declared wider than what arrives:", types.wide().iter().map(wide), limit));
     if types.unresolved > 0 {
         lines.push(format!("{} have a type that is not known", counted(types.unresolved, "value")));

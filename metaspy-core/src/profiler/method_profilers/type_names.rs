@@ -129,7 +129,8 @@ impl TypeNames {
     #[cold]
     fn learn(&self, value: &Value<'_>, size: usize) -> Known {
         let name = value.type_name();
-        let plain = name.trim_start_matches("&mut ").trim_start_matches('&');
+        // The variant behind a second reference is not read.
+        let plain = name.strip_prefix("&mut ").or_else(|| name.strip_prefix('&')).unwrap_or(name);
         let path = plain.split('<').next().unwrap_or(plain);
         let known = Known::named(name);
         let is_enum = if self.is_enum(path) { Known::ENUM } else { 0 };
@@ -139,10 +140,12 @@ impl TypeNames {
 }
 
 impl TypeNames {
-    /// True for an enum of woven source. One inside a function is in a closure for the compiler.
+    /// True for an enum of woven source. One inside a function is in a closure for the compiler, and the source has no `r#` of
+    /// raw names.
     fn is_enum(&self, path: &str) -> bool {
-        let is_same = |known: &String| known.split("::").eq(path.split("::").filter(|name| !name.starts_with('{')));
-        self.enums.contains(path) || path.contains("}::") && self.enums.iter().any(is_same)
+        let names = || path.split("::").filter(|name| !name.starts_with('{'));
+        let is_same = |known: &String| known.split("::").eq(names().map(|name| name.trim_start_matches("r#")));
+        self.enums.contains(path) || path.contains(['}', '#']) && self.enums.iter().any(is_same)
     }
 }
 
