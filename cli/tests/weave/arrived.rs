@@ -14,11 +14,11 @@ pub trait Shape { fn area(&self) -> u64; }
 pub trait Tall: Shape { fn height(&self) -> u64 { self.area() } }
 pub struct Circle(u64);
 pub struct Square(Box<u64>);
-pub mod r#type { pub struct Unit; pub enum Step { Go(u8), Never(std::convert::Infallible), Stop, Back } }
+pub mod r#type { pub struct Unit; pub fn r#fn() -> u64 { 0 } pub enum Step { Go(u8), Never(std::convert::Infallible), Stop, Back } }
 use r#type::{Step, Unit};
 #[allow(dead_code)]
 pub enum Way { Left, Right }
-fn walk(way: &&mut Way) -> u64 { match way { Way::Left => 1, Way::Right => 2 } }
+fn walk(way: &&mut Way) -> u64 { struct Leg(u64); impl Leg { fn one(&self) -> u64 { self.0 } } Leg(0).one() + match way { Way::Left => 1, Way::Right => 2 } }
 pub struct Never;
 pub struct Inch;
 impl Shape for Circle { fn area(&self) -> u64 { self.0 * 3 } }
@@ -68,7 +68,7 @@ fn main() {
     for (color, on) in [(Color::Red, Color::Green), (Color::Blue, Color::Green), (Color::Green, Color::Red)] {
         sum += u64::from(paint(color, &on).is_ok());
     }
-    sum += walk(&&mut Way::Right) + step(&Step::Go(1)) + step(&Step::Back) + Circle::one() + Square::one() + Inch::CORNERS;
+    sum += r#type::r#fn() + walk(&&mut Way::Right) + step(&Step::Go(1)) + step(&Step::Back) + Circle::one() + Square::one() + Inch::CORNERS;
     let mut later = std::pin::pin!(later(&Unit));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(std::future::Future::poll(later.as_mut(), &mut context).is_ready());
@@ -110,6 +110,14 @@ fn check(name: &str, more: &[&str]) {
     assert!(did.stdout.starts_with(&plain), "{}", did.stdout);
     let types = &did.json["types"];
     assert_eq!((&types["unresolved"], &types["lost"]), (&0.into(), &0.into()), "{}", types["notes"]);
+    // Raw names are without `r#` in all tables.
+    let raw = format!("{name}::type::fn");
+    assert_eq!(
+        (did.calls(&raw), types.to_string().contains(&format!("\"path\":\"{raw}\""))),
+        (Some(1), true),
+        "{types}"
+    );
+    assert!(types.to_string().contains(&format!("\"type\":\"{name}::walk::Leg\"")), "{types}");
     assert_eq!(arrived(&did, "measure", "shape"), counts([("Circle", 20), ("Square", 10), ("Unit", 11)]));
     assert_eq!(arrived(&did, "owned", "shape"), counts([("Square", 1)]));
     assert_eq!(arrived(&did, "shared", "shape"), counts([("Unit", 1)]));

@@ -237,15 +237,26 @@ impl Site {
     #[cfg(not(metaspy_bare))]
     pub fn facts(&self) -> std::borrow::Cow<'static, str> {
         match self.owner {
-            Some(owner) => std::format!("{} owner={}", self.facts, without_arguments(owner())).into(),
+            Some(owner) => {
+                std::format!("{} owner={}", self.facts, without_arguments(owner()).replace("::r#", "::")).into()
+            }
             None => self.facts.into(),
+        }
+    }
+
+    /// The path of its module, without the `r#` of raw names.
+    #[cfg(not(metaspy_bare))]
+    pub fn module_path(&self) -> std::borrow::Cow<'static, str> {
+        match self.module.contains("::r#") {
+            true => self.module.replace("::r#", "::").into(),
+            false => self.module.into(),
         }
     }
 
     /// Its path: module and name.
     #[cfg(not(metaspy_bare))]
     pub fn path(&self) -> std::string::String {
-        match self.module {
+        match &*self.module_path() {
             "" => self.name.into(),
             module => std::format!("{module}::{}", self.name),
         }

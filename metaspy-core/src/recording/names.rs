@@ -24,7 +24,7 @@ pub(super) fn linked_bytes() -> usize {
 /// The name of a site.
 fn site_entry(id: SiteId, site: &Site) -> Draft {
     let def = site.def();
-    let words = arena::site_words(def.kind, def.lines, def.module.len() as u32);
+    let words = arena::site_words(def.kind, def.lines, site.module_path().len() as u32);
     let draft = Draft::new(Entry::Site, id.0).word(words[0]).word(words[1]);
     draft.text(&site.path()).text(def.file).text(def.skipped.unwrap_or("")).text(&site.facts())
 }

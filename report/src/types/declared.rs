@@ -20,12 +20,15 @@ pub struct Declared {
     pub supertraits: BTreeMap<String, Vec<String>>,
     /// By the path of a trait, the types that implement it.
     pub implementations: BTreeMap<String, BTreeSet<String>>,
+    /// The paths of the types with methods.
+    pub(super) owners: BTreeSet<String>,
 }
 
 impl Declared {
     /// Adds what a recording declares.
     pub fn add(&mut self, store: &Store) {
         for site in store.sites() {
+            self.owners.extend(site.facts().filter(|facts| !facts.is_unresolved).and_then(|facts| facts.owner));
             let Some((module, _)) = site.module_and_name() else { continue };
             self.enums.extend(enums_of(module, &site.facts).into_iter().map(|one| (one.path, one.variants)));
             self.supertraits.extend(traits_of(module, &site.facts).into_iter().map(|one| (one.path, one.supertraits)));
@@ -72,7 +75,7 @@ impl Declared {
             Some(owner) => (1..=2).contains(&owner.split("::").count()),
             None => false,
         };
-        let implementing = self.implementations.values().flatten();
+        let implementing = self.implementations.values().flatten().chain(&self.owners);
         let all = self.enums.keys().chain(self.supertraits.keys()).chain(implementing).map(String::as_str);
         let mut same = all.filter(is_same);
         let first = same.next()?;

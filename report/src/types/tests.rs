@@ -98,6 +98,16 @@ fn a_common_trait_is_below_the_declared_one() {
 }
 
 #[test]
+fn a_type_that_arrived_by_two_ways_has_both() {
+    let pointer = Some("alloc::boxed::Box<dyn a::Shape>".to_owned());
+    let mut types = types([arrived("a::Circle"), Arrived { through: pointer, ..arrived("a::Circle") }]);
+    types.is_recorded = true;
+    let lines = super::lines(&types, crate::table::Top::All);
+    let expected = "a::Circle 3 (50.0 %), a::Circle in alloc::boxed::Box<dyn a::Shape> 3 (50.0 %)";
+    assert!(lines.iter().any(|line| line.ends_with(expected)), "{lines:?}");
+}
+
+#[test]
 fn a_path_has_no_references_however_many_there_are() {
     for name in ["a::G", "&a::G<u8>", "&mut a::G", "&&mut a::G<u8>", "&mut &a::G"] {
         assert_eq!(arrived(name).path(), "a::G", "{name}");

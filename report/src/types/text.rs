@@ -55,16 +55,18 @@ fn by_method(types: &Types, limit: usize, is_all: bool) -> Vec<String> {
 
 fn value(value: &ValueTypes) -> String {
     let all = value.count();
-    let mut types: Vec<String> = value.arrived.iter().take(TYPES).map(|one| arrived(one, all)).collect();
+    let shown = |one: &Arrived| {
+        let is_twice = value.arrived.iter().filter(|other| other.text() == one.text()).count() > 1;
+        let through =
+            one.through.as_ref().filter(|_| is_twice).map_or(String::new(), |pointer| format!(" in {pointer}"));
+        format!("{}{through} {} ({})", one.text(), grouped(one.count), percent(one.count, all))
+    };
+    let mut types: Vec<String> = value.arrived.iter().take(TYPES).map(shown).collect();
     if value.arrived.len() > TYPES {
         types.push(format!("{} more", value.arrived.len() - TYPES));
     }
     let open = value.open.as_ref().map_or(String::new(), |open| format!(": {open}"));
     format!("{}{open} = {}", value.name, types.join(", "))
-}
-
-fn arrived(one: &Arrived, all: u64) -> String {
-    format!("{} {} ({})", one.text(), grouped(one.count), percent(one.count, all))
 }
 
 fn by_call(shapes: &[Shape], limit: usize, is_all: bool) -> Vec<String> {

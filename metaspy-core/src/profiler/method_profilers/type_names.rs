@@ -71,7 +71,7 @@ impl TypeNames {
         let mut enums: HashSet<String> =
             ["core::option::Option", "core::result::Result", "core::cmp::Ordering"].map(str::to_owned).into();
         for entry in site::entries() {
-            let of_site = enums_of(entry.site.def().module, &entry.site.facts());
+            let of_site = enums_of(&entry.site.module_path(), &entry.site.facts());
             enums.extend(of_site.into_iter().map(|one| one.path));
         }
         TypeNames { slots: (0..SLOTS).map(|_| Slot::default()).collect(), enums }
