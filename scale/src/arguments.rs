@@ -75,7 +75,8 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  metaspy otlp run.spy                                 # to http://localhost:4317\n  \
         metaspy otlp client.spy server.spy --to http://collector:4318 --transport http\n\n\
-        The spans are described in docs/scale.md."
+        The spans are described in docs/scale.md.\n\n\
+        Exit codes: 0 fine; 1 a recording is damaged, or the receiver rejects a part; 2 usage, or the receiver fails."
     )]
     Otlp(Otlp),
 }

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -9,29 +10,32 @@ use opentelemetry::KeyValue;
 use opentelemetry::metrics::{AsyncInstrument, MeterProvider};
 use opentelemetry_otlp::MetricExporter;
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::metrics::{SdkMeterProvider, Temporality};
 use prometheus_client::metrics::MetricType;
 use tokio::runtime::Handle;
 
+use super::rejected::Rejected;
 use crate::metrics::{FAMILIES, Row, Values};
 use crate::query::Source;
 
-/// Sends the tallies of some recordings.
-pub async fn send(source: &Source, exporter: MetricExporter) -> Result<()> {
+/// Sends the tallies of some recordings, and returns what the receiver left out.
+pub async fn send(source: &Source, exporter: MetricExporter) -> Result<Rejected> {
     let mut all = Vec::new();
     for family in FAMILIES {
         all.push(Values::read(family, source).await?);
     }
-    let exporter = OnRuntime { exporter, runtime: Handle::current() };
+    let (answers, answer) = channel();
+    let exporter = OnRuntime { exporter, runtime: Handle::current(), answers };
     let resource = Resource::builder().with_service_name("metaspy").build();
     let provider = SdkMeterProvider::builder().with_resource(resource).with_periodic_exporter(exporter).build();
     all.into_iter().for_each(|values| observe(&provider, values));
-    // The reader has a thread of its own, which sends the same values once more when it ends.
-    let sent = tokio::task::spawn_blocking(move || provider.force_flush());
-    sent.await?.context("the receiver takes no metrics")
+    // The reader has a thread of its own, which sends the same values once more when it ends: the first answer counts.
+    let flushed = tokio::task::spawn_blocking(move || provider.force_flush()).await?;
+    let rejected = answer.try_recv().unwrap_or_else(|_| flushed.map(|()| Rejected::default()));
+    rejected.context("the receiver takes no metrics")
 }
 
 /// Makes an instrument for each metric.
@@ -66,11 +70,18 @@ fn observe(provider: &SdkMeterProvider, values: Values) {
 struct OnRuntime {
     exporter: MetricExporter,
     runtime: Handle,
+    answers: Sender<Result<Rejected, OTelSdkError>>,
 }
 
 impl PushMetricExporter for OnRuntime {
     fn export(&self, metrics: &ResourceMetrics) -> impl Future<Output = OTelSdkResult> + Send {
-        let sent = self.runtime.block_on(self.exporter.export(metrics));
+        let answer = self.runtime.block_on(Rejected::by(self.exporter.export(metrics)));
+        let sent = match &answer {
+            Ok(_) => Ok(()),
+            Err(error) => Err(OTelSdkError::InternalFailure(error.to_string())),
+        };
+        // The second answer has no receiver.
+        let _ = self.answers.send(answer);
         std::future::ready(sent)
     }
 

@@ -1,6 +1,8 @@
 //! `metaspy otlp`: events as spans, further reasons as span links, and tallies as metrics, sent over OTLP.
 
+mod advice;
 mod metrics;
+mod rejected;
 mod spans;
 
 use anyhow::{Context, Result, bail};
@@ -14,6 +16,7 @@ use opentelemetry_sdk::Resource;
 use crate::arguments::{self, Transport};
 use crate::query::{Source, print};
 use crate::recordings::Recording;
+use spans::Sent;
 
 /// Runs the command.
 pub async fn run(options: &arguments::Otlp) -> Result<bool> {
@@ -22,19 +25,25 @@ pub async fn run(options: &arguments::Otlp) -> Result<bool> {
         bail!("a sealed set has no causes to send: name recordings");
     }
     let (mut span_exporter, metric_exporter) = exporters(options).context("cannot send")?;
-    let (mut spans, mut running) = (0, 0);
+    let mut sent = Sent::default();
     for recording in source.recordings().iter() {
-        let sent = spans::send(recording, &mut span_exporter).await?;
-        (spans, running) = (spans + sent.spans, running + sent.running);
+        spans::send(recording, &mut span_exporter, &mut sent).await?;
     }
-    metrics::send(&source, metric_exporter).await?;
+    let Sent { spans, running, rejected } = sent;
+    report(rejected.report("spans"));
+    let rejected_points = metrics::send(&source, metric_exporter).await?;
+    report(rejected_points.report("data points"));
     let left_out =
         if running > 0 { format!("; {} that still run have no span", grouped(running)) } else { String::new() };
     print(&format!("{} spans sent to {}{left_out}\n", grouped(spans), options.to))?;
-    for warning in source.warnings() {
+    report(source.warnings());
+    Ok(!source.is_damaged() && rejected.count == 0 && rejected_points.count == 0)
+}
+
+fn report(warnings: impl IntoIterator<Item = String>) {
+    for warning in warnings {
         print_message(&format_args!("metaspy otlp: {warning}"));
     }
-    Ok(!source.is_damaged())
 }
 
 /// The service of a recording's spans.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, Result};
+use anyhow::{Result, anyhow};
 use metaspy_core::format::{span, superblock as sb};
 use metaspy_reader::{Conditions, Event, EventId, Outcome};
 use opentelemetry::trace::{Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
@@ -11,6 +11,8 @@ use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _, SpanLinks};
 
+use super::advice::advice;
+use super::rejected::Rejected;
 use super::resource;
 use crate::recordings::Recording;
 
@@ -18,19 +20,22 @@ use crate::recordings::Recording;
 const SPANS: usize = 1_000;
 
 /// What was sent.
+#[derive(Default)]
 pub struct Sent {
-    /// Spans.
+    /// Spans that the receiver has.
     pub spans: u64,
     /// Events without a span, because they have no end.
     pub running: u64,
+    /// Spans that the receiver left out.
+    pub rejected: Rejected,
 }
 
-/// Sends the events of a recording.
-pub async fn send(recording: &Recording, exporter: &mut SpanExporter) -> Result<Sent> {
+/// Sends the events of a recording, and adds them to what was sent.
+pub async fn send(recording: &Recording, exporter: &mut SpanExporter, sent: &mut Sent) -> Result<()> {
     exporter.set_resource(&resource(recording));
     let spans = Spans::of(recording);
     let scan = recording.store.scan(Conditions::default());
-    let (mut sent, mut events) = (Sent { spans: 0, running: 0 }, Vec::new());
+    let mut events = Vec::new();
     for part in 0..scan.parts() {
         events.clear();
         scan.read(part, &mut events);
@@ -39,11 +44,13 @@ pub async fn send(recording: &Recording, exporter: &mut SpanExporter) -> Result<
         sent.running += (all - events.len()) as u64;
         for some in events.chunks(SPANS) {
             let batch = some.iter().map(|event| spans.span(event)).collect();
-            exporter.export(batch).await.context("the receiver takes no spans: does it speak OTLP there?")?;
-            sent.spans += some.len() as u64;
+            let refused = |error| anyhow!("the receiver takes no spans ({error}): {}", advice(&error));
+            let rejected = Rejected::by(exporter.export(batch)).await.map_err(refused)?;
+            sent.spans += (some.len() as u64).saturating_sub(rejected.count);
+            sent.rejected.add(rejected);
         }
     }
-    Ok(sent)
+    Ok(())
 }
 
 /// What spans need of a recording.

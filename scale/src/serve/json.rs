@@ -3,10 +3,11 @@
 use std::fmt::Display;
 
 use axum::Json;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::json::ArrayWriter;
 use datafusion::common::Column;
 use datafusion::logical_expr::{SortExpr, col};
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::limits::stopped;
+use super::parameters::{Named, Nothing, Parameters};
 use super::{Failed, Recent};
 use crate::query::{Query as SqlQuery, run_bounded_sql};
 use crate::tables::SCHEMA_VERSION;
@@ -31,10 +33,18 @@ pub struct Page {
     offset: Option<usize>,
 }
 
+impl Named for Page {
+    const NAMES: &[&str] = &["limit", "offset"];
+}
+
 /// The process of an event, where there are several.
 #[derive(Deserialize)]
 pub struct OfProcess {
     process: Option<String>,
+}
+
+impl Named for OfProcess {
+    const NAMES: &[&str] = &["process"];
 }
 
 /// A query.
@@ -43,8 +53,12 @@ pub struct Sql {
     sql: String,
 }
 
+impl Named for Sql {
+    const NAMES: &[&str] = &["sql"];
+}
+
 /// The tables, and how to read them.
-pub async fn contents(State(recent): State<Recent>) -> Json<Value> {
+pub async fn contents(State(recent): State<Recent>, _: Parameters<Nothing>) -> Json<Value> {
     let names = recent.source().await.names();
     Json(json!({
         "schema_version": SCHEMA_VERSION,
@@ -62,9 +76,9 @@ pub async fn contents(State(recent): State<Recent>) -> Json<Value> {
 pub async fn table(
     State(recent): State<Recent>,
     name: Result<Path<String>, PathRejection>,
-    page: Result<Query<Page>, QueryRejection>,
+    Parameters(Page { limit, offset }): Parameters<Page>,
 ) -> Result<Response, Failed> {
-    let (Path(name), Query(Page { limit, offset })) = (name?, page?);
+    let Path(name) = name?;
     let source = recent.source().await;
     if !source.names().contains(&name) {
         return Err(Failed(StatusCode::NOT_FOUND, format!("there is no table `{name}`: / lists them")));
@@ -88,11 +102,11 @@ fn order(table: &str, rows: &SqlQuery) -> Vec<SortExpr> {
 pub async fn event(
     State(recent): State<Recent>,
     event: Result<Path<i64>, PathRejection>,
-    of: Result<Query<OfProcess>, QueryRejection>,
+    Parameters(OfProcess { process }): Parameters<OfProcess>,
 ) -> Result<Response, Failed> {
-    let (Path(event), Query(OfProcess { process })) = (event?, of?);
+    let Path(event) = event?;
     let condition =
-        process.map_or(String::new(), |process| format!(" AND process = '{}'", process.replace('\'', "''")));
+        process.as_ref().map_or(String::new(), |process| format!(" AND process = '{}'", process.replace('\'', "''")));
     let source = recent.source().await;
     let columns = match source.recordings().is_empty() {
         // Sealed events have no index of their effects.
@@ -103,16 +117,26 @@ pub async fn event(
         }
     };
     let sql = format!("SELECT *{columns} FROM events WHERE event = {event}{condition}");
-    answer(run_bounded_sql(&sql, &source).await.map_err(wrong)?).await
+    let rows = rows(run_bounded_sql(&sql, &source).await.map_err(wrong)?).await?;
+    if rows.iter().all(|batch| batch.num_rows() == 0) {
+        let of = process.map_or(String::new(), |process| format!(" of process `{process}`"));
+        let message = format!("there is no event {event}{of}: /tables/events lists those in the window");
+        return Err(Failed(StatusCode::NOT_FOUND, message));
+    }
+    array(&rows)
 }
 
 /// The rows of a query. It can read, and nothing else.
-pub async fn query(State(recent): State<Recent>, sql: Result<Query<Sql>, QueryRejection>) -> Result<Response, Failed> {
-    answer(run_bounded_sql(&sql?.sql, &recent.source().await).await.map_err(wrong)?).await
+pub async fn query(State(recent): State<Recent>, sql: Parameters<Sql>) -> Result<Response, Failed> {
+    answer(run_bounded_sql(&sql.0.sql, &recent.source().await).await.map_err(wrong)?).await
 }
 
 /// The rows as an array of objects. They are complete, or the answer is an error.
 async fn answer(query: SqlQuery) -> Result<Response, Failed> {
+    array(&rows(query).await?)
+}
+
+async fn rows(query: SqlQuery) -> Result<Vec<RecordBatch>, Failed> {
     let mut batches = query.execute_stream().await.map_err(stopped)?;
     let mut bytes = 0;
     let mut rows = Vec::new();
@@ -124,6 +148,10 @@ async fn answer(query: SqlQuery) -> Result<Response, Failed> {
         }
         rows.push(batch);
     }
+    Ok(rows)
+}
+
+fn array(rows: &[RecordBatch]) -> Result<Response, Failed> {
     let mut writer = explicit(Vec::new());
     let write = rows.iter().try_for_each(|batch| writer.write(batch)).and_then(|()| writer.finish());
     write.map_err(|error| Failed(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;

@@ -17,7 +17,7 @@ use crate::metrics::{FAMILIES, Values};
 /// The media type of the text.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Answers a scrape.
+/// Answers a scrape. A scraper may send parameters of its own.
 pub async fn all(State(recent): State<Recent>) -> Result<impl IntoResponse, Failed> {
     let source = recent.source().await;
     let mut registry = Registry::with_prefix("metaspy");

@@ -6,6 +6,7 @@
 mod json;
 mod limits;
 mod metrics;
+mod parameters;
 mod recent;
 
 use std::net::SocketAddr;

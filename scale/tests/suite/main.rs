@@ -6,6 +6,7 @@ mod fixture;
 mod live;
 mod otlp;
 mod query;
+mod refusals;
 mod restore;
 mod seal;
 mod serve;

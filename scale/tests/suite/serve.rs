@@ -158,6 +158,7 @@ fn tables_events_and_queries_are_json() {
     let (status, body) = server.request("POST", "/tables/events", "localhost");
     let error: Value = serde_json::from_str(&body).expect("JSON");
     assert!(status == 405 && error["error"].is_string(), "{status} {body}");
+    let of_another = format!("/events/{}?process=another-1", paint["event"]);
     for (path, status, part) in [
         ("/tables/%ff", 400, "UTF-8"),
         ("/tables/evnts", 404, "no table `evnts`"),
@@ -167,6 +168,12 @@ fn tables_events_and_queries_are_json() {
         ("/query", 400, "sql"),
         ("/events/last", 400, "last"),
         ("/tables/lanes?limit=few", 400, "limit"),
+        ("/tables/lanes?limt=2", 400, "no parameter `limt`: this page has limit, offset"),
+        ("/query?sql=SELECT%201&limit=1", 400, "no parameter `limit`: this page has sql"),
+        ("/events/1?proces=tree-1", 400, "no parameter `proces`: this page has process"),
+        ("/?limit=1", 400, "no parameter `limit`: this page has none"),
+        ("/events/0", 404, "no event 0: /tables/events lists"),
+        (&of_another, 404, "of process `another-1`: /tables/events lists"),
     ] {
         let (found, body) = server.get(path, "localhost");
         assert!(found == status && body.contains(part), "{path}: {found} {body}");
@@ -184,6 +191,7 @@ fn tables_events_and_queries_are_json() {
     ] {
         assert_eq!(server.json(&path).as_array().map(Vec::len), Some(rows), "{path}");
     }
+    assert_eq!(server.get("/metrics?target=layout&collect%5B%5D=calls", "localhost").0, 200);
     let (status, body) = server.get("/metrics", "evil.example");
     assert!(status == 403 && body.contains("not this machine"), "{status} {body}");
 }
