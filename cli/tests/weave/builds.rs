@@ -251,3 +251,12 @@ fn a_cache_that_others_can_write_to_is_refused() {
         did.stderr
     );
 }
+
+#[test]
+fn what_is_built_with_one_cache_links_with_what_is_built_with_another() {
+    let package = three("recached");
+    package.metaspy(&["run"]);
+    let other = package.dir.join("cache");
+    let did = package.metaspy_in(&["run", "--types"], &[("METASPY_CACHE", other.as_os_str())]);
+    assert_eq!((did.code, did.calls("recached_a::one")), (0, Some(1)), "{}", did.stderr);
+}

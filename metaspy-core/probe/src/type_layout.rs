@@ -2,6 +2,7 @@
 //!
 //! Only words of the value are read. No code of the program runs.
 
+use core::any::type_name;
 use core::hash::{Hash, Hasher};
 use core::mem::discriminant;
 
@@ -12,8 +13,9 @@ use crate::value::{How, Probe, Value};
 pub struct TypeLayout {
     /// The size of the value in bytes.
     pub size: usize,
-    /// The discriminant of the value, or of what a reference refers to; 0 for types that are no enum.
-    pub variant: u64,
+    /// The discriminant of the value, or of what a reference refers to; 0 for types that are no enum. `None` if it is not read:
+    /// behind a second reference, and behind a reference to a type that may be unsized.
+    pub variant: Option<u64>,
 }
 
 /// In the place of abilities that are not used.
@@ -96,11 +98,14 @@ fn layout_behind<R: core::ops::Deref<Target = T>, T>(at: *const u8) -> TypeLayou
     TypeLayout { size: size_of::<R>(), variant: variant::<T>(value) }
 }
 
-/// The discriminant. That of the compiler is opaque, and hashes as its number.
-fn variant<T>(value: &T) -> u64 {
+/// The discriminant; `None` for a reference, which has none itself. That of the compiler is opaque, and hashes as its number.
+fn variant<T>(value: &T) -> Option<u64> {
+    if type_name::<T>().starts_with('&') {
+        return None;
+    }
     let mut number = Number(0);
     discriminant(value).hash(&mut number);
-    number.0
+    Some(number.0)
 }
 
 /// A hasher that keeps the last number.
@@ -160,12 +165,21 @@ mod tests {
         let (square, last, none) = (Shape::Square, Small::Last, None::<Box<u8>>);
         let (by_ref, less) = (&&square, Ordering::Less);
         let variant = |value: &Value<'_>| value.layout().expect("types are recorded").variant;
-        assert_eq!(variant(&value!(borrowed types "", square)), 1);
+        assert_eq!(variant(&value!(borrowed types "", square)), Some(1));
+        assert_eq!(variant(&value!(borrowed types "", by_ref)), None);
         let square = *by_ref;
-        assert_eq!(variant(&value!(borrowed types "", square)), 1);
-        assert_eq!(variant(&value!(borrowed types "", last)), 255);
-        assert_eq!(variant(&value!(own types "", none)), 0);
-        assert_eq!(variant(&value!(borrowed types "", less)) as i64, -1);
+        assert_eq!(variant(&value!(borrowed types "", square)), Some(1));
+        assert_eq!(variant(&value!(borrowed types "", last)), Some(255));
+        assert_eq!(variant(&value!(own types "", none)), Some(0));
+        assert_eq!(variant(&value!(borrowed types "", less)).map(|number| number as i64), Some(-1));
+    }
+
+    #[test]
+    fn a_variant_behind_a_type_that_may_be_unsized_is_not_known() {
+        fn variant<T: ?Sized>(value: &T) -> Option<u64> {
+            value!(borrowed types "", value).layout().expect("types are recorded").variant
+        }
+        assert_eq!(variant(&Some(1_u8)), None);
     }
 
     #[test]

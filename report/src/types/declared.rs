@@ -20,19 +20,29 @@ pub struct Declared {
     pub supertraits: BTreeMap<String, Vec<String>>,
     /// By the path of a trait, the types that implement it.
     pub implementations: BTreeMap<String, BTreeSet<String>>,
-    /// The paths of the types with methods.
-    pub(super) owners: BTreeSet<String>,
+    /// The paths of types with methods that their own crate declares, as the compiler names them. Another crate may name a type
+    /// by a re-export or by an alias.
+    pub(super) own_types: BTreeSet<String>,
 }
+
+/// Types that have one name.
+const PRIMITIVES: [&str; 17] = [
+    "bool", "char", "str", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128",
+    "isize",
+];
 
 impl Declared {
     /// Adds what a recording declares.
     pub fn add(&mut self, store: &Store) {
         for site in store.sites() {
-            self.owners.extend(site.facts().filter(|facts| !facts.is_unresolved).and_then(|facts| facts.owner));
             let Some((module, _)) = site.module_and_name() else { continue };
+            let is_own = |path: &String| path.split("::").next() == module.split("::").next();
+            let owner = site.facts().filter(|facts| !facts.is_unresolved).and_then(|facts| facts.owner);
+            self.own_types.extend(owner.filter(is_own));
             self.enums.extend(enums_of(module, &site.facts).into_iter().map(|one| (one.path, one.variants)));
             self.supertraits.extend(traits_of(module, &site.facts).into_iter().map(|one| (one.path, one.supertraits)));
             for one in impls_of(module, &site.facts) {
+                self.own_types.extend(Some(one.of_type.clone()).filter(is_own));
                 self.implementations.entry(one.of_trait).or_default().insert(one.of_type);
             }
         }
@@ -75,11 +85,16 @@ impl Declared {
             Some(owner) => (1..=2).contains(&owner.split("::").count()),
             None => false,
         };
-        let implementing = self.implementations.values().flatten().chain(&self.owners);
+        let implementing = self.implementations.values().flatten().chain(&self.own_types);
         let all = self.enums.keys().chain(self.supertraits.keys()).chain(implementing).map(String::as_str);
         let mut same = all.filter(is_same);
         let first = same.next()?;
         same.all(|other| other == first).then_some(first)
+    }
+
+    /// True if a value of this type that arrives has this path.
+    pub(super) fn is_named_so(&self, path: &str) -> bool {
+        PRIMITIVES.contains(&path) || self.own_types.contains(path)
     }
 
     /// The variants of an enum, without those of the standard library.

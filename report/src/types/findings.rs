@@ -127,9 +127,10 @@ impl Types {
         };
         let traits = self.declared.implementations.iter().filter(|(of, _)| of_methods(of) && is_known(of));
         let traits = traits.filter_map(|(of, types)| {
-            let never: Vec<String> = types.iter().filter(|ty| !has_arrived(of, ty)).cloned().collect();
-            let is_partly = !never.is_empty() && never.len() < types.len();
-            is_partly.then(|| Unseen { of: of.clone(), is_enum: false, never, all: types.len() })
+            let is_never = |ty: &&String| self.declared.is_named_so(ty) && !has_arrived(of, ty);
+            let never: Vec<String> = types.iter().filter(is_never).cloned().collect();
+            let is_partly = types.iter().any(|ty| has_arrived(of, ty));
+            (is_partly && !never.is_empty()).then(|| Unseen { of: of.clone(), is_enum: false, never, all: types.len() })
         });
         let enums = seen.iter().filter(|path| !inside.contains(**path)).filter_map(|path| {
             let variants = self.declared.variants(path)?;

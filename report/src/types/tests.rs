@@ -23,6 +23,7 @@ fn types(these: impl IntoIterator<Item = Arrived>) -> Types {
     };
     types.methods.push(method("a::draw", shape(these.into_iter().collect())));
     let implementations = ["a::Circle", "a::Square"].map(str::to_owned);
+    types.declared.own_types = implementations.clone().into();
     types.declared.implementations.insert("a::Shape".to_owned(), implementations.into());
     types.with_methods.insert("Shape".to_owned());
     types
@@ -46,6 +47,14 @@ fn one_type_leads_to_findings() {
     let types = types([arrived("a::Circle")]);
     assert_eq!(unseen(&types), [("a::Shape".to_owned(), vec!["a::Square".to_owned()])]);
     assert_eq!(wide(&types), [["a::Circle"]]);
+}
+
+#[test]
+fn a_type_that_its_crate_may_name_otherwise_leads_to_no_finding() {
+    let mut types = types([arrived("a::Circle"), arrived("b::inner::Thing"), arrived("core::time::Duration")]);
+    let shapes = types.declared.implementations.get_mut("a::Shape").expect("it has implementations");
+    shapes.extend(["b::Thing", "std::time::Duration", "u8"].map(str::to_owned));
+    assert_eq!(unseen(&types), [("a::Shape".to_owned(), ["a::Square", "u8"].map(str::to_owned).into())]);
 }
 
 #[test]

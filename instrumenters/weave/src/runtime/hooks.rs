@@ -1,5 +1,6 @@
 //! The crate that woven code calls: the sources of `metaspy-probe`, compiled by `rustc` alone.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,13 @@ impl Hooks {
     }
 }
 
+/// What the compiler receives beside the sources and the place. A change of it makes other libraries.
+const FLAGS: [&str; 5] =
+    ["--edition=2024", "--crate-type=rlib", "--cap-lints=allow", "-Copt-level=3", "-Cmetadata=metaspy"];
+/// In place of the directories in the libraries: those of two caches are the same, so what was woven with one links with the
+/// other.
+const PLACE: &str = "=metaspy-probe";
+
 /// The directory of the probe's sources among the packed files.
 const PROBE: &str = "metaspy-core/probe/src/";
 
@@ -64,7 +72,7 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, cache: &Path) -> Result
     let (program, before) = rustc.split_first().context("there is a compiler")?;
     let version = version_of(program, before)?;
     let target_text = target.map(|target| target.to_string_lossy().into_owned()).unwrap_or_default();
-    let stamp = stamp([source.as_str(), &version, &target_text]);
+    let stamp = stamp([source.as_str(), &version, &target_text, PLACE].into_iter().chain(FLAGS));
     let hooks = Hooks { dir: cache.join("hooks").join(&stamp), stamp };
     cache::entry(&hooks.dir, |dir| {
         compile(rustc, target, dir)?;
@@ -81,16 +89,17 @@ fn compile(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<()>
         write_whole(&sources.join(path), text.as_bytes())?;
     }
     let file = sources.join("lib.rs");
+    let here = env::current_dir().unwrap_or_default();
     let compile = |name: &str, flavour: &[&str]| {
         let mut command = Command::new(program);
         command.args(before).arg("--crate-name").arg(name).args(flavour);
-        command.args([
-            "--edition=2024",
-            "--crate-type=rlib",
-            "--cap-lints=allow",
-            "-Copt-level=3",
-            "-Cmetadata=metaspy",
-        ]);
+        command.args(FLAGS);
+        for place in [&*here, dir] {
+            let mut remapped = OsString::from("--remap-path-prefix=");
+            remapped.push(place);
+            remapped.push(PLACE);
+            command.arg(remapped);
+        }
         command.arg(&file).arg("--out-dir").arg(dir);
         command.args(target.into_iter().flat_map(|target| [OsStr::new("--target"), target]));
         command.output().context("the compiler cannot be started")

@@ -82,7 +82,7 @@ impl TypeNames {
     pub fn of(&self, value: &Value<'_>) -> Option<Named> {
         let layout = value.layout()?;
         let known = self.find(value.type_address(), || self.learn(value, layout.size));
-        let variant = known.has(Known::ENUM).then_some(layout.variant as u32);
+        let variant = layout.variant.filter(|_| known.has(Known::ENUM)).map(|number| number as u32);
         if !known.has(Known::TABLE) {
             return Some(Named { kind: known.kind(), variant });
         }
@@ -129,8 +129,7 @@ impl TypeNames {
     #[cold]
     fn learn(&self, value: &Value<'_>, size: usize) -> Known {
         let name = value.type_name();
-        // The variant behind a second reference is not read.
-        let plain = name.strip_prefix("&mut ").or_else(|| name.strip_prefix('&')).unwrap_or(name);
+        let plain = name.trim_start_matches("&mut ").trim_start_matches('&');
         let path = plain.split('<').next().unwrap_or(plain);
         let known = Known::named(name);
         let is_enum = if self.is_enum(path) { Known::ENUM } else { 0 };
