@@ -37,7 +37,11 @@ async function journey(seen) {
   const all = new vscode.Range(0, 0, document.lineCount, 0);
   const inlays = await ask("vscode.executeInlayHintProvider", uri, all);
   seen.inlays = inlays.map(({ label, position }) => [position.line + 1, label]);
-  const hints = vscode.languages.getDiagnostics(uri);
+  // The server sends them by itself, after an answer or before it.
+  const hints = await until("hints", async () => {
+    const found = vscode.languages.getDiagnostics(uri);
+    return found.length > 0 && found;
+  });
   seen.hints = hints.map(({ range, message, severity }) => [range.start.line + 1, message.split(" (")[0], severity]);
   seen.symbols = (await ask("vscode.executeDocumentSymbolProvider", uri)).map(({ name, kind }) => [name, kind]);
 
