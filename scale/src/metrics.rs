@@ -63,9 +63,9 @@ pub const FAMILIES: &[Family] = &[
             ),
             seconds(
                 "calls_self_time",
-                "Time of the timed calls, without what they called",
+                "Time of the timed calls, without what they called; absent if it is not known of all",
                 MetricType::Counter,
-                "sum(self_ns) / 1e9",
+                "CASE WHEN count(self_ns) = count(total_ns) THEN sum(self_ns) / 1e9 END",
             ),
             seconds("calls_longest", "Time of the longest call", MetricType::Gauge, "max(max_ns) / 1e9"),
         ],

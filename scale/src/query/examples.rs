@@ -34,7 +34,8 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         question: "where did a late result wait between two threads",
         sql: "SELECT c.thread AS sent_on, e.thread AS received_on, e.site, e.time_ns - c.time_ns AS waited_ns\n\
-              FROM events AS e JOIN events AS c ON e.cause = c.event\n\
+              FROM events AS e JOIN events AS c\n\
+              ON e.cause = c.event AND e.process = c.process AND e.host = c.host AND e.run = c.run\n\
               WHERE e.lane <> c.lane ORDER BY waited_ns DESC LIMIT 10",
     },
     Example {

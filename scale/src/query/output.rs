@@ -1,5 +1,6 @@
 //! Results as text, JSON, CSV, Arrow IPC and Parquet. All but text are written batch by batch.
 
+use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::Arc;
 
@@ -64,6 +65,9 @@ enum Writer<W: Write + Send> {
 
 impl<W: Write + Send> Writer<W> {
     fn new(format: Format, out: W, schema: SchemaRef) -> Result<Self> {
+        if matches!(format, Format::Json | Format::Jsonl) {
+            check_names(&schema)?;
+        }
         Ok(match format {
             Format::Text => Writer::Text(out, schema, Vec::new()),
             Format::Json => Writer::Json(explicit().build::<_, json::writer::JsonArray>(out)),
@@ -137,6 +141,17 @@ pub fn print(text: &str) -> Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
+    }
+}
+
+/// Refuses columns that have one name: an object of JSON has each name once.
+fn check_names(schema: &SchemaRef) -> Result<()> {
+    let mut seen = HashSet::new();
+    match schema.fields().iter().find(|field| !seen.insert(field.name())) {
+        Some(field) => {
+            bail!("two columns are named `{0}`: name one of them otherwise, as in `{0} AS other`", field.name())
+        }
+        None => Ok(()),
     }
 }
 

@@ -24,6 +24,9 @@ const MOST_OPERATORS: usize = 2_000;
 /// Bytes that all bounded queries may take in memory, and each of them on the disk.
 const MEMORY: usize = 1 << 30;
 
+/// Functions that make a value of any length from a number. The engine does not count their memory.
+const LENGTHENING: [&str; 7] = ["repeat", "lpad", "rpad", "array_repeat", "array_resize", "range", "generate_series"];
+
 /// Errors have places in the text of the query.
 fn config() -> SessionConfig {
     let mut config = SessionConfig::new();
@@ -51,7 +54,9 @@ pub async fn run_bounded(sql: &str, source: &Source) -> Result<Query, QueryError
     static POOL: LazyLock<Arc<dyn MemoryPool>> = LazyLock::new(|| Arc::new(GreedyMemoryPool::new(MEMORY)));
     let runtime = RuntimeEnvBuilder::new().with_memory_pool(POOL.clone()).with_max_temp_directory_size(MEMORY as u64);
     let runtime = runtime.build_arc().map_err(|error| QueryError::new(sql, error))?;
-    run_on(SessionContext::new_with_config_rt(config(), runtime), sql, source).await
+    let context = SessionContext::new_with_config_rt(config(), runtime);
+    LENGTHENING.iter().for_each(|name| context.deregister_udf(name));
+    run_on(context, sql, source).await
 }
 
 /// Prepares a query in a session.

@@ -31,7 +31,22 @@ impl Source {
                 None => in_place.push(source.clone()),
             }
         }
-        Ok(Source { recordings: Recording::open_all(&in_place)?, sets })
+        let source = Source { recordings: Recording::open_all(&in_place)?, sets };
+        source.check_apart()?;
+        Ok(source)
+    }
+
+    /// Refuses a recording that is in a sealed set and in another source.
+    fn check_apart(&self) -> Result<()> {
+        let in_place = self.recordings.iter().map(|it| (&it.run, &it.host, &it.process));
+        let sealed = self.sets.iter().flat_map(SealedSet::partitions).map(|it| (&it.run, &it.host, &it.process));
+        let mut seen = BTreeSet::new();
+        match in_place.chain(sealed).find(|recording| !seen.insert(*recording)) {
+            Some((run, host, process)) => {
+                bail!("process {process} of {host}, run {run}, is in two of the sources: give each recording once")
+            }
+            None => Ok(()),
+        }
     }
 
     /// The recordings in place.

@@ -38,6 +38,9 @@ pub struct Manifest {
     /// How much the recording had. `None` if an older metaspy sealed it.
     #[serde(default)]
     pub had: Option<Amounts>,
+    /// The tables whose file is missing or empty in the set that the manifest was read from.
+    #[serde(skip)]
+    pub missing: Vec<String>,
 }
 
 /// How much a recording has.
@@ -65,6 +68,7 @@ impl Manifest {
             warnings: recording.warnings(),
             is_damaged: recording.is_damaged(),
             had: Some(Amounts { calls: totals.emitted, stored: totals.stored }),
+            missing: Vec::new(),
         }
     }
 
@@ -108,6 +112,7 @@ mod tests {
             warnings: Vec::new(),
             is_damaged: false,
             had: None,
+            missing: Vec::new(),
         };
         let path = manifest.partition();
         assert_eq!(path.parts().count(), 3, "{path}");

@@ -1,5 +1,6 @@
 //! [`Target`]: where sealed recordings are: a directory, or a bucket that speaks S3.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::Read;
 use std::path::{Path as FilePath, PathBuf};
@@ -114,13 +115,15 @@ impl Target {
         let prefix = Path::from_iter(self.prefix.parts().chain(Path::parse(below)?.parts()));
         let listed = self.store.list(Some(&prefix)).try_collect().await;
         let objects: Vec<_> = listed.map_err(|error| self.refused(error))?;
-        let mut keys: Vec<Path> = objects.into_iter().map(|object| object.location).collect();
-        keys.retain(|key| self.is_manifest(key));
-        keys.sort();
+        let sizes: BTreeMap<Path, u64> = objects.into_iter().map(|object| (object.location, object.size)).collect();
         let mut manifests = Vec::new();
-        for key in keys {
-            let bytes = self.store.get(&key).await?.bytes().await?;
-            manifests.push(serde_json::from_slice(&bytes).with_context(|| format!("{key} is damaged"))?);
+        for key in sizes.keys().filter(|key| self.is_manifest(key)) {
+            let bytes = self.store.get(key).await?.bytes().await?;
+            let mut manifest: Manifest = serde_json::from_slice(&bytes).with_context(|| format!("{key} is damaged"))?;
+            let size = |table: &String| sizes.get(&self.key(&manifest, &format!("{table}.parquet")));
+            let is_missing = |table: &&String| size(table).is_none_or(|size| *size == 0);
+            manifest.missing = manifest.tables.iter().filter(is_missing).cloned().collect();
+            manifests.push(manifest);
         }
         Ok(manifests)
     }

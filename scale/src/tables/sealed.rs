@@ -35,6 +35,12 @@ impl SealedSet {
                 newer.schema_version
             );
         }
+        if let Some((partition, table)) = partitions.iter().find_map(|one| Some((one, one.missing.first()?))) {
+            let file = target.key(partition, &format!("{table}.parquet"));
+            bail!(
+                "{text}: {file} is missing or empty: copy it from a whole set, or remove its directory and seal again"
+            );
+        }
         Ok((!partitions.is_empty()).then_some(SealedSet { target, partitions }))
     }
 

@@ -86,6 +86,17 @@ fn record() -> PathBuf {
     path
 }
 
+/// A recording that is too small for its events: most are folded into counts.
+pub fn record_folded(path: &Path) {
+    // One recording at a time.
+    recording();
+    let recording = Recording::file(path).budget(1 << 20).start().expect("there is room");
+    let profiler = Profiler::new("folded").observe(methods("NodeId::*")).install().expect("they are observed");
+    (0..FRAMES).for_each(|_| NodeId(0).frame());
+    drop(profiler);
+    recording.close();
+}
+
 /// A recording with details, links, and a call that runs when it is closed.
 pub fn record_odd(path: &Path) {
     // One recording at a time.

@@ -149,6 +149,18 @@ fn a_recording_that_is_given_twice_is_refused() {
 }
 
 #[test]
+fn a_column_of_json_has_a_name_of_its_own() {
+    let output = metaspy(&[
+        "query",
+        "--json",
+        "SELECT a.site, b.site FROM sites a, sites b",
+        &recording().display().to_string(),
+    ]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && error.contains("`site AS other`"), "{error}");
+}
+
+#[test]
 fn every_format_holds_the_same_rows() {
     let path = recording().display().to_string();
     let dir = directory("formats");

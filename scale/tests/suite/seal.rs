@@ -91,6 +91,36 @@ fn a_flipped_bit_in_a_page_is_found_and_its_file_is_named() {
 }
 
 #[test]
+fn a_table_that_is_missing_is_an_error_and_no_smaller_count() {
+    let target = directory("missing table");
+    seal(&target, "here");
+    seal(&target, "there");
+    let set = target.display().to_string();
+    let file = partitions(&target)[0].join("tallies.parquet");
+    let refused = || {
+        let output = metaspy(&["query", "SELECT sum(calls) FROM tallies", &set]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && error.contains("tallies.parquet is missing or empty"), "{error}");
+    };
+    fs::write(&file, "").expect("it is there");
+    refused();
+    fs::remove_file(&file).expect("it is there");
+    refused();
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
+fn a_set_that_is_given_twice_is_refused() {
+    let target = directory("sealed twice");
+    seal(&target, "here");
+    let set = target.display().to_string();
+    let output = metaspy(&["query", "SELECT count(*) FROM events", &set, &format!("{set}/")]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && error.contains("give each recording once"), "{error}");
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
 fn a_flipped_bit_in_a_footer_is_an_error_and_no_panic() {
     let target = directory("flipped footer");
     seal(&target, "here");

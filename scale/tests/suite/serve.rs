@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::fixture::{CALLS, FRAMES, python_with, recording, spool};
+use crate::fixture::{CALLS, FRAMES, directory, python_with, record_folded, recording, spool};
 
 /// A server, until it is dropped.
 pub struct Server {
@@ -107,6 +107,19 @@ fn tallies_are_metrics_that_the_client_of_prometheus_reads() {
 }
 
 #[test]
+fn a_self_time_that_is_not_known_is_no_metric() {
+    let dir = directory("self time");
+    let path = dir.join("folded.spy");
+    record_folded(&path);
+    let server = Server::start(&path.display().to_string());
+    let (_, text) = server.get("/metrics", "127.0.0.1");
+    assert!(text.contains("metaspy_calls_time_seconds_total{"), "{text}");
+    assert!(!text.contains("metaspy_calls_self_time_seconds_total{"), "{text}");
+    drop(server);
+    std::fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
 fn a_query_ends_in_time_and_a_server_ends_though_clients_hang() {
     let mut server = Server::start_with(&["--timeout", "1", &recording().display().to_string()], Path::new(""));
     let endless = "/query?sql=SELECT%20count(*)%20FROM%20events%20a%20JOIN%20events%20b%20ON%20a.site=b.site";
@@ -164,6 +177,8 @@ fn tables_events_and_queries_are_json() {
         ("/tables/evnts", 404, "no table `evnts`"),
         ("/query?sql=SELECT%20sit%20FROM%20events", 400, "nearest: site"),
         ("/query?sql=DROP%20TABLE%20events", 400, "only reads"),
+        ("/query?sql=SELECT%20length(repeat(site,1000000))%20FROM%20events", 400, "repeat"),
+        ("/query?sql=SELECT%20list_repeat(1,1000000000)", 400, "list_repeat"),
         ("/nothing", 404, "no such page"),
         ("/query", 400, "sql"),
         ("/events/last", 400, "last"),
