@@ -134,7 +134,7 @@ impl Types {
         });
         let enums = seen.iter().filter(|path| !inside.contains(**path)).filter_map(|path| {
             let variants = self.declared.variants(path)?;
-            // A variant that is not known may be any: behind a trait object, and behind two references.
+            // A variant that is not known may be any.
             let arrived = self.all().filter(|one| one.path() == *path).map(|one| one.variant.as_deref());
             let arrived: BTreeSet<&str> = arrived.collect::<Option<_>>()?;
             let never = variants.iter().map(|(name, _)| name).filter(|name| !arrived.contains(name.as_str()));
