@@ -1,6 +1,6 @@
 //! The encodings of an evolution, read back from the picture.
 
-use metaspy_blueprints::evolution::{By, Change, Version, compare};
+use metaspy_blueprints::evolution::{By, Change, Former, Version, compare};
 use metaspy_blueprints::graph::{Call, Method, Owner, OwnerKind};
 use metaspy_blueprints::scene::{Border, Fill};
 use metaspy_blueprints::{Graph, Options, PictureError, Scene, emit, picture};
@@ -104,21 +104,27 @@ fn executions_are_compared_exactly_and_a_rename_is_no_new_method() {
         "1",
         &[&[("run", 1, 10, 1), ("measure", 1_000, 5, 2), ("old_name", 7, 4, 3), ("gone", 3, 1, 4), ("idle", 2, 1, 6)]],
     );
-    // A method that is still there and does not run is gone, too.
+    // A method that is still there and does not run is not gone.
     let new = version("2", &[&[("run", 1, 10, 1), ("measure", 1_032, 5, 2), ("new_name", 7, 4, 3), ("idle", 0, 0, 6)]]);
     let step = compare(&old, &new, By::Calls);
     let changes: Vec<Change> = step.methods.iter().map(|method| method.change).collect();
     assert_eq!(changes, [Change::Same, Change::More, Change::Same, Change::Same]);
     assert_eq!(step.methods[2].was.as_deref(), Some("app::Scene::old_name"));
-    assert_eq!(step.gone, [("app::Scene::gone".to_owned(), 3), ("app::Scene::idle".to_owned(), 2)]);
+    let former = |path: &str, executions| Former { path: path.into(), executions };
+    assert_eq!(step.gone, [former("app::Scene::gone", 3)]);
+    assert_eq!(step.idle, [former("app::Scene::idle", 2)]);
     let (scene, svg) = draw(&old, &new, By::Calls);
     assert_eq!(fill(&scene, &svg, "measure"), "slower-here");
     assert!(svg.contains("executions 1,000 → 1,032 (+3 %)") && svg.contains("was app::Scene::old_name"), "{svg}");
-    assert!(scene.notes[0].starts_with("1 with more calls, 0 with fewer calls, 0 new, 2 gone, 1 renamed"));
+    assert!(
+        scene.notes[0].starts_with("1 with more calls, 0 with fewer calls, 0 new, 1 gone, 1 did not run, 1 renamed")
+    );
     assert!(!svg.contains("Scene::idle"), "{svg}");
     let text = emit::text(&scene, &step.graph, 60, 20);
     assert!(text.contains("more calls\n  Scene::measure: 1,000 → 1,032 (+3 %)\n"), "{text}");
-    assert!(text.contains("gone\n  app::Scene::gone: 3 executions\n"), "{text}");
+    assert!(text.contains("\ngone\n  app::Scene::gone: 3 executions\n"), "{text}");
+    assert!(text.contains("\ndid not run\n  app::Scene::idle: 2 executions\n"), "{text}");
+    assert!(text.contains("\nrenamed\n  app::Scene::old_name → app::Scene::new_name\n"), "{text}");
 }
 
 #[test]

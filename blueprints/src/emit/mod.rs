@@ -11,6 +11,7 @@ pub use html::{Pictures, html};
 pub use json::json;
 pub use outline::{Line, lists, outline};
 pub use svg::svg;
+pub(crate) use text::LISTED;
 pub use text::text;
 
 use crate::graph::Graph;

@@ -13,7 +13,7 @@ use crate::scene::{EdgeKind, Fill, Kind, Node, Row, Scene};
 const BAR: usize = 16;
 
 /// Rows of a list.
-const LISTED: usize = 5;
+pub(crate) const LISTED: usize = 5;
 
 /// The picture in at most `rows` lines of `columns` columns, and the notes below it.
 pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String {

@@ -26,7 +26,9 @@ pub fn renamed(old: &Graph, old_keys: &[Key], new: &Graph, new_keys: &[Key]) -> 
     let only = |graph: &Graph, keys: &[Key], others: &[Key]| -> Vec<(Source, usize)> {
         let others: HashSet<&Key> = others.iter().collect();
         let places = graph.methods.iter().enumerate().filter(|(at, _)| !others.contains(&keys[*at]));
-        places.filter_map(|(at, method)| Some((Source::new(method.fingerprint, method.lines)?, at))).collect()
+        places
+            .filter_map(|(at, method)| Some((Source::new(&method.path, method.fingerprint, method.lines)?, at)))
+            .collect()
     };
     let (gone, found) = (only(old, old_keys, new_keys), only(new, new_keys, old_keys));
     renamed::renamed(gone.into_iter(), found.into_iter()).into_iter().map(|(old, new)| (new, old)).collect()

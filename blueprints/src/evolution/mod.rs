@@ -32,12 +32,23 @@ pub struct Step {
     pub larger: Graph,
     /// What became of each method of the newer version.
     pub methods: Vec<Comparison>,
-    /// The methods that the newer version does not have, or does not run, by path and with their executions.
-    pub gone: Vec<(String, u64)>,
+    /// The methods that ran and that the newer version does not have.
+    pub gone: Vec<Former>,
+    /// The methods that ran and that the newer version has and does not run.
+    pub idle: Vec<Former>,
     /// What was compared.
     pub by: By,
     /// The number of runs of the older and of the newer version.
     pub runs: (usize, usize),
+}
+
+/// A method that ran in the older version only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Former {
+    /// Its path in the newer version, or else in the older one.
+    pub path: String,
+    /// Its executions in the older version.
+    pub executions: u64,
 }
 
 /// A method in two versions.
@@ -78,15 +89,19 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
     let renamed = renamed(&old_graph, &old_keys, &graph, &new_keys);
     let whole = after.values().map(|samples| samples.time().median()).max();
     let mut methods = Vec::with_capacity(graph.methods.len());
-    let mut is_gone: Vec<bool> = old_graph.methods.iter().map(|method| method.executions > 0).collect();
+    let former = |path: &str, executions| Former { path: path.to_owned(), executions };
+    let mut is_found = vec![false; old_graph.methods.len()];
+    let mut idle = Vec::new();
     for (at, key) in new_keys.iter().enumerate() {
         let now = after.get(key).cloned().unwrap_or_default();
         let old_at = old_places.get(key).copied().or(renamed.get(&at).copied());
         let then = old_at.and_then(|old| before.get(&old_keys[old])).filter(|then| then.has_run());
-        if now.has_run()
-            && let Some(old) = old_at
-        {
-            is_gone[old] = false;
+        if let Some(old) = old_at {
+            is_found[old] = true;
+            let executions = old_graph.methods[old].executions;
+            if executions > 0 && !now.has_run() {
+                idle.push(former(&key.0, executions));
+            }
         }
         let method = &mut graph.methods[at];
         let both = |of: fn(&Samples) -> Sample| Numbers { before: then.map(of).unwrap_or_default(), after: of(&now) };
@@ -95,7 +110,7 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
         method.executions = executions.after.median();
         method.total_ns = (!time.after.values().is_empty()).then(|| time.after.median());
         let change = match by {
-            // It is in the list of what is gone.
+            // It is in the list of what did not run.
             _ if !now.has_run() => Change::Same,
             By::Time => change::by_time(&time, whole.unwrap_or(0)),
             By::Calls => change::by_count(&executions),
@@ -115,11 +130,13 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
             was: renamed.get(&at).map(|&old| old_graph.methods[old].path.clone()),
         });
     }
-    let gone = old_graph.methods.iter().zip(is_gone).filter(|&(_, is_gone)| is_gone);
-    let mut gone: Vec<(String, u64)> = gone.map(|(method, _)| (method.path.clone(), method.executions)).collect();
-    gone.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let gone = old_graph.methods.iter().zip(is_found).filter(|(method, is_found)| !is_found && method.executions > 0);
+    let mut gone: Vec<Former> = gone.map(|(method, _)| former(&method.path, method.executions)).collect();
+    for list in [&mut gone, &mut idle] {
+        list.sort_by(|a, b| b.executions.cmp(&a.executions).then_with(|| a.path.cmp(&b.path)));
+    }
     let larger = larger(&graph, &methods, &old_graph, &old_keys, &new_keys, &renamed);
-    Step { graph, larger, methods, gone, by, runs: (old.runs.len(), new.runs.len()) }
+    Step { graph, larger, methods, gone, idle, by, runs: (old.runs.len(), new.runs.len()) }
 }
 
 impl Step {

@@ -6,8 +6,8 @@ use metaspy_report::text::{clean, counted, grouped};
 
 use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::{Options, PictureError, hooks_note, widths};
-use crate::emit::time;
-use crate::evolution::{By, Change, Comparison, Step};
+use crate::emit::{LISTED, time};
+use crate::evolution::{By, Change, Comparison, Former, Step};
 use crate::scene::{Border, Fill, Kind, Label, List, Node, Rect, Row, Scene, Sign};
 
 /// The height of a box at least: a colour must be visible.
@@ -169,14 +169,28 @@ fn summary(step: &Step) -> String {
     let (more, less) = words(step.by);
     let with = if step.by == By::Time { "" } else { "with " };
     format!(
-        "{} {with}{more}, {} {with}{less}, {} new, {} gone, {} renamed, {} with changed source",
+        "{} {with}{more}, {} {with}{less}, {} new, {} gone, {} did not run, {} renamed, {} with changed source",
         count(Change::More),
         count(Change::Less),
         count(Change::New),
         step.gone.len(),
+        step.idle.len(),
         step.methods.iter().filter(|method| method.was.is_some()).count(),
         step.methods.iter().filter(|method| method.has_new_source && method.has_run()).count()
     )
+}
+
+/// The change of a step in lines: the numbers of changed methods, then the first methods of each list, by path.
+pub fn findings(step: &Step) -> Vec<String> {
+    let mut lines = vec![summary(step)];
+    for list in lists(step, &[]) {
+        lines.push(list.title);
+        lines.extend(list.rows.iter().take(LISTED).map(|row| format!("  {}", row.text)));
+        if list.rows.len() > LISTED {
+            lines.push(format!("  … {} more", list.rows.len() - LISTED));
+        }
+    }
+    lines
 }
 
 /// What changed most, and what has no box.
@@ -200,12 +214,23 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
         List { title: title.into(), rows: found.into_iter().map(row).collect() }
     };
     let (more, less) = words(step.by);
-    let gone = step.gone.iter().map(|(path, executions)| Row {
-        node: None,
-        text: format!("{}: {}", clean(path), counted(*executions, "execution")),
-    });
-    let gone = List { title: "gone".into(), rows: gone.collect() };
-    let all = [changed(Change::More, more), changed(Change::Less, less), changed(Change::New, "new"), gone];
+    let unplaced = |title: &str, texts: Vec<String>| List {
+        title: title.into(),
+        rows: texts.into_iter().map(|text| Row { node: None, text }).collect(),
+    };
+    let former = |of: &Former| format!("{}: {}", clean(&of.path), counted(of.executions, "execution"));
+    let renamed =
+        step.methods.iter().zip(&step.graph.methods).filter_map(|(method, now)| {
+            method.was.as_ref().map(|was| format!("{} → {}", clean(was), clean(&now.path)))
+        });
+    let all = [
+        changed(Change::More, more),
+        changed(Change::Less, less),
+        changed(Change::New, "new"),
+        unplaced("gone", step.gone.iter().map(former).collect()),
+        unplaced("did not run", step.idle.iter().map(former).collect()),
+        unplaced("renamed", renamed.collect()),
+    ];
     all.into_iter().filter(|list| !list.rows.is_empty()).collect()
 }
 

@@ -18,7 +18,7 @@ mod structural;
 use std::fmt;
 
 pub use domain::draw as draw_domain;
-pub use evolution::draw as draw_evolution;
+pub use evolution::{draw as draw_evolution, findings};
 pub use grammar::draw as draw_grammar;
 pub use strip::draw as draw_strip;
 

@@ -41,18 +41,13 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
 }
 
-/// Opens the recordings of one version: a file, a name, several with commas between them, or those of a directory.
+/// Opens the runs of one version, each as one recording.
 fn open(of: &Path, filter: &Filter) -> Result<Vec<(String, Store)>> {
-    let list = match of.to_str() {
-        Some(text) if text.contains(',') && !of.exists() => {
-            text.split(',').filter(|name| !name.is_empty()).map(PathBuf::from).collect()
-        }
-        _ => vec![of.to_owned()],
-    };
-    let open = |path: PathBuf| {
-        let store = live::open_named(&path)?;
+    let open = |run: PathBuf| {
+        let name = run.display().to_string();
+        let store = live::open_all(&[run])?;
         filter::check(filter, &store)?;
-        Ok((path.display().to_string(), store))
+        Ok((name, store))
     };
-    live::paths_of(&list)?.into_iter().map(open).collect()
+    live::runs_of(of)?.into_iter().map(open).collect()
 }

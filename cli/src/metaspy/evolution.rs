@@ -1,6 +1,5 @@
 //! `metaspy blueprint evolution`: what changed from version to version.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use super::blueprint::{ROWS, columns, drawing, open_page, read, write};
 use crate::exit::{Ended, say};
 use crate::hook_cost::Hooks;
 use crate::metaspy::arguments::{self, ChangeOf};
+use crate::metaspy::live;
 
 /// Runs of each version from which on times are compared by default.
 const RUNS: usize = 3;
@@ -114,28 +114,11 @@ pub(super) fn versions(sources: &[PathBuf], filter: Option<&str>, hooks: Option<
     if subtracted == 0 || subtracted == runs().count() { Ok(versions) } else { read(Some(Hooks::Kept)) }
 }
 
-/// A version: one recording, several with commas between them, or a directory with a recording, or a directory of them,
-/// for each run.
+/// A version, named after its directory or its first recording.
 fn version(source: &Path, filter: Option<&str>, hooks: Option<Hooks>) -> Result<Version> {
-    let list: Vec<PathBuf> = match source.to_str() {
-        Some(text) if text.contains(',') && !source.exists() => text.split(',').map(PathBuf::from).collect(),
-        _ => Vec::new(),
-    };
-    let named = list.first().map_or(source, PathBuf::as_path);
+    let runs = live::runs_of(source)?;
+    let named = if source.is_dir() { source } else { runs.first().map_or(source, PathBuf::as_path) };
     let name = named.file_stem().map_or_else(|| source.display().to_string(), |name| name.to_string_lossy().into());
-    let mut runs: Vec<PathBuf> = match source.is_dir() {
-        _ if !list.is_empty() => list,
-        true => fs::read_dir(source)
-            .map_err(|error| say(format!("cannot read {}: {error}", source.display())))?
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.is_dir() || metaspy_core::recording::is_recording(path))
-            .collect(),
-        false => vec![source.to_owned()],
-    };
-    runs.sort();
-    if runs.is_empty() {
-        return Err(say(format!("there is no recording in {}: a version has one for each run", source.display())));
-    }
     let runs = runs.into_iter().map(|run| read(&[run], filter, hooks)).collect::<Result<_>>()?;
     Ok(Version { name, runs })
 }

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use metaspy_blueprints::Options;
+use metaspy_blueprints::picture::findings;
 use metaspy_report::text::{clean, print_message};
 use metaspy_sampler::instructions::has_instructions;
 
@@ -19,6 +20,7 @@ use super::evolution::{draw, page, steps, strip, versions};
 use super::instructions;
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments::{ChangeOf, HistoryRun};
+use crate::metaspy::live::UNFINISHED;
 
 /// A revision.
 struct Revision {
@@ -55,21 +57,36 @@ pub fn run(options: &HistoryRun, out: &mut impl Write) -> Result<Ended> {
     }
     let recorded = revisions.iter().filter(|revision| !failed.contains_key(&*revision.commit));
     let recorded: Vec<PathBuf> = recorded.map(|revision| dir.join(revision.short())).collect();
-    let mut recorded = versions(&recorded, None, None)?;
-    recorded.iter_mut().for_each(|version| version.runs.truncate(options.runs as usize));
+    if recorded.len() > 1 || options.html.is_some() {
+        report(&recorded, options, out)?;
+    }
+    Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
+}
+
+/// Prints what changed from revision to revision, and how to see more of it; draws it if a file is named.
+fn report(recorded: &[PathBuf], options: &HistoryRun, out: &mut impl Write) -> Result<()> {
+    let mut versions = versions(recorded, None, None)?;
+    versions.iter_mut().for_each(|version| version.runs.truncate(options.runs as usize));
+    let steps = steps(&versions, options.instructions.then_some(ChangeOf::Instructions))?;
+    for (title, step) in &steps {
+        writeln!(out, "\n{}", clean(title))?;
+        findings(step).iter().try_for_each(|line| writeln!(out, "  {line}"))?;
+    }
+    writeln!(out)?;
     if let Some(file) = &options.html {
-        let steps = steps(&recorded, options.instructions.then_some(ChangeOf::Instructions))?;
         let drawn = steps
             .iter()
             .map(|(title, step)| Ok((step, draw(step, &Options { title: title.clone(), ..Options::default() })?)))
             .collect::<Result<Vec<_>>>()?;
-        write(file, &page(&drawn, strip(&steps, &recorded).as_ref()))?;
-    } else if recorded.len() > 1 {
-        let names: Vec<String> = recorded.iter().map(|version| format!("{}/{}", dir.display(), version.name)).collect();
-        let by = if options.instructions { " --by instructions" } else { "" };
-        writeln!(out, "what changed: metaspy blueprint evolution{by} {}", names.join(" "))?;
+        write(file, &page(&drawn, strip(&steps, &versions).as_ref()))?;
     }
-    Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
+    let names: Vec<String> = recorded.iter().map(|dir| dir.display().to_string()).collect();
+    let by = if options.instructions { " --by instructions" } else { "" };
+    writeln!(out, "as pictures: metaspy blueprint evolution{by} {}", names.join(" "))?;
+    if let [first, .., last] = &names[..] {
+        writeln!(out, "as a table: metaspy diff {first} {last} --by method")?;
+    }
+    Ok(())
 }
 
 /// Records a run, unless it is there. The inner error states why the revision has no recording.
@@ -80,7 +97,7 @@ fn record(revision: &Revision, number: u32, dir: &Path, options: &HistoryRun) ->
     }
     let tree = worktree(revision, dir)?;
     // Another name until the run has ended, so that an interrupted one is no recording.
-    let (unfinished, log) = (run.with_extension("unfinished"), dir.join(format!("{}.log", revision.short())));
+    let (unfinished, log) = (run.with_extension(UNFINISHED), dir.join(format!("{}.log", revision.short())));
     let _ = fs::remove_dir_all(&unfinished);
     fs::create_dir_all(&unfinished).with_context(|| format!("cannot create {}", unfinished.display()))?;
     print_message(&format!("{} run {number}: {}", revision.short(), revision.subject));

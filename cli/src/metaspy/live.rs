@@ -11,6 +11,9 @@ use metaspy_core::store::OpenError;
 use crate::exit::{complain, say};
 use crate::metaspy::{incoming, scale};
 
+/// The extension of the directory of a run that has not ended.
+pub const UNFINISHED: &str = "unfinished";
+
 /// A recording in the directory of live recordings.
 pub type Listed = recording::Listed;
 
@@ -80,14 +83,20 @@ pub fn paths_of(sources: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 /// The recordings in a directory, by name.
 fn recordings_in(dir: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(dir).map_err(|error| say(format!("cannot read {}: {error}", dir.display())))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut paths = entries_of(dir)?;
     paths.retain(|path| path.is_file() && recording::is_recording(path));
-    paths.sort();
     match paths.is_empty() {
         true => Err(say(format!("there is no recording in {}: `metaspy list` shows where they are", dir.display()))),
         false => Ok(paths),
     }
+}
+
+/// The files and directories in a directory, by name.
+fn entries_of(dir: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(dir).map_err(|error| say(format!("cannot read {}: {error}", dir.display())))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    Ok(paths)
 }
 
 /// The recordings of other processes that were started with the same `METASPY_RECORD`: `run.4711.spy` beside `run.spy`. A
@@ -108,6 +117,32 @@ pub fn beside(path: &Path, store: &Store) -> Vec<PathBuf> {
     found.retain(|path| Store::open(path).is_ok_and(|other| is_later(&other)));
     found.sort();
     found
+}
+
+/// The runs of one version, in order: one recording, several with commas between them, a sealed set, or a directory with
+/// a recording, or a directory of recordings, for each run, as `metaspy history run` writes it.
+pub fn runs_of(version: &Path) -> Result<Vec<PathBuf>> {
+    if let Some(list) = version.to_str().filter(|text| text.contains(',') && !version.exists()) {
+        return Ok(list.split(',').filter(|name| !name.is_empty()).map(PathBuf::from).collect());
+    }
+    if scale::is_sealed(version) {
+        return scale::restored(version);
+    }
+    if !version.is_dir() {
+        return Ok(vec![version.to_owned()]);
+    }
+    let mut runs = entries_of(version)?;
+    runs.retain(|path| is_run(path));
+    match runs.is_empty() {
+        true => Err(say(format!("there is no recording in {}: a version has one for each run", version.display()))),
+        false => Ok(runs),
+    }
+}
+
+/// True for a recording, and for a directory with one whose run was not interrupted.
+fn is_run(path: &Path) -> bool {
+    let is_unfinished = path.extension().is_some_and(|extension| extension == UNFINISHED);
+    if path.is_dir() { !is_unfinished && recordings_in(path).is_ok() } else { recording::is_recording(path) }
 }
 
 /// The path of a file, or of the live recording with this name or of this process: of several the newest, running

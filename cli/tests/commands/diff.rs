@@ -61,6 +61,26 @@ fn several_recordings_of_a_version_give_an_interval() {
     }
     let (_, diff) = json(text(&directory), &after, &[]);
     assert_eq!((&diff["recordings"]["before"], &diff["recordings"]["after"]), (&3.into(), &3.into()));
+    // So is a directory with one for each run, as a history writes it. A run that was interrupted is none.
+    let directory = fixture::directory().join("diff-history");
+    for (run, file) in ["run-1", "run-2", "run-3.unfinished"].iter().zip(before.split(',')) {
+        std::fs::create_dir_all(directory.join(run)).expect("the test's directory can be written");
+        std::fs::copy(file, directory.join(run).join("run.spy")).expect("it can be copied");
+    }
+    let (_, diff) = json(text(&directory), &after, &[]);
+    assert_eq!((&diff["recordings"]["before"], &diff["count"]["before"]), (&2.into(), &38.into()), "{diff}");
+}
+
+#[test]
+fn a_method_that_did_not_run_is_not_gone() {
+    let (before, after) = (fixture::closed("diff-i.spy", 2), fixture::closed("diff-j.spy", 0));
+    let (code, out, error) = ended(&["diff", text(&before), text(&after)]);
+    let measure = out.lines().find(|line| line.contains("Scene::measure")).unwrap_or_else(|| panic!("{out}{error}"));
+    assert!(code == 0 && measure.contains("did not run") && !out.contains("gone"), "{out}");
+    // Under a filter it may have run.
+    let (_, out, _) = ended(&["diff", text(&before), text(&after), "--filter", "outcome:succeeded,returned"]);
+    let measure = out.lines().find(|line| line.contains("Scene::measure")).unwrap_or_else(|| panic!("{out}"));
+    assert!(measure.contains("-100.0 %") && !out.contains("gone") && !out.contains("did not run"), "{out}");
 }
 
 #[test]

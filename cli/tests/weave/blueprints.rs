@@ -92,7 +92,7 @@ fn a_history_by_instructions_names_the_method_that_executes_more() {
     assert!(output.status.success(), "{out}\n{error}");
 
     let command =
-        out.lines().find_map(|line| line.strip_prefix("what changed: metaspy ")).expect("it names the next step");
+        out.lines().find_map(|line| line.strip_prefix("as pictures: metaspy ")).expect("it names the next step");
     let (is_fine, text) = metaspy(&package, &command.split(' ').collect::<Vec<_>>());
     assert!(is_fine && text.contains("1 with more instructions, 0 with fewer instructions"), "{text}");
     assert!(text.contains("(+50 %), source changed"), "the hook is no part of it: {text}");
@@ -127,6 +127,13 @@ fn a_history_records_each_revision_and_names_what_changed() {
     // Twice the calls of a method that has another name, and a caller with other tokens.
     assert!(html.contains("1 renamed, 1 with changed source"), "{html}");
     assert!(html.contains("9 → 18 (+100 %)"), "{html}");
+    // The text names it, too, and the recordings are versions for a table.
+    assert!(out.contains("1 with more calls, 0 with fewer calls, 0 new, 0 gone"), "{out}");
+    assert!(out.contains("Scene::size: 9 → 18 (+100 %)"), "{out}");
+    assert!(out.contains("aged::Scene::measure → aged::Scene::size"), "{out}");
+    let command = out.lines().find_map(|line| line.strip_prefix("as a table: metaspy ")).expect("it names the command");
+    let (is_fine, text) = metaspy(&package, &command.split(' ').collect::<Vec<_>>());
+    assert!(is_fine && text.contains("renamed: aged::Scene::measure → aged::Scene::size"), "{text}");
 
     let (is_fine, text) = metaspy(&package, &["history", "run", "HEAD", "--", "true"]);
     assert!(!is_fine && text.contains("HEAD~5..HEAD"), "{text}");

@@ -43,6 +43,7 @@ fn row(row: &Row) -> Value {
             Presence::After => "after",
         },
         "was": row.was,
+        "unobserved_in_one": row.is_unobserved_in_one,
         "changed": row.is_change(),
         "count": change(&row.count),
         "count_exact": row.is_exact,

@@ -102,6 +102,8 @@ pub struct Diff {
     pub recordings: (usize, usize),
     /// True if calls were timed in all recordings, so that times are compared.
     pub is_timed: bool,
+    /// True if a part of the events is compared: what has none of them may have run.
+    pub is_filtered: bool,
     /// The rows. Those with the largest change of time are first, then those with the largest change of the count.
     pub rows: Vec<Row>,
     /// The calls of all rows.
@@ -128,6 +130,8 @@ pub struct Row {
     pub presence: Presence,
     /// Its path before, if it was renamed.
     pub was: Option<String>,
+    /// True if the other version has this function without a hook, so that its calls there are unknown.
+    pub is_unobserved_in_one: bool,
     /// Its calls.
     pub count: Change,
     /// True if no count is a lower bound.
@@ -178,7 +182,7 @@ impl std::error::Error for DiffError {}
 impl Diff {
     /// Compares two versions, which were read by the same grouping.
     pub fn new(by: By, before: &Side, after: &Side) -> Result<Diff, DiffError> {
-        let is_shared = before.things.keys().any(|identity| after.things.contains_key(identity));
+        let is_shared = before.things.keys().any(|identity| after.has(identity));
         if !is_shared && !before.things.is_empty() && !after.things.is_empty() {
             return Err(DiffError::NothingInCommon(before.programs.join(", "), after.programs.join(", ")));
         }
@@ -187,17 +191,17 @@ impl Diff {
         let renamed = before.renamed(after);
         let is_renamed = |identity: &Identity| renamed.iter().any(|(gone, _)| *gone == identity);
         for (identity, thing) in before.things.iter().filter(|(identity, _)| !is_renamed(identity)) {
-            let (presence, other) = match after.things.get(identity) {
-                Some(other) => (Presence::Both, other),
-                None => (Presence::Before, &none),
-            };
-            rows.push(Row::new(identity, presence, thing, other, recordings));
+            let presence = if after.has(identity) { Presence::Both } else { Presence::Before };
+            let row = Row::new(identity, presence, thing, after.things.get(identity).unwrap_or(&none), recordings);
+            rows.push(Row { is_unobserved_in_one: after.is_unobserved(identity), ..row });
         }
-        for (identity, thing) in after.only(before) {
+        for (identity, thing) in after.things.iter().filter(|(it, _)| !before.things.contains_key(it)) {
             let was = renamed.iter().find(|(_, new)| *new == identity).map(|(gone, _)| &before.things[*gone]);
-            let presence = if was.is_some() { Presence::Both } else { Presence::After };
+            let is_in_both = was.is_some() || before.has(identity);
+            let presence = if is_in_both { Presence::Both } else { Presence::After };
             let row = Row::new(identity, presence, was.unwrap_or(&none), thing, recordings);
-            rows.push(Row { label: thing.label.clone(), was: was.map(|was| was.label.clone()), ..row });
+            let is_unobserved_in_one = before.is_unobserved(identity);
+            rows.push(Row { was: was.map(|was| was.label.clone()), is_unobserved_in_one, ..row });
         }
         let is_timed = before.is_timed && after.is_timed;
         let weight = |row: &Row| {
@@ -225,7 +229,8 @@ impl Diff {
             let rows = counted(partly, "row");
             notes.push(format!("{rows} with `~`: times of a part of the calls, which are no change and not judged"));
         }
-        Ok(Diff { by, recordings, is_timed, rows, count, self_ns, allocations, notes })
+        let is_filtered = before.is_filtered || after.is_filtered;
+        Ok(Diff { by, recordings, is_timed, is_filtered, rows, count, self_ns, allocations, notes })
     }
 
     /// The rows with a change: another count, a time whose interval does not contain 1, or a thing of one version. With
@@ -242,7 +247,7 @@ impl Diff {
 
 impl Row {
     fn new(identity: &Identity, presence: Presence, before: &Thing, after: &Thing, recordings: (usize, usize)) -> Row {
-        let named = if presence == Presence::Before { before } else { after };
+        let named = if after.numbers.is_empty() { before } else { after };
         let change = |of: &dyn Fn(&Numbers) -> Option<u64>| {
             let sample = |thing: &Thing| Sample::new(thing.numbers.iter().filter_map(of));
             Change { before: sample(before), after: sample(after) }
@@ -264,6 +269,7 @@ impl Row {
             kind: named.kind.clone(),
             presence,
             was: None,
+            is_unobserved_in_one: false,
             count: Change { before: counts(before, recordings.0), after: counts(after, recordings.1) },
             is_exact: all().all(|numbers| !numbers.at_least),
             total_ns: both(change(&|numbers| numbers.total_ns)),

@@ -39,9 +39,15 @@ pub struct Side {
     pub recordings: usize,
     /// True if calls were timed in every recording.
     pub is_timed: bool,
+    /// True if a part of the events is read.
+    pub is_filtered: bool,
     /// Sentences about counts that are not exact.
     pub doubts: Vec<String>,
     pub(super) things: BTreeMap<Identity, Thing>,
+    /// What the version has, though none of its events passes the filter.
+    pub(super) silent: BTreeSet<Identity>,
+    /// Functions without a hook: whether they run is unknown.
+    pub(super) unobserved: BTreeSet<Identity>,
     /// Allocations and their bytes in each recording; empty if allocations were not recorded.
     pub(super) allocations: Vec<(u64, u64)>,
 }
@@ -73,7 +79,8 @@ pub(super) struct Numbers {
 impl Side {
     /// Reads the recordings of one version, each with its name.
     pub fn read(recordings: &[(String, Store)], by: By, filter: &Filter) -> Side {
-        let mut side = Side { recordings: recordings.len(), is_timed: !recordings.is_empty(), ..Side::default() };
+        let (is_timed, is_filtered) = (!recordings.is_empty(), !filter.is_all());
+        let mut side = Side { recordings: recordings.len(), is_timed, is_filtered, ..Side::default() };
         for (at, (name, store)) in recordings.iter().enumerate() {
             side.add(at, name, store, by, filter);
         }
@@ -102,6 +109,14 @@ impl Side {
             });
             thing.numbers[at].add(numbers);
         }
+        if !filter.is_all() {
+            let all = Report::new(store, by.rows(), &Filter::all(), Top::All);
+            self.silent.extend(all.rows.iter().map(|row| identity(store, row).0));
+        }
+        if matches!(by, By::Site | By::Method) {
+            let skipped = store.sites().iter().filter(|site| site.skipped.is_some());
+            self.unobserved.extend(skipped.map(|site| Identity::Path(site.path.clone())));
+        }
         self.add_sources(store);
         self.is_timed &= is_timed;
         self.allocations.extend(allocations(store, filter));
@@ -112,21 +127,27 @@ impl Side {
             let Some(thing) = self.things.get_mut(&Identity::Path(site.path.clone())) else { continue };
             let source = |facts: Facts| {
                 let (first, last) = facts.lines;
-                Source::new(facts.fingerprint, (last + 1).saturating_sub(first))
+                Source::new(&site.path, facts.fingerprint, (last + 1).saturating_sub(first))
             };
             thing.sources.extend(site.facts().and_then(source));
         }
     }
 
-    /// The things that the other version does not have.
-    pub(super) fn only<'s>(&'s self, other: &'s Side) -> impl Iterator<Item = (&'s Identity, &'s Thing)> {
-        self.things.iter().filter(|(identity, _)| !other.things.contains_key(identity))
+    /// True if the version has it, whether it ran or not.
+    pub(super) fn has(&self, identity: &Identity) -> bool {
+        self.things.contains_key(identity) || self.silent.contains(identity)
+    }
+
+    /// True if the version has this function without a hook.
+    pub(super) fn is_unobserved(&self, identity: &Identity) -> bool {
+        self.unobserved.contains(identity) && !self.has(identity)
     }
 
     /// The functions that have another name in the version after: the identities before and after.
     pub(super) fn renamed<'s>(&'s self, after: &'s Side) -> Vec<(&'s Identity, &'s Identity)> {
         let sources = |side: &'s Side, other: &'s Side| {
-            side.only(other).filter_map(|(identity, thing)| Some((thing.source()?, identity)))
+            let only = side.things.iter().filter(|(it, _)| !other.has(it) && !other.is_unobserved(it));
+            only.filter_map(|(identity, thing)| Some((thing.source()?, identity)))
         };
         renamed(sources(self, after), sources(after, self))
     }
@@ -141,7 +162,7 @@ impl Side {
 impl Thing {
     /// The source of the function with this path; `None` if there is none, or several.
     pub fn source(&self) -> Option<Source> {
-        self.sources.first().copied().filter(|_| self.sources.len() == 1)
+        self.sources.first().cloned().filter(|_| self.sources.len() == 1)
     }
 }
 

@@ -24,14 +24,26 @@ fn what_is_only_in_one_version_is_gone_or_new() {
 #[test]
 fn a_renamed_function_is_one_row_with_both_names() {
     let (mut before, mut after) = (side("a", &[("same", 2), ("old", 5)]), side("a", &[("same", 2), ("young", 5)]));
-    let source = renamed::Source::new(7, 3);
+    let source = renamed::Source::new("app::old", 7, 3);
     for (side, name) in [(&mut before, "old"), (&mut after, "young")] {
-        side.things.get_mut(&Identity::Path(name.into())).expect("it is there").sources.extend(source);
+        side.things.get_mut(&Identity::Path(name.into())).expect("it is there").sources.extend(source.clone());
     }
     let diff = Diff::new(By::Site, &before, &after).expect("they have a site in common");
     let row = diff.of_path("young").expect("it is a row");
     assert_eq!((diff.rows.len(), row.presence, row.was.as_deref()), (2, Presence::Both, Some("old")));
     assert_eq!((row.label.as_str(), row.count.before.median(), row.is_change()), ("young", 5, true));
+}
+
+#[test]
+fn a_function_that_lost_its_hook_is_not_gone_and_has_no_count_to_judge() {
+    let (before, mut after) = (side("a", &[("same", 2), ("now_const", 5)]), side("a", &[("same", 2)]));
+    after.unobserved.insert(Identity::Path("now_const".into()));
+    let diff = Diff::new(By::Site, &before, &after).expect("they have a site in common");
+    let mut text = Vec::new();
+    text::write(&mut text, &diff, crate::table::Top::All, &[]).expect("memory can be written");
+    let text = String::from_utf8(text).expect("it is text");
+    assert!(text.contains("no hook") && !text.contains("gone"), "{text}");
+    assert_eq!("count -50%".parse::<Gate>().expect("it is a gate").judge(&diff).compared, 2);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Change, Diff, Judgement, Presence, Row};
+use super::{By, Change, Diff, Judgement, Presence, Row};
 use crate::table::{Column, Table, Top};
 use crate::text::{Unit, clean, clean_lines, counted, duration, grouped, shorten_path};
 
@@ -19,8 +19,13 @@ pub fn write(out: &mut impl Write, diff: &Diff, top: Top, judgements: &[Judgemen
         writeln!(out, "no change in {}", counted(diff.rows.len() as u64, "row"))?;
     } else {
         table(diff, rows).lines().try_for_each(|line| writeln!(out, "{line}"))?;
-        for (row, was) in rows.iter().filter_map(|row| Some((row, row.was.as_ref()?))) {
+        let renamed: Vec<_> = all.iter().filter_map(|row| Some((row, row.was.as_ref()?))).collect();
+        let listed = top.limit(ROWS).min(renamed.len());
+        for (row, was) in &renamed[..listed] {
             writeln!(out, "renamed: {} → {}", clean(was), clean(&row.label))?;
+        }
+        if renamed.len() > listed {
+            writeln!(out, "… and {} more renamed", grouped((renamed.len() - listed) as u64))?;
         }
     }
     let (more, same) = (all.len() - rows.len(), diff.rows.len() - all.len());
@@ -54,7 +59,7 @@ fn table(diff: &Diff, rows: &[&Row]) -> Table {
     columns.extend([
         Column::numbers("before", cells(&|row| format!("{}{}", sign(row), grouped(row.count.before.median())))),
         Column::numbers("after", cells(&|row| format!("{}{}", sign(row), grouped(row.count.after.median())))),
-        Column::numbers("change", cells(&|row| difference(row))),
+        Column::numbers("change", cells(&|row| difference(diff, row))),
     ]);
     if diff.is_timed {
         for (name, of) in [
@@ -78,9 +83,13 @@ fn table(diff: &Diff, rows: &[&Row]) -> Table {
     Table::new(columns)
 }
 
-/// The change of a count, in percent; a word for a thing of one version.
-fn difference(row: &Row) -> String {
+/// The change of a count, in percent; a word for a thing of one version, and for code that did not run in the second.
+fn difference(diff: &Diff, row: &Row) -> String {
+    let has_ended = row.count.after.range().1 == 0 && row.count.before.range().1 > 0;
+    let is_code = diff.by != By::Subject && !diff.is_filtered;
     match row.presence {
+        _ if row.is_unobserved_in_one => "no hook".into(),
+        Presence::Both if has_ended && is_code => "did not run".into(),
         Presence::Before => "gone".into(),
         Presence::After => "new".into(),
         Presence::Both => percent_text(&row.count),
