@@ -59,6 +59,8 @@ pub(super) struct Thing {
     pub kind: String,
     /// The sources of the functions with this path.
     pub sources: BTreeSet<Source>,
+    /// True if another thing contains its numbers: a module is in its crate.
+    pub is_contained: bool,
     pub numbers: Vec<Numbers>,
 }
 
@@ -105,6 +107,7 @@ impl Side {
                 label,
                 kind: row.kind.clone().unwrap_or_default(),
                 sources: BTreeSet::new(),
+                is_contained: row.is_contained(),
                 numbers: vec![Numbers::default(); self.recordings],
             });
             thing.numbers[at].add(numbers);
@@ -152,9 +155,12 @@ impl Side {
         renamed(sources(self, after), sources(after, self))
     }
 
-    /// The sums of a number over all things, one for each recording.
+    /// The sums of a number over all things, one for each recording. What is contained in another thing counts there.
     pub(super) fn sums(&self, of: &dyn Fn(&Numbers) -> u64) -> Sample {
-        let sum = |at: usize| self.things.values().map(|thing| of(&thing.numbers[at])).fold(0, u64::saturating_add);
+        let sum = |at: usize| {
+            let apart = self.things.values().filter(|thing| !thing.is_contained);
+            apart.map(|thing| of(&thing.numbers[at])).fold(0, u64::saturating_add)
+        };
         Sample::new((0..self.recordings).map(sum))
     }
 }

@@ -22,6 +22,19 @@ fn what_is_only_in_one_version_is_gone_or_new() {
 }
 
 #[test]
+fn a_module_counts_in_its_crate_alone() {
+    let side = |calls| {
+        let mut side = side("a", &[("a", calls), ("a::inner", calls - 1)]);
+        side.things.get_mut(&Identity::Path("a::inner".into())).expect("it is there").is_contained = true;
+        side
+    };
+    let diff = Diff::new(By::Package, &side(10), &side(12)).expect("they have packages in common");
+    assert_eq!((diff.count.before.median(), diff.count.after.median(), diff.rows.len()), (10, 12, 2));
+    let gate: Gate = "count +2".parse().expect("it is a gate");
+    assert!(!gate.judge(&diff).is_failure(), "the sum of both is 4 larger");
+}
+
+#[test]
 fn a_renamed_function_is_one_row_with_both_names() {
     let (mut before, mut after) = (side("a", &[("same", 2), ("old", 5)]), side("a", &[("same", 2), ("young", 5)]));
     let source = renamed::Source::new("app::old", 7, 3);

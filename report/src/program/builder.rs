@@ -135,11 +135,7 @@ impl Builder {
     /// The program. The children of each element are sorted by name.
     pub fn build(mut self) -> Program {
         self.finish_edges();
-        for element in &mut self.elements {
-            // A profiler looked at each object, where the recording only counts.
-            let receivers = element.method.as_ref().and_then(|method| method.profile.receivers);
-            element.receivers = receivers.unwrap_or(element.receivers);
-        }
+        receivers::complete(&mut self.elements);
         self.count_methods();
         let edges = self.edges_by_site();
         let mut program = Program { elements: self.elements, exact: !self.is_inexact, profiles: self.profiles, edges };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use metaspy_core::method_profilers::Facts;
+use metaspy_core::method_profilers::{Facts, SelfKind};
 use metaspy_core::store::Measure;
 use metaspy_core::{SiteId, Store};
 
@@ -84,7 +84,7 @@ pub struct Element {
     pub is_last: bool,
     /// The numbers of the calls of its methods. The total time of an element other than a method counts nested calls twice.
     pub measure: Measure,
-    /// The objects that its calls were about.
+    /// The objects that its calls were about, each counted once.
     pub receivers: Receivers,
     /// The number of methods that ran, without tests.
     pub ran: u32,
@@ -177,6 +177,12 @@ impl Element {
     /// True if it can run, and no method of it did. A type without a known definition may have run under another path.
     pub fn never_ran(&self) -> bool {
         self.methods > 0 && self.ran == 0 && !self.is_unresolved()
+    }
+
+    /// True for a method that ran on objects that cannot be distinguished.
+    pub fn has_unknown_receivers(&self) -> bool {
+        let takes_self = matches!(&self.of, Of::Method(Some(facts)) if facts.self_kind != SelfKind::None);
+        takes_self && self.measure.count > 0 && self.receivers.is_unknown()
     }
 
     /// The ticks of its calls with the methods that they called. Only a method has them: elsewhere nested calls count twice.

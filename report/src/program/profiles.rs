@@ -18,6 +18,12 @@ pub const INSTRUCTIONS: &str = "instructions";
 /// The column of the instructions in a method's own code.
 pub const OWN_INSTRUCTIONS: &str = "instructions";
 
+/// True if the values of several methods in a column can be merged. Numbers of distinct objects cannot: an object may
+/// have been in several methods.
+pub fn is_additive(profiler: &str, column: &str) -> bool {
+    profiler != TestCoverage::NAME || !matches!(column, "receivers" | "identity")
+}
+
 /// The profiles of one or more recordings.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use metaspy_core::store::TallyRow;
 use metaspy_core::{KindId, SiteId, Subject};
 
-use super::element::Element;
+use super::element::{Element, Receivers};
 
 /// Counts the objects of a recording, for the elements around a method as well: an object counts once in each element.
 ///
@@ -49,13 +49,62 @@ pub fn count(
     }
 }
 
+/// What is known of the receivers of the methods in an element.
+#[derive(Clone, Copy, Default)]
+struct Within {
+    /// The methods whose receivers were counted.
+    methods: u32,
+    /// The receivers of the method with the most; a lower bound if those of any method are one, or unknown.
+    most: Receivers,
+    /// True if a profiler counted objects that the union lacks.
+    is_apart: bool,
+}
+
+/// Gives each method the number that a profiler counted, if it knows more than the tally. The profiler counted the
+/// objects of each method alone. So the number of the elements around is a lower bound, unless only one method has
+/// receivers.
+pub fn complete(elements: &mut [Element]) {
+    let mut within = vec![Within::default(); elements.len()];
+    for at in 0..elements.len() {
+        let Some(method) = &elements[at].method else { continue };
+        let tallied = elements[at].receivers;
+        let known = match method.profile.receivers {
+            Some(profiled) if profiled.is_least && tallied.count >= profiled.count => tallied,
+            Some(profiled) => profiled,
+            None => tallied,
+        };
+        elements[at].receivers = known;
+        let is_unknown = elements[at].has_unknown_receivers();
+        let mut around = elements[at].under;
+        while let Some(place) = around {
+            let all = &mut within[place];
+            all.methods += u32::from(!known.is_unknown());
+            all.is_apart |= known != tallied;
+            all.most.count = all.most.count.max(known.count);
+            all.most.is_least |= known.is_least || is_unknown;
+            around = elements[place].under;
+        }
+    }
+    for (element, all) in elements.iter_mut().zip(within).filter(|(element, _)| element.method.is_none()) {
+        let union = element.receivers;
+        element.receivers = match all.methods {
+            0 => union,
+            1 => all.most,
+            _ => Receivers {
+                count: union.count.max(all.most.count),
+                is_least: union.is_least || all.most.is_least || all.is_apart,
+            },
+        };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use metaspy_core::store::Measure;
 
     use super::*;
-    use crate::program::Builder;
-    use crate::program::testing::site;
+    use crate::program::testing::{self, site, woven};
+    use crate::program::{Builder, Identity};
 
     /// An address.
     const PLACE: KindId = KindId(9);
@@ -103,6 +152,45 @@ mod tests {
     #[test]
     fn the_same_key_of_another_kind_is_another_object() {
         check(&[(3, 1, 5), (3, 2, 5)], &[("a", 2, false), ("(functions)", 2, false), ("frame", 2, false)]);
+    }
+
+    /// Checks the receivers of a module and its types, from those that a profiler counted of each method.
+    fn check_profiled(methods: &[(&str, &str, u64)], expected: &[&str]) {
+        let sites: Vec<_> = methods.iter().map(|(path, facts, _)| (woven("a", path, facts), 1)).collect();
+        let mut builder = testing::builder(&sites);
+        for (path, _, count) in methods.iter().filter(|(.., count)| *count > 0) {
+            let method = Identity::new(&format!("a::{path}"), "src/lib.rs", 1);
+            let profile = builder.profile(&method).expect("the method is there");
+            profile.receivers = Some(Receivers { count: *count, is_least: false });
+        }
+        let program = builder.build();
+        let parts = program.elements.iter().filter(|element| element.method.is_none());
+        let found: Vec<_> = parts.map(|part| format!("{} {}", part.path_text(), part.receivers)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_object_that_a_profiler_saw_in_two_methods_is_no_second_object() {
+        check_profiled(
+            &[("Book::open", "type=Book self=ref", 22), ("Book::read", "type=Book self=ref", 20)],
+            &["a ≥22", "a::Book ≥22"],
+        );
+    }
+
+    #[test]
+    fn one_method_with_receivers_has_those_of_its_type() {
+        check_profiled(
+            &[("Book::open", "type=Book self=ref", 22), ("Book::new", "type=Book", 0)],
+            &["a 22", "a::Book 22"],
+        );
+    }
+
+    #[test]
+    fn receivers_that_cannot_be_distinguished_make_the_number_a_lower_bound() {
+        check_profiled(
+            &[("Book::open", "type=Book self=ref", 22), ("Book::burn", "type=Book self=value", 0)],
+            &["a ≥22", "a::Book ≥22"],
+        );
     }
 
     #[test]

@@ -125,6 +125,8 @@ pub struct Row {
 
 /// The details of a type or a package.
 pub struct Part {
+    /// True for a module, which is a part of its crate.
+    pub is_module: bool,
     /// The methods and types, and how many of them ran.
     pub ratio: Ratio,
     /// False under a filter: the methods that it leaves out may have run, too.
@@ -197,8 +199,7 @@ impl Report {
     fn of_parts(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
         let (mut rows, exact) = parts::read(store, by, filter);
         sort(&mut rows);
-        // A crate contains its modules, and a package has no total.
-        let apart = rows.iter().filter(|row| by != By::Package || row.kind.as_deref() == Some("crate"));
+        let apart = rows.iter().filter(|row| !row.is_contained());
         let shares = Shares::of(apart.map(|row| &row.measure));
         let before = rows.len();
         if !top.is_all() {
@@ -304,6 +305,11 @@ impl Row {
     /// A row without a name.
     fn new(key: Key, measure: Measure) -> Row {
         Row { key, site: None, label: None, kind: None, measure, part: None, profiles: Values::new() }
+    }
+
+    /// True if another row contains its calls: a crate contains its modules.
+    pub fn is_contained(&self) -> bool {
+        self.part.as_ref().is_some_and(|part| part.is_module)
     }
 
     /// The total time in ns; `None` if nothing was timed, and for types and packages, because their methods call each other.

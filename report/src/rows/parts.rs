@@ -40,6 +40,7 @@ fn row(store: &Store, element: &Element, is_all: bool) -> Row {
         _ => path.clone(),
     };
     let part = Part {
+        is_module: element.of == Of::Package && element.under.is_some(),
         ratio: element.ratio(),
         is_whole: is_all,
         receivers: element.receivers,

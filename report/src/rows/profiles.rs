@@ -9,7 +9,7 @@ use std::hash::Hash;
 use metaspy_core::store::{KeyKind, ProfileTable, RowKey, Value};
 use metaspy_core::{SiteId, Store, Subject};
 
-use crate::program::ColumnValue;
+use crate::program::{ColumnValue, is_additive};
 
 /// The values of a row, by the names of profiler and column.
 pub type Values = BTreeMap<String, BTreeMap<String, ColumnValue>>;
@@ -58,11 +58,14 @@ impl Profiles {
         self.by_both.get(&(site, subject)).cloned().unwrap_or_default()
     }
 
-    /// The merged values of several sites.
+    /// The merged values of several sites, without the columns that cannot be merged.
     pub fn of_sites(&self, sites: impl IntoIterator<Item = SiteId>) -> Values {
         let mut merged = Values::new();
         for values in sites.into_iter().filter_map(|site| self.by_site.get(&site)) {
             merge(&mut merged, values);
+        }
+        for (profile, columns) in &mut merged {
+            columns.retain(|column, _| is_additive(profile, column));
         }
         merged
     }
@@ -90,5 +93,31 @@ fn merge(into: &mut Values, more: &Values) {
             let known = known.entry(name.clone()).or_insert_with(empty);
             known.value = std::mem::replace(&mut known.value, Value::Empty).merged(value.clone(), column);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metaspy_core::store::Column;
+
+    use super::*;
+
+    #[test]
+    fn objects_of_several_methods_are_no_sum() {
+        let value = |name: &str, number| {
+            (name.to_owned(), ColumnValue { column: Column::new(name), value: Value::Number(number) })
+        };
+        let of_method = |receivers| {
+            let columns = BTreeMap::from([value("receivers", receivers), value("calls", 4)]);
+            Values::from([("coverage".to_owned(), columns)])
+        };
+        let by_site = HashMap::from([(SiteId(1), of_method(3)), (SiteId(2), of_method(7))]);
+        let profiles = Profiles { by_site, by_subject: HashMap::new(), by_both: HashMap::new() };
+        let columns = |sites: &[u32]| -> Vec<(String, Option<u64>)> {
+            let merged = profiles.of_sites(sites.iter().map(|site| SiteId(*site)));
+            let columns = merged.into_values().flatten();
+            columns.map(|(name, value)| (name, value.value.number())).collect()
+        };
+        assert_eq!(columns(&[1, 2]), [("calls".to_owned(), Some(8))]);
     }
 }

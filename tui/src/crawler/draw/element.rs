@@ -18,7 +18,6 @@ use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
-use crate::crawler::state::structure::columns::has_unknown_receivers;
 
 /// Draws the lines.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -105,7 +104,7 @@ fn counts(store: &Store, element: &Element) -> String {
     let mut text = counted(measure.count, "call");
     text.push_str(&outcomes(measure, ", "));
     let receivers = element.receivers;
-    if has_unknown_receivers(element) {
+    if element.has_unknown_receivers() {
         text.push_str("   receivers n/a");
     } else if !receivers.is_unknown() || receivers.is_least {
         let sign = if receivers.is_least { "≥ " } else { "" };

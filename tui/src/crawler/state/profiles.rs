@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use metaspy_core::Store;
 use metaspy_core::store::{Column as Declared, ColumnKind, KeyKind, ProfileTable, RowKey, Value as ProfileValue};
+use metaspy_report::program::is_additive;
 use metaspy_report::rows::cpu;
 
 use super::table::{Cell, Column, Kind, Width};
@@ -48,15 +49,16 @@ impl<K> Default for Profiles<K> {
 }
 
 impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
-    /// Reads the latest profile of each method profiler. `items` returns the items to which a row belongs; a value that
-    /// belongs to several rows is merged by the rule of its column.
+    /// Reads the latest profile of each method profiler. `items` returns the items to which a row belongs, its own item
+    /// first. A value that belongs to several rows is merged by the rule of its column. If it cannot be merged, only the
+    /// own item has it.
     pub fn read(&self, store: &Store, items: impl Fn(RowKey) -> Vec<K>) -> Self {
         let mut all: Vec<Profile<K>> = Vec::new();
         for profile in store.profiles() {
             // Several values of a call have types, and functions have samples: their sum is no number of an item.
             let is_of_items = |table: &&ProfileTable| !matches!(table.key, KeyKind::Type | KeyKind::Sampled);
             let tables = profile.tables.iter().filter(is_of_items).filter(|table| !profile.is_divided(table));
-            let mut columns = tables.flat_map(|table| columns(table, &items)).collect::<Vec<_>>();
+            let mut columns = tables.flat_map(|table| columns(&profile.name, table, &items)).collect::<Vec<_>>();
             if profile.name == cpu::PROFILE {
                 columns.extend(share(&columns, samples(&profile.tables)));
             }
@@ -123,13 +125,18 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> ProfileColumn<K> {
 }
 
 /// The columns of a table with the values of each item.
-fn columns<K: Clone + Eq + Hash>(table: &ProfileTable, items: impl Fn(RowKey) -> Vec<K>) -> Vec<ProfileColumn<K>> {
+fn columns<K: Clone + Eq + Hash>(
+    profiler: &str,
+    table: &ProfileTable,
+    items: impl Fn(RowKey) -> Vec<K>,
+) -> Vec<ProfileColumn<K>> {
     let mut values: Vec<HashMap<K, ProfileValue>> = table.columns.iter().map(|_| HashMap::new()).collect();
     for row in &table.rows {
         let items = items(row.key);
         for ((at, column), values) in table.columns.iter().enumerate().zip(&mut values) {
             let value = row.value(table, at);
-            for item in items.iter().filter(|_| value != ProfileValue::Empty) {
+            let count = if is_additive(profiler, &column.name) { items.len() } else { items.len().min(1) };
+            for item in items[..count].iter().filter(|_| value != ProfileValue::Empty) {
                 let known = values.entry(item.clone()).or_insert(ProfileValue::Empty);
                 *known = std::mem::replace(known, ProfileValue::Empty).merged(value.clone(), column);
             }

@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 
 use metaspy_core::Store;
-use metaspy_core::method_profilers::SelfKind;
-use metaspy_report::program::{Element, Of};
+use metaspy_report::program::Element;
 
 use super::super::indent;
 use super::super::table::{Cell, Column, Key as SortKey, Kind, TableList, Tone, Width};
@@ -36,7 +35,7 @@ impl TableList for StructureView {
                 .sorted_by(move |_, list, item| key(list.element(item).map(|it| (it.methods - it.ran).into()))),
             Self::number("receivers", Kind::Number, 10, |_, element| {
                 let receivers = element.receivers;
-                if has_unknown_receivers(element) {
+                if element.has_unknown_receivers() {
                     return Cell::text("n/a").toned(Tone::Faint);
                 }
                 Cell::optional(
@@ -84,12 +83,6 @@ impl TableList for StructureView {
         let place = |at| self.element(at).map_or((None, true), |element| (element.under, element.is_last));
         indent::tree_lines(item, levels, place)
     }
-}
-
-/// True if a method ran on objects that cannot be distinguished.
-pub fn has_unknown_receivers(element: &Element) -> bool {
-    let takes_self = matches!(&element.of, Of::Method(Some(facts)) if facts.self_kind != SelfKind::None);
-    takes_self && element.measure.count > 0 && element.receivers.is_unknown()
 }
 
 impl StructureView {
