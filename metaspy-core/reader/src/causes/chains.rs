@@ -131,7 +131,7 @@ impl Store {
         for (chain, (count, own)) in chains.iter_mut().zip(sums) {
             (chain.count, chain.self_ticks) = (count, (own as i64).max(0) as u64);
         }
-        Some(Chains { chains, timed, exact: !reasons.is_exhausted() && !memory.is_exhausted() })
+        Some(Chains { chains, timed, exact: !reasons.is_exhausted() && !memory.is_incomplete() })
     }
 }
 

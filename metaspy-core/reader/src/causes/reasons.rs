@@ -75,6 +75,8 @@ pub(crate) struct Reasons {
     /// Steps left. It bounds the time that any recording takes.
     steps: u64,
     gave_up: bool,
+    /// True if a chain led out of the window.
+    left_window: bool,
     /// The events from the first one to the one that is being visited.
     path: Vec<Visited>,
     /// The reasons of these events that are still to be visited.
@@ -101,6 +103,7 @@ impl Reasons {
             cache: vec![(0, NOTHING); size],
             steps: slots.saturating_mul(16).saturating_add(1 << 20),
             gave_up: false,
+            left_window: false,
             path: Vec::new(),
             ahead: Vec::new(),
         }
@@ -128,6 +131,11 @@ impl Reasons {
     /// True if it gave up on reasons, because a chain was too long.
     pub fn is_exhausted(&self) -> bool {
         self.gave_up
+    }
+
+    /// True if a chain of reasons led to an event that has left the window.
+    pub fn left_window(&self) -> bool {
+        self.left_window
     }
 
     fn visit(&mut self, ring: Ring<'_>, id: EventId, slot: &Slot, rule: &impl Inheritance) -> u32 {
@@ -178,7 +186,11 @@ impl Reasons {
         }
         self.steps -= 1;
         let Some((_, slot)) = ring.peek(id) else {
-            return Some(if ring.remote(id).is_some() { REMOTE } else { GONE });
+            if ring.remote(id).is_some() {
+                return Some(REMOTE);
+            }
+            self.left_window = true;
+            return Some(GONE);
         };
         let own = rule.own(id, &slot);
         match own {

@@ -244,9 +244,9 @@ impl<'a, D: Direction> Merge<'a, D> {
         }
     }
 
-    /// True if a chain of reasons was too long, so that an event may lack.
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.memory.is_exhausted()
+    /// True if a chain of reasons was not followed to its end, so that an event may lack.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.memory.is_incomplete()
     }
 
     /// True if the walk has reached its end.

@@ -21,6 +21,9 @@ use metaspy_format::summary::bit;
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
 
+/// A bit for every outcome.
+pub const ALL_OUTCOMES: u8 = u8::MAX;
+
 /// A compiled filter.
 #[derive(Clone)]
 pub struct Matcher {
@@ -115,9 +118,9 @@ impl std::fmt::Debug for Members {
 pub struct Memory(Vec<Reasons>);
 
 impl Memory {
-    /// True if a chain of reasons took too long and was given up.
-    pub fn is_exhausted(&self) -> bool {
-        self.0.iter().any(Reasons::is_exhausted)
+    /// True if a chain of reasons was not followed to its end: it took too long, or led out of the window.
+    pub fn is_incomplete(&self) -> bool {
+        self.0.iter().any(|reasons| reasons.is_exhausted() || reasons.left_window())
     }
 }
 
@@ -260,12 +263,28 @@ impl Matcher {
 
     /// True if a row of a tally matches; `None` if a condition needs a value that a row does not have.
     pub fn matches_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
+        let asks_for_outcomes = self.tests.iter().any(|(_, test)| matches!(test, Test::Outcome(_)));
+        let holds = self.selects_in_row(site, subject, epoch, meta);
+        if asks_for_outcomes && holds == Some(true) { None } else { holds }
+    }
+
+    /// The outcomes that match, one bit each. A row counts its calls by outcome, so this condition selects calls within a row.
+    pub fn outcomes(&self) -> u8 {
+        self.tests.iter().fold(ALL_OUTCOMES, |outcomes, (negated, test)| match test {
+            Test::Outcome(bits) if *negated => outcomes & !bits,
+            Test::Outcome(bits) => outcomes & bits,
+            _ => outcomes,
+        })
+    }
+
+    /// As [`Matcher::matches_row`], for the calls of the row that end in one of [`Matcher::outcomes`].
+    pub fn selects_in_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
         let belongs = self.members.as_ref().map_or(Some(true), |members| members.holds(SiteId(site), subject));
         if belongs == Some(false) {
             return Some(false);
         }
         let mut known = belongs.is_some();
-        for (negated, test) in &self.tests {
+        for (negated, test) in self.tests.iter().filter(|(_, test)| !matches!(test, Test::Outcome(_))) {
             match test.of_row(site, subject, epoch, meta) {
                 // This row is excluded, whatever the other conditions are.
                 Some(holds) if holds == *negated => return Some(false),

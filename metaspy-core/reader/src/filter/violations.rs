@@ -14,7 +14,7 @@ pub struct Violations {
     pub violated: u64,
     /// The oldest violations.
     pub events: Vec<Event>,
-    /// True if all events were checked: no chain of reasons was too long.
+    /// True if every event in the window was decided: no chain of reasons was too long or led out of the window.
     pub exact: bool,
 }
 
@@ -38,7 +38,7 @@ impl Store {
                 }
             }
         }
-        found.exact = !memory.is_exhausted() && !merge.is_exhausted();
+        found.exact = !memory.is_incomplete() && !merge.is_incomplete();
         found
     }
 }

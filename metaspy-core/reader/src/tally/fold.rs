@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::event::Outcome;
+use crate::filter::matcher::ALL_OUTCOMES;
 use crate::scan::blocks::Ring;
 use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
@@ -70,6 +72,45 @@ impl Row {
             cancelled: low(cancelled_running).into(),
             running: if source == Source::Folded { moved } else { moved.wrapping_neg() },
         }
+    }
+}
+
+impl Row {
+    /// The numbers that the row adds to a measure of the calls with these outcomes, one bit each. `None`: the row does not
+    /// distinguish them. Times of a row are those of all outcomes, so such a measure has none.
+    pub fn measure_of(&self, source: Source, outcomes: u8) -> Option<Measure> {
+        let all = self.measure(source);
+        if outcomes == ALL_OUTCOMES {
+            return Some(all);
+        }
+        let wants = |outcome: Outcome| outcomes >> outcome as u8 & 1 == 1;
+        let chosen = |outcome: Outcome, calls: u64| if wants(outcome) { calls } else { 0 };
+        let failed = chosen(Outcome::Failed, all.failed);
+        let panicked = chosen(Outcome::Panicked, all.panicked);
+        let cancelled = chosen(Outcome::Cancelled, all.cancelled);
+        // Late ends count negative, and their event may still be in the window, as a moved one.
+        let running = together(all.running, &[Outcome::Running, Outcome::Moved], wants)?;
+        let named = [all.failed, all.panicked, all.cancelled, all.running].into_iter().fold(0, u64::wrapping_add);
+        let returned: &[Outcome] = match source {
+            Source::Folded => &[Outcome::Returned, Outcome::Succeeded, Outcome::Instant],
+            // A call without an event may still run.
+            Source::Page => &[Outcome::Returned, Outcome::Succeeded, Outcome::Instant, Outcome::Running],
+        };
+        let returned = together(all.count.wrapping_sub(named), returned, wants)?;
+        let count = [failed, panicked, cancelled, running, returned].into_iter().fold(0, u64::wrapping_add);
+        let lost = if self.who().lost { count } else { 0 };
+        Some(Measure { count, lost, failed, panicked, cancelled, running, ..Measure::default() })
+    }
+}
+
+/// Those of the calls that are wanted, of calls whose outcomes a row does not distinguish.
+fn together(calls: u64, outcomes: &[Outcome], wants: impl Fn(Outcome) -> bool) -> Option<u64> {
+    let wanted = outcomes.iter().filter(|outcome| wants(**outcome)).count();
+    match wanted {
+        0 => Some(0),
+        _ if calls == 0 => Some(0),
+        _ if wanted == outcomes.len() => Some(calls),
+        _ => None,
     }
 }
 

@@ -146,6 +146,10 @@ impl TallyRow {
 pub struct Tally {
     /// The rows.
     pub rows: Vec<TallyRow>,
+    /// Calls that may be selected and are not counted: a condition of the filter is about something that is not known of
+    /// calls without an event in the window, or they were counted without site and subject. `None` if their number is
+    /// not known either.
+    pub unknown: Option<u64>,
     /// True if every selected call is counted, once. False if the filter has a condition that folded calls do not
     /// record, if some calls were counted without site and subject ([`Totals::unnamed`](crate::Totals)), or if a live
     /// recording changed during the reading.
@@ -191,8 +195,9 @@ impl Store {
                     // They are of any site and subject.
                     tally.rows.iter_mut().for_each(|row| row.measure.at_least = true);
                 }
-                let is_complete = self.missing().is_empty() && self.unnamed() == 0 && self.is_settled();
-                tally.rows_exact = tally.exact && settled && is_complete;
+                let is_complete = tally.exact && settled && self.missing().is_empty() && self.is_settled();
+                tally.unknown = tally.unknown.filter(|_| is_complete).map(|calls| calls.saturating_add(self.unnamed()));
+                tally.rows_exact = tally.unknown == Some(0);
                 tally.exact = tally.rows_exact && !others;
                 return tally;
             }
@@ -232,25 +237,29 @@ impl Store {
     /// Adds the calls without an event in the window.
     fn add_rows(&self, part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, folds: &Folds) {
         let ring = self.ring();
+        let outcomes = matcher.outcomes();
         let mut add = |row: Row, source: Source| {
-            let (who, measure) = (row.who(), row.measure(source));
+            let who = row.who();
             if !contains_epoch(&scope.epochs, who.epoch) {
                 return;
             }
-            let subject = row.subject();
-            match matcher.matches_row(who.site, subject, who.epoch, who.meta) {
+            let (subject, all, chosen) = (row.subject(), row.measure(source), row.measure_of(source, outcomes));
+            // A row without a call of its own has ends of calls that are counted elsewhere.
+            let unknown = if all.count == 0 { all.running.wrapping_neg() } else { all.count };
+            match (matcher.selects_in_row(who.site, subject, who.epoch, who.meta), chosen) {
                 // The causes of these calls are unknown.
-                Some(true) if scope.under.is_some() => part.exact &= measure.count == 0,
-                Some(true) => {
+                (Some(true), _) if scope.under.is_some() => part.unknown = part.unknown.saturating_add(all.count),
+                (Some(true), Some(measure)) if measure == Measure::default() => {}
+                (Some(true), Some(measure)) => {
                     // The root cause left the window with the calls.
                     let site = if by == By::RootCause { None } else { Some(who.site) };
                     let at = part.row(by, site, subject);
                     let cell = &mut part.cells[at];
-                    cell.without_self |= measure.timed != 0;
+                    cell.without_self |= all.timed != 0;
                     cell.measure.add(&measure);
                 }
-                Some(false) => {}
-                None => part.exact &= measure.count == 0,
+                (Some(false), _) => {}
+                (None, _) | (_, None) => part.unknown = part.unknown.saturating_add(unknown),
             }
         };
         ring.folded_rows(folds, |row| add(row, Source::Folded));

@@ -103,6 +103,56 @@ fn every_call_is_counted_in_exactly_one_place() {
 }
 
 #[test]
+fn outcomes_of_calls_that_left_the_window_are_counted_by_a_filter() {
+    let mut writer = scene(1);
+    for outcome in [Outcome::Panicked, Outcome::Moved] {
+        writer.event(Draft { start: 1, subject: node(1), outcome, ..Draft::default() });
+    }
+    let mut folded = row(who(1, false), 1, 100);
+    folded[row::FAILED_PANICKED] = 4 << 32 | 30;
+    (folded[row::TIMED], folded[row::TOTAL], folded[row::MAX]) = (100, 900, 90);
+    writer.fold_row(0, folded);
+    // The end of the moved event.
+    let mut late = row(who(1, false), 1, 0);
+    (late[row::CANCELLED_RUNNING], late[row::FAILED_PANICKED]) = (1 << 32, 1);
+    writer.page(&[row(who(1, true), 1, 5), late]);
+    let store = writer.store();
+    for (filter, count, unknown) in [
+        ("outcome:panicked", 5, 0),
+        ("outcome:failed,panicked", 36, 0),
+        ("outcome:cancelled", 0, 0),
+        ("-outcome:panicked", 102, 0),
+        ("-outcome:panicked -outcome:failed", 71, 0),
+        ("outcome:panicked subject:#2", 0, 0),
+        // Rows do not distinguish these.
+        ("outcome:returned", 0, 105),
+        ("outcome:running", 0, 6),
+        ("took:>1ns", 0, 106),
+    ] {
+        for detail in [DetailLevel::All, DetailLevel::Counts] {
+            let scope = Scope { detail, ..Scope::matching(filter.parse().expect("a filter")) };
+            let tally = store.tally(By::Site, &scope);
+            let found = tally.rows.first().map_or(0, |row| row.measure.count);
+            assert_eq!((found, tally.unknown), (count, Some(unknown)), "{filter}");
+            assert_eq!(tally.exact, unknown == 0, "{filter}");
+        }
+    }
+    // A row has no times by outcome.
+    let panicked =
+        store.tally(By::Site, &Scope::matching("outcome:panicked".parse().expect("a filter"))).rows[0].measure;
+    assert_eq!((panicked.timed, panicked.self_ticks, panicked.is_partly_timed()), (1, None, true));
+}
+
+#[test]
+fn a_cause_that_left_the_window_is_not_decided() {
+    let mut writer = scene(1);
+    let gone = crate::event::EventId::new(1, 7);
+    writer.event(Draft { start: 1, site: 2, cause: gone, ..Draft::default() });
+    let tally = writer.store().tally(By::Site, &Scope::matching("cause:layout".parse().expect("a filter")));
+    assert_eq!((tally.rows.len(), tally.exact, tally.unknown), (0, false, None));
+}
+
+#[test]
 fn calls_with_only_a_number_may_be_of_any_subject() {
     let mut writer = scene(1);
     writer.event(Draft { start: 1, subject: node(1), ..Draft::default() });

@@ -44,6 +44,8 @@ pub(crate) struct PartialTally {
     table: Table,
     pub cells: Vec<Cell>,
     pub exact: bool,
+    /// Calls of which a condition is unknown.
+    pub unknown: u64,
     self_exact: bool,
     /// Calls with several root causes.
     shared: u64,
@@ -282,7 +284,7 @@ impl<'a> Aggregation<'a> {
     fn merged(&self, workers: impl IntoIterator<Item = Worker<'a>>) -> PartialTally {
         let mut whole = PartialTally::new();
         for worker in workers {
-            let gave_up = worker.memory.is_exhausted()
+            let gave_up = worker.memory.is_incomplete()
                 || [&worker.under, &worker.roots].into_iter().flatten().any(Reasons::is_exhausted);
             let mut part = worker.part;
             part.exact &= !gave_up;

@@ -21,6 +21,7 @@ impl PartialTally {
             table: Table::new(),
             cells: Vec::new(),
             exact: true,
+            unknown: 0,
             self_exact: true,
             shared: 0,
             repeated: Shares::default(),
@@ -50,6 +51,7 @@ impl PartialTally {
     pub fn into_tally(self, by: By, detail: DetailLevel) -> Tally {
         let mut tally = Tally {
             rows: Vec::new(),
+            unknown: Some(self.unknown),
             exact: self.exact,
             rows_exact: self.exact,
             self_exact: self.self_exact,
@@ -115,6 +117,7 @@ impl PartialTally {
             self.cells[row].merge(cell);
         }
         self.exact &= other.exact;
+        self.unknown = self.unknown.saturating_add(other.unknown);
         self.self_exact &= other.self_exact;
     }
 }
