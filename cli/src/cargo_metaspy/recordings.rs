@@ -1,16 +1,25 @@
 //! The directory in which the programs of a run record.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context, Result};
+use metaspy_core::recording::UNRECORDED;
 use metaspy_report::runs::{self, Begun, Note};
 
 use crate::cargo_metaspy::profilers::Requested;
 
+/// The recordings of a run, and the programs without one.
+pub struct Recordings {
+    place: Place,
+    unrecorded: Unrecorded,
+}
+
 /// The directory of the recordings of a run.
-pub enum Recordings {
+enum Place {
     /// A kept run.
     Kept(Begun),
     /// A directory in the user's directory for recordings.
@@ -20,21 +29,22 @@ pub enum Recordings {
 impl Recordings {
     /// A new run below this target directory, or a directory below the user's directory for recordings.
     pub fn new(target_dir: &Path, note: Note) -> Result<Self> {
+        let unrecorded = Unrecorded::before(target_dir)?;
         if let Some(theirs) = env::var_os("METASPY_DIR").filter(|dir| !dir.is_empty()) {
             let dir = std::path::absolute(theirs)?.join(format!("woven-{}", std::process::id()));
             fs::create_dir_all(&dir)?;
-            return Ok(Recordings::Theirs(dir));
+            return Ok(Recordings { place: Place::Theirs(dir), unrecorded });
         }
         let runs = runs::directory(target_dir);
         let begun = Begun::new(&runs, note).with_context(|| format!("cannot record into {}", runs.display()))?;
-        Ok(Recordings::Kept(begun))
+        Ok(Recordings { place: Place::Kept(begun), unrecorded })
     }
 
     /// The directory.
     fn dir(&self) -> &Path {
-        match self {
-            Recordings::Kept(begun) => &begun.run.dir,
-            Recordings::Theirs(dir) => dir,
+        match &self.place {
+            Place::Kept(begun) => &begun.run.dir,
+            Place::Theirs(dir) => dir,
         }
     }
 
@@ -56,11 +66,44 @@ impl Recordings {
 
     /// The directory, if it is kept and contains recordings.
     pub fn kept(&self) -> Option<&Path> {
-        Some(self.dir()).filter(|_| matches!(self, Recordings::Kept(_)) && !self.recordings().is_empty())
+        Some(self.dir()).filter(|_| matches!(self.place, Place::Kept(_)) && !self.recordings().is_empty())
     }
 
     /// The recordings.
     pub fn recordings(&self) -> Vec<PathBuf> {
         runs::recordings_in(self.dir())
     }
+
+    /// The names of the programs that started without the environment of this run, each once.
+    pub fn unrecorded(&self) -> Vec<String> {
+        self.unrecorded.names()
+    }
+}
+
+/// The directory in which programs leave their names if nothing tells them to record.
+struct Unrecorded {
+    dir: PathBuf,
+    /// The names of earlier runs.
+    before: BTreeMap<OsString, Vec<u8>>,
+}
+
+impl Unrecorded {
+    /// Makes the directory, and remembers what is in it.
+    fn before(target_dir: &Path) -> Result<Self> {
+        let dir = target_dir.join(UNRECORDED);
+        fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
+        let before = files(&dir);
+        Ok(Unrecorded { dir, before })
+    }
+
+    fn names(&self) -> Vec<String> {
+        let started = files(&self.dir).into_iter().filter(|(name, start)| self.before.get(name) != Some(start));
+        started.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+    }
+}
+
+/// The files in a directory, with what they contain.
+fn files(dir: &Path) -> BTreeMap<OsString, Vec<u8>> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.file_name(), fs::read(entry.path()).ok()?))).collect()
 }

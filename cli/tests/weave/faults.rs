@@ -188,3 +188,39 @@ fn what_the_linker_misses_is_the_users_error() {
     assert!(did.code == 101 && did.stderr.contains("nowhere_to_be_found"), "{}", did.stderr);
     assert!(!did.stderr.contains("metaspy: unlinked"), "{}", did.stderr);
 }
+
+#[test]
+#[cfg(unix)]
+fn a_program_whose_environment_was_cleared_is_reported_and_no_count_is_exact() {
+    let test = "#[test]\nfn clears() {\n    let mut program = std::process::Command::new(env!(\"CARGO_BIN_EXE_cleared\"));\n    \
+                if std::env::var_os(\"CLEAR\").is_some() {\n        program.env_clear();\n    }\n    \
+                assert!(program.status().unwrap().success());\n}\n";
+    let package = Package::new(
+        "cleared",
+        &[
+            ("Cargo.toml", &manifest("cleared", "2024", "")),
+            ("src/main.rs", "fn only_here() -> u32 {\n    42\n}\n\nfn main() {\n    assert_eq!(only_here(), 42);\n}\n"),
+            ("tests/it.rs", test),
+        ],
+    );
+    let cleared = package.metaspy_in(&["test"], &[("CLEAR", "1".as_ref())]);
+    assert_eq!(cleared.calls("cleared::only_here"), Some(0));
+    assert_eq!(cleared.json["exact"], false, "{}", cleared.json);
+    let doubt = cleared.json["doubts"][0].as_str().expect("it is a sentence");
+    assert!(doubt.starts_with("`cleared` ran and its calls are not counted"), "{doubt}");
+
+    // The name that is left over from the first run is no doubt about the second.
+    let passed_on = package.metaspy(&["test"]);
+    assert_eq!(passed_on.calls("cleared::only_here"), Some(1));
+    assert_eq!(passed_on.json["exact"], true, "{}", passed_on.json);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_function_that_runs_before_main_is_counted() {
+    let main = "fn begins() -> u32 {\n    1\n}\n\nextern \"C\" fn before() {\n    assert_eq!(begins(), 1);\n}\n\n\
+                #[used]\n#[unsafe(link_section = \".init_array\")]\nstatic BEFORE: extern \"C\" fn() = before;\n\n\
+                fn main() {}\n";
+    let package = Package::new("early", &[("Cargo.toml", &manifest("early", "2024", "")), ("src/main.rs", main)]);
+    assert_eq!(package.metaspy(&["run"]).calls("early::begins"), Some(1));
+}

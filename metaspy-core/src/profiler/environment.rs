@@ -35,16 +35,19 @@ pub(crate) fn start() {
         if ["METASPY_PROFILE", "METASPY_RECORD"].into_iter().any(is_set) {
             warn(&format!("nothing is recorded: {}", StartError::Privileged));
         }
+        recording::leave_name();
         return;
     }
     let is_recorded = std::env::var_os("METASPY_RECORD").is_some_and(|value| !value.is_empty() && value != "memory");
     let is_profiled = is_set("METASPY_PROFILE");
     report_without_effect(is_recorded || is_profiled);
     if !is_recorded && !is_profiled {
+        recording::leave_name();
         return;
     }
     if let Err(error) = Recording::selected() {
         recording::refuse(&error);
+        recording::leave_name();
         return;
     }
     start_profilers();

@@ -5,6 +5,7 @@ mod identity;
 mod names;
 mod requested;
 mod rotation;
+mod unrecorded;
 
 pub use crate::recorder::StartError;
 pub use directory::{Listed, clean, directory, find, list, removed_from, run};
@@ -17,6 +18,8 @@ use std::sync::atomic::Ordering;
 pub use metaspy_format::Policy;
 use requested::Otherwise;
 pub(crate) use requested::refuse;
+pub use unrecorded::UNRECORDED;
+pub(crate) use unrecorded::leave_name;
 
 use crate::format::layout;
 use crate::format::superblock as sb;

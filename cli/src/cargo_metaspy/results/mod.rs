@@ -99,6 +99,12 @@ fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
             Err(error) => run.doubts.push(format!("a recording cannot be read: {error}")),
         }
     }
+    for name in recordings.unrecorded() {
+        run.doubts.push(format!(
+            "`{name}` ran and its calls are not counted: the program that started it did not pass on METASPY_RECORD, \
+             METASPY_DIR and METASPY_RUN"
+        ));
+    }
     run.program = builder.build();
     for (name, lost) in &run.program.profiles.lost {
         let values = counted(*lost, "value");
