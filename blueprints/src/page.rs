@@ -5,14 +5,15 @@ use crate::graph::Graph;
 use crate::picture::{Options, PictureError, draw};
 use crate::scene::{Kind, Scene};
 
-/// The page of a graph: this picture, and behind tabs the others.
+/// The page of a graph: this picture, and behind tabs the others. Below a root they are the pictures of calls.
 ///
 /// # Errors
 ///
 /// If the recording lacks what this picture shows. Others that cannot be drawn are left out.
 pub fn page(kind: Kind, graph: &Graph, options: &Options) -> Result<String, PictureError> {
     let mut scenes: Vec<Scene> = vec![draw(kind, graph, options)?];
-    let others = Kind::OF_A_RUN.into_iter().filter(|&other| other != kind);
+    let of_graph = |&other: &Kind| graph.root.is_none() || matches!(other, Kind::Behavioural | Kind::Calls);
+    let others = Kind::OF_A_RUN.into_iter().filter(of_graph).filter(|&other| other != kind);
     scenes.extend(others.filter_map(|other| draw(other, graph, options).ok()));
     let scenes = scenes.iter().map(|scene| (scene.kind.word().to_owned(), scene)).collect();
     Ok(html(&[Pictures { graph, scenes }]))

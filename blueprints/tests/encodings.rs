@@ -152,9 +152,7 @@ fn what_is_missing_is_named_with_the_way_to_record_it() {
     graph.methods.iter_mut().for_each(|method| method.executions = 0);
     assert!(error(&graph, Kind::Structural).contains("nothing ran"));
     assert!(error(&Graph::default(), Kind::Coverage).contains("no methods"));
-    let from = Options { from: Some("nowhere".into()), ..Options::default() };
-    let error =
-        picture::draw(Kind::Behavioural, &program(20, 6), &from).expect_err("there is no such method").to_string();
+    let error = program(20, 6).below("nowhere").expect_err("there is no such method");
     assert!(error.contains("nowhere"), "{error}");
 }
 
@@ -224,16 +222,23 @@ fn candidates_for_a_cache_are_ranked_by_the_time_to_save() {
 }
 
 #[test]
-fn a_callee_with_a_million_times_the_roots_time_sets_the_scale() {
+fn a_callee_with_a_million_times_the_roots_time_has_its_part_below_the_root() {
     let mut graph = program(3, 15);
-    graph.calls = vec![Call { from: 0, to: 1, count: 1, total_ns: 1 }, Call { from: 2, to: 1, count: 1, total_ns: 1 }];
-    for (method, total) in graph.methods.iter_mut().zip([1_000, 1_000_000_000, 1_000_000_000]) {
-        (method.total_ns, method.executions) = (Some(total), 1);
+    graph.calls = vec![
+        Call { from: 0, to: 1, count: 1, total_ns: 999 },
+        Call { from: 2, to: 1, count: 1, total_ns: 999_999_001 },
+    ];
+    graph.entries.clear();
+    for (method, (executions, total)) in
+        graph.methods.iter_mut().zip([(1, 1_000), (2, 1_000_000_000), (1, 1_000_000_000)])
+    {
+        (method.total_ns, method.executions) = (Some(total), executions);
     }
-    let path = graph.methods[0].path.clone();
-    let options = Options { from: Some(path), ..Options::default() };
-    let scene = picture::draw(Kind::Behavioural, &graph, &options).expect("it is drawn");
+    let below = graph.clone().below(&graph.methods[0].path).expect("it is a method");
+    let scene = picture::draw(Kind::Behavioural, &below, &Options::default()).expect("it is drawn");
     assert!(scene.size.1 < 1_000.0, "{:?}", scene.size);
+    assert!(scene.nodes.iter().all(|node| node.share <= 1.0), "{:?}", scene.nodes);
+    assert_eq!((below.methods[1].executions, below.total(1), below.time_sign(1)), (1, 999, ""));
 }
 
 #[test]

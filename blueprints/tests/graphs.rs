@@ -23,8 +23,8 @@ fn calls_hang_below_the_caller_nearest_to_the_top_and_patterns_have_marks() {
     let mut graph = with_calls(program(6, 1), &[(0, 1), (1, 2), (2, 3), (0, 3), (3, 1), (3, 4)]);
     graph.methods.iter_mut().for_each(|method| method.executions = 7);
     graph.patterns = vec![(Pattern::MoreTests, vec![2]), (Pattern::WellTested, vec![5])];
-    let from = Options { from: Some(graph.methods[0].path.clone()), ..Options::default() };
-    let scene = picture::draw(Kind::Calls, &graph, &from).expect("callers are recorded");
+    graph = graph.clone().below(&graph.methods[0].path).expect("it is a method");
+    let scene = picture::draw(Kind::Calls, &graph, &Options::default()).expect("callers are recorded");
     let box_of = |method: usize| scene.nodes.iter().position(|node| node.methods == [method]);
     let parent = |method: usize| {
         let to = box_of(method)?;
@@ -92,8 +92,8 @@ fn productions_are_sized_by_activations_and_filled_by_their_state() {
     for (method, entered) in grammar.graph.methods.iter_mut().zip([10, 1_000_000, 5, 0, 0]) {
         method.executions = entered;
     }
-    let from = Options { from: Some(grammar.graph.methods[0].path.clone()), ..Options::default() };
-    let scene = picture::draw_grammar(&grammar, &from).expect("there are productions");
+    grammar.graph.root = Some(0);
+    let scene = picture::draw_grammar(&grammar, &Options::default()).expect("there are productions");
     let fills: Vec<(Fill, f64, f64)> = scene.nodes.iter().map(|it| (it.fill, it.rect.w, it.rect.h)).collect();
     let log = |n: u64| ((n + 1) as f64).log2();
     for ((fill, w, h), (expected, entered, matched)) in fills.iter().zip([

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use metaspy_report::coverage::Pattern;
 
-use crate::graph::{Call, Graph, Method, OwnerKind};
+use crate::graph::{Bounds, Call, Graph, Method, OwnerKind};
 use crate::scene::{Border, EdgeKind, Frame, List, Node, Scene};
 
 /// The scene with the methods that it shows.
@@ -90,6 +90,14 @@ impl Shown {
         all.insert("owners".into(), owners.iter().map(owner).collect());
         all.insert("methods".into(), self.methods.iter().map(method).collect());
         all.insert("calls".into(), graph.calls.iter().filter_map(call).collect());
+        if graph.bounds != Bounds::default() {
+            let places = |of: &[bool]| -> Value {
+                self.methods.iter().enumerate().filter(|&(_, &at)| of[at]).map(|(place, _)| place).collect()
+            };
+            let Bounds { calls, times, own } = &graph.bounds;
+            let at_most = json!({ "calls": places(calls), "total": places(times), "own": places(own) });
+            all.insert("at_most".into(), at_most);
+        }
         all.insert("files".into(), files.into());
         all.insert("returns".into(), returns.into());
         all

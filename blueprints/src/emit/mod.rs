@@ -28,10 +28,16 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
     if !kind.is_of_methods() {
         return lines;
     }
-    lines.push(format!("{} executions, {} receivers", grouped(method.executions), method.receivers));
+    lines.push(format!(
+        "{}{} executions, {} receivers",
+        graph.calls_sign(top),
+        grouped(method.executions),
+        method.receivers
+    ));
     if let Some(total) = method.total_ns {
-        let own = method.self_ns.map_or_else(|| "unknown".into(), time);
-        lines.push(format!("total {}, own {own}", time(total)));
+        let own =
+            method.self_ns.map_or_else(|| "unknown".into(), |own| format!("{}{}", graph.own_sign(top), time(own)));
+        lines.push(format!("total {}{}, own {own}", graph.time_sign(top), time(total)));
         let recorded =
             || format!("recorded total {}, {} of it hooks", time(total + method.hooks_ns), time(method.hooks_ns));
         lines.extend((method.hooks_ns > 0).then(recorded));

@@ -41,24 +41,30 @@ pub fn outline(scene: &Scene, graph: &Graph) -> Vec<Line> {
     let mut open: Vec<(usize, Option<usize>, bool)> = roots.map(|root| (root, None, true)).collect();
     while let Some((at, parent, is_last)) = open.pop() {
         let node = &scene.nodes[at];
-        let more = node.methods.len().saturating_sub(1);
-        let name = match node.methods.first() {
-            Some(&method) if more > 0 => format!("{} +{more}", name_of(graph, method)),
-            Some(&method) => name_of(graph, method),
-            None => node.label.as_ref().map_or_else(String::new, |label| label.text.clone()),
-        };
-        let here = Some(lines.len());
-        let last = callees[at].len().saturating_sub(1);
-        open.extend(callees[at].iter().enumerate().rev().map(|(order, &callee)| (callee, here, order == last)));
-        lines.push(Line {
-            name,
+        let note = node.mark.map_or("", |pattern| pattern.title().split(':').next().unwrap_or_default());
+        let mut line = Line {
+            name: node.label.as_ref().map_or_else(String::new, |label| label.text.clone()),
             parent,
             is_last,
-            method: node.methods.first().copied(),
+            method: None,
             share: (node.share * 1_000.0) as u64,
             fill: node.fill,
-            note: node.mark.map_or("", |pattern| pattern.title().split(':').next().unwrap_or_default()).into(),
-        });
+            note: note.into(),
+        };
+        // Each method of a chain has a line of its own, so that a search finds it.
+        for (depth, &method) in node.methods.iter().enumerate() {
+            if depth > 0 {
+                let part = graph.total(method) as f64 / graph.total(node.methods[0]).max(1) as f64;
+                let share = (node.share * part * 1_000.0) as u64;
+                let inner = Line { parent: Some(lines.len()), is_last: true, share, ..line.clone() };
+                lines.push(std::mem::replace(&mut line, inner));
+            }
+            (line.name, line.method) = (name_of(graph, method), Some(method));
+        }
+        let here = Some(lines.len());
+        lines.push(line);
+        let last = callees[at].len().saturating_sub(1);
+        open.extend(callees[at].iter().enumerate().rev().map(|(order, &callee)| (callee, here, order == last)));
     }
     lines
 }

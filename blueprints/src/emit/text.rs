@@ -144,15 +144,18 @@ fn line(kind: Kind, node: &Node, graph: &Graph, columns: usize, depth: usize) ->
         None => (String::new(), node.label.as_ref().map_or_else(String::new, |label| label.text.clone())),
         Some(&top) => {
             let more = if node.methods.len() > 1 { format!(" +{}", node.methods.len() - 1) } else { String::new() };
-            (format!("{}×", grouped(graph.methods[top].executions)), format!("{}{more}", name_of(graph, top)))
+            let sign = graph.calls_sign(top);
+            (format!("{sign}{}×", grouped(graph.methods[top].executions)), format!("{}{more}", name_of(graph, top)))
         }
     };
     let branch = if depth == 0 { String::new() } else { "│ ".repeat(depth - 1) + "├ " };
     let count = pad_left(&count, 12);
+    let sign = node.methods.first().map_or("", |&top| graph.time_sign(top));
+    let share = pad_left(&format!("{sign}{:.1}%", node.share * 100.0), 6);
     let start = match kind {
         Kind::Calls => format!("{lines:>5} {} {count} {branch}", node.fill.letter()),
         Kind::Grammar => format!("{} {count} {branch}", node.fill.letter()),
-        _ => format!("{:>5.1}% {} {count} {branch}", node.share * 100.0, fit(&bar, BAR)),
+        _ => format!("{share} {} {count} {branch}", fit(&bar, BAR)),
     };
     let room = |used: &str| columns.saturating_sub(width(used)).max(8);
     let line = format!("{start}{}", shorten_path(&name, room(&start)));

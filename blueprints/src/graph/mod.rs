@@ -1,5 +1,6 @@
 //! The methods of a program with their numbers, the types that own them, and the calls between them.
 
+mod below;
 pub mod hooks;
 mod recursion;
 pub mod written_calls;
@@ -11,6 +12,7 @@ use metaspy_core::{SiteId, Store};
 use metaspy_report::coverage::{Found, Pattern, patterns};
 use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Returned};
 
+pub use below::Bounds;
 pub use hooks::HookCost;
 
 /// What pictures are drawn of.
@@ -38,6 +40,10 @@ pub struct Graph {
     pub notes: Vec<String>,
     /// The cost of hooks that was subtracted from times.
     pub hooks: Option<HookCost>,
+    /// The method at the top of pictures of calls; `None` for the whole program. See [`Graph::below`].
+    pub root: Option<usize>,
+    /// Which numbers are upper bounds.
+    pub bounds: Bounds,
 }
 
 /// A method.

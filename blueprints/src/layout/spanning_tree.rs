@@ -5,13 +5,10 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::graph::Graph;
 
-/// The share of the entries' time that makes one entry the root of the picture.
-const ALONE: f64 = 0.97;
-
 /// A tree of methods.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// The only entry, or `None` for "(program)" above all entries.
+    /// The root of the graph or its only entry, or `None` for "(program)" above all entries.
     pub root: Option<usize>,
     /// The caller of each method in the tree. `Some(None)` is below "(program)" or is the root; `None` is not in the tree.
     pub caller: Vec<Option<Option<usize>>>,
@@ -26,20 +23,19 @@ pub struct Tree {
 /// A call that leads out of the tree: time, number, and the method with the first path.
 type Way = (u64, u64, Reverse<usize>, Option<usize>);
 
-/// The tree of everything that ran, or of what `from` leads to.
-pub fn spanning_tree(graph: &Graph, from: Option<usize>) -> Tree {
+/// The tree of everything that ran, or of what the root of the graph leads to.
+pub fn spanning_tree(graph: &Graph) -> Tree {
     let count = graph.methods.len();
     let mut calls: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (at, call) in graph.calls.iter().enumerate().filter(|(_, call)| call.from != call.to) {
         calls[call.from].push(at);
     }
-    let entries = entries(graph, from);
+    let entries = entries(graph, graph.root);
     let time: u64 = entries.iter().map(|&(_, ns, _)| ns).sum();
-    let alone = entries.iter().find(|&&(_, ns, _)| time > 0 && ns as f64 >= ALONE * time as f64);
-    let root = from.or(alone.map(|&(method, ..)| method)).or(match &entries[..] {
-        [(only, ..)] => Some(*only),
+    let root = match entries[..] {
+        [(only, ..)] => Some(only),
         _ => None,
-    });
+    };
     let mut tree = Tree {
         root,
         caller: vec![None; count],
@@ -105,13 +101,30 @@ fn entries(graph: &Graph, from: Option<usize>) -> Vec<(usize, u64, u64)> {
     if let Some(from) = from {
         return vec![(from, graph.total(from), graph.methods[from].executions)];
     }
-    let mut is_called = vec![false; graph.methods.len()];
-    graph.calls.iter().filter(|call| call.from != call.to).for_each(|call| is_called[call.to] = true);
     let mut entries: Vec<(usize, u64, u64)> =
         graph.entries.iter().map(|&(method, edge)| (method, edge.total_ns, edge.count)).collect();
-    graph.entries.iter().for_each(|&(method, _)| is_called[method] = true);
+    let mut callees: Vec<Vec<usize>> = vec![Vec::new(); graph.methods.len()];
+    let mut is_called = vec![false; graph.methods.len()];
+    for call in graph.calls.iter().filter(|call| call.from != call.to) {
+        callees[call.from].push(call.to);
+        is_called[call.to] = true;
+    }
+    let mut is_reached = vec![false; graph.methods.len()];
+    let mut reach = |from: usize| {
+        let is_new = !is_reached[from];
+        let mut open = vec![from];
+        while let Some(at) = open.pop() {
+            if !std::mem::replace(&mut is_reached[at], true) {
+                open.extend(&callees[at]);
+            }
+        }
+        is_new
+    };
+    graph.entries.iter().for_each(|&(method, _)| _ = reach(method));
     // A caller that was not recorded is no reason to leave a method out.
-    let lost = graph.ran().filter(|&method| !is_called[method]);
+    let mut ran: Vec<usize> = graph.ran().collect();
+    ran.sort_by_key(|&method| (is_called[method], Reverse(graph.total(method)), method));
+    let lost = ran.into_iter().filter(|&method| reach(method));
     entries.extend(lost.map(|method| (method, graph.total(method), graph.methods[method].executions)));
     entries
 }

@@ -1,5 +1,7 @@
 //! A call graph as a tree of boxes: which methods are drawn, which are folded into one box, and where the boxes are.
 
+use std::cmp::Reverse;
+
 use metaspy_report::text::{counted, percent};
 
 use super::boxes::edges;
@@ -19,7 +21,7 @@ const SCREEN: (f64, f64) = (1400.0, 820.0);
 const LABELLED: f64 = 0.035;
 /// The letters of a label at most, without its marks.
 const LETTERS: usize = 14;
-/// A chain is folded as long as the heaviest callee has this share of its caller's time,
+/// A chain is folded as long as the heaviest callee has this share of its caller's time, and of its own time in this caller,
 const FOLDED: f64 = 0.95;
 /// and all other callees together have at most this share.
 const BESIDE: f64 = 0.10;
@@ -80,11 +82,14 @@ pub fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTr
     if !graph.has_callers {
         return Err(PictureError::NoCallers);
     }
-    let from = options.from.as_deref().map(|path| graph.find(path)).transpose().map_err(PictureError::NoSuchMethod)?;
-    let tree = spanning_tree(graph, from);
+    let tree = spanning_tree(graph);
     let least = (tree.total_ns as f64 * options.threshold) as u64;
     let is_drawn = drawn(graph, &tree, least);
-    let items = items(graph, &tree, &is_drawn, form.chains);
+    let folds = match form.chains {
+        Chains::Folded => Some(times_in_callers(graph, &tree)),
+        Chains::Drawn => None,
+    };
+    let items = items(graph, &tree, &is_drawn, folds.as_deref());
     if items.is_empty() {
         return Err(PictureError::NothingRan);
     }
@@ -107,7 +112,7 @@ pub fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTr
         "a shared callee has the time of all its callers, so it may be taller than the caller above it".into(),
     ];
     let elsewhere = graph.ran().filter(|&at| tree.caller[at].is_none()).count();
-    if from.is_some() && elsewhere > 0 {
+    if graph.root.is_some() && elsewhere > 0 {
         notes.push(format!("{} not called from here", counted(elsewhere as u64, "method")));
     }
     Ok(CallTree {
@@ -136,17 +141,26 @@ fn drawn(graph: &Graph, tree: &Tree, least: u64) -> Vec<bool> {
     drawn
 }
 
-/// The boxes, each behind its children; the last one is the root.
-fn items(graph: &Graph, tree: &Tree, is_drawn: &[bool], chains: Chains) -> Vec<Item> {
+/// The time of each method within the caller above it in the tree.
+fn times_in_callers(graph: &Graph, tree: &Tree) -> Vec<u64> {
+    let mut times = vec![0; graph.methods.len()];
+    for call in graph.calls.iter().filter(|call| tree.caller[call.to] == Some(Some(call.from))) {
+        times[call.to] += call.total_ns;
+    }
+    times
+}
+
+/// The boxes, each behind its children; the last one is the root. Chains are folded by the times of methods in their callers.
+fn items(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: Option<&[u64]>) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     // Box of each method whose chain begins with it.
     let mut done: Vec<Option<usize>> = vec![None; graph.methods.len()];
     let mut open: Vec<(usize, bool)> =
         tree.tops.iter().rev().filter(|&&top| is_drawn[top]).map(|&top| (top, false)).collect();
     while let Some((method, is_ready)) = open.pop() {
-        let chain = match chains {
-            Chains::Folded => chain(graph, tree, is_drawn, method),
-            Chains::Drawn => vec![method],
+        let chain = match in_callers {
+            Some(times) => chain(graph, tree, is_drawn, times, method),
+            None => vec![method],
         };
         let last = *chain.last().unwrap_or(&method);
         let callees = tree.callees[last].iter().filter(|&&callee| is_drawn[callee]);
@@ -166,16 +180,19 @@ fn items(graph: &Graph, tree: &Tree, is_drawn: &[bool], chains: Chains) -> Vec<I
     items
 }
 
-/// A method, and below it those that have nearly all of its time.
-fn chain(graph: &Graph, tree: &Tree, is_drawn: &[bool], top: usize) -> Vec<usize> {
+/// A method, and below it those that have nearly all of its time. A method that others call as well has a box of its own.
+fn chain(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: &[u64], top: usize) -> Vec<usize> {
     let mut chain = vec![top];
     let mut at = top;
     loop {
-        let time = graph.total(at) as f64;
-        let mut callees = tree.callees[at].iter().filter(|&&callee| is_drawn[callee]);
-        let Some(&heaviest) = callees.next() else { return chain };
-        let rest: u64 = callees.map(|&callee| graph.total(callee)).sum();
-        if (graph.total(heaviest) as f64) < FOLDED * time || rest as f64 > BESIDE * time {
+        let callees = tree.callees[at].iter().copied().filter(|&callee| is_drawn[callee]);
+        let Some(heaviest) = callees.clone().max_by_key(|&callee| (in_callers[callee], Reverse(callee))) else {
+            return chain;
+        };
+        let rest: u64 = callees.filter(|&callee| callee != heaviest).map(|callee| in_callers[callee]).sum();
+        let time = graph.total(at);
+        let least = FOLDED * time.max(graph.total(heaviest)) as f64;
+        if (in_callers[heaviest] as f64) < least || rest as f64 > BESIDE * time as f64 {
             return chain;
         }
         chain.push(heaviest);

@@ -8,9 +8,9 @@ use std::cmp::Reverse;
 
 use metaspy_report::text::{clean, counted};
 
+use super::PictureError;
 use super::boxes::{Boxes, beside, boxes};
 use super::coverage::{fill, legend, legend_of_marks, marks, patterns, size};
-use super::{Options, PictureError};
 use crate::graph::Graph;
 use crate::graph::written_calls::written_calls;
 use crate::layout::spanning_tree::breadth_first;
@@ -26,15 +26,14 @@ const READABLE: (f64, f64) = (2_000.0, 1_150.0);
 const LETTERS: usize = 18;
 
 /// Draws what the program, or one method, calls.
-pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
+pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
     if !graph.has_callers {
         return Err(PictureError::NoCallers);
     }
     let mut graph = graph.clone();
-    let from = options.from.as_deref().map(|path| graph.find(path)).transpose().map_err(PictureError::NoSuchMethod)?;
     let written = written_calls(&graph);
     graph.calls.extend(&written);
-    let mut tree = breadth_first(&graph, from);
+    let mut tree = breadth_first(&graph, graph.root);
     // Where there is not room for all, the longest methods matter most.
     tree.callees.iter_mut().for_each(|callees| callees.sort_by_key(|&at| Reverse(graph.methods[at].lines)));
     let label = |at: Option<usize>| match at {

@@ -22,11 +22,10 @@ const LISTED: usize = 100;
 /// If there is none.
 pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     let (graph, numbers, view) = (&viewed.graph, &viewed.numbers, &viewed.view);
-    let from = options.from.as_deref().map(|path| graph.find(path)).transpose().map_err(PictureError::NoSuchMethod)?;
     if graph.methods.is_empty() {
         return Err(PictureError::NothingRan);
     }
-    let tree = breadth_first(graph, from);
+    let tree = breadth_first(graph, graph.root);
     let most = [0, 1, 2].map(|channel| numbers.iter().map(|of| of[channel]).max().unwrap_or(0).max(1));
     let mut by_fill: Vec<usize> = (0..numbers.len()).filter(|&at| numbers[at][2] > 0).collect();
     by_fill.sort_by_key(|&at| (Reverse(numbers[at][2]), at));

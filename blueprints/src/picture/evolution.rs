@@ -45,6 +45,9 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     if step.by == By::Time && step.runs.0.min(step.runs.1) < 5 {
         notes.push("fewer than five runs a side: some changes may be chance".into());
     }
+    if step.larger.root.is_some() {
+        notes.push("numbers are those of all calls of a method, also from elsewhere".into());
+    }
     notes.push(hooks_note(&step.graph));
     notes.extend(step.graph.notes.iter().cloned());
     if step.share_of_new() > MANY_NEW {

@@ -25,8 +25,7 @@ pub fn draw(grammar: &Grammar, options: &Options) -> Result<Scene, PictureError>
     if graph.methods.is_empty() {
         return Err(PictureError::NoGrammar);
     }
-    let from = options.from.as_deref().map(|path| graph.find(path)).transpose().map_err(PictureError::NoSuchMethod)?;
-    let tree = breadth_first(graph, from.or(start(grammar)));
+    let tree = breadth_first(graph, graph.root.or(start(grammar)));
     let label = |at: Option<usize>| at.map_or("(grammar)".into(), |at| clean(&graph.methods[at].name).into_owned());
     let is_shadowed = |at: Option<usize>| at.is_some_and(|at| grammar.productions[at].shadow.is_some());
     let sign = |at: Option<usize>| if is_shadowed(at) { " ⊘" } else { "" };

@@ -31,8 +31,6 @@ use crate::scene::{Kind, Scene, Sign};
 pub struct Options {
     /// The name of the recording.
     pub title: String,
-    /// The method at the top of a behavioural blueprint, by its path; `None` for the whole program.
-    pub from: Option<String>,
     /// Methods with less than this share of the root's time are left out of a behavioural blueprint.
     pub threshold: f64,
 }
@@ -61,13 +59,11 @@ pub enum PictureError {
     NoInstructions,
     /// The versions have no method in common.
     Strangers,
-    /// The method at the top is not one method.
-    NoSuchMethod(String),
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { title: "a run".into(), from: None, threshold: 0.01 }
+        Options { title: "a run".into(), threshold: 0.01 }
     }
 }
 
@@ -105,7 +101,6 @@ impl fmt::Display for PictureError {
             PictureError::Strangers => f.write_str(
                 "the recordings have no method that ran in both: record two versions of one program, with the same selection",
             ),
-            PictureError::NoSuchMethod(message) => f.write_str(message),
         }
     }
 }
@@ -128,7 +123,7 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
         Kind::Structural => structural::draw(graph)?,
         Kind::Behavioural => behavioural::draw(graph, options)?,
         Kind::Coverage => coverage::draw(graph),
-        Kind::Calls => calls::draw(graph, options)?,
+        Kind::Calls => calls::draw(graph)?,
         Kind::Evolution => return Err(PictureError::OneVersion),
         Kind::Grammar => return Err(PictureError::NoGrammar),
         Kind::Domain => return Err(PictureError::NoView),

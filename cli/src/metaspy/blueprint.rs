@@ -39,21 +39,34 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     let (store, filter) = open_recording(&options.sources, options.filter.as_deref())?;
     let picture_error = |error: PictureError| say(error.to_string());
     if options.kind == Kind::Grammar {
-        let grammar = Grammar::read(&store, &filter);
+        let mut grammar = Grammar::read(&store, &filter);
+        set_root(options, &mut grammar.graph)?;
         let scene = picture::draw_grammar(&grammar, &drawn).map_err(picture_error)?;
         return show(options, &scene, &grammar.graph, || Ok(page_of(&grammar.graph, &scene)), out);
     }
     if let Some(file) = &options.view {
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
         let viewed = View::parse(&text).and_then(|view| view.read(&store, &filter));
-        let viewed = viewed.map_err(|error| say(format!("{}: {error}", file.display())))?;
+        let mut viewed = viewed.map_err(|error| say(format!("{}: {error}", file.display())))?;
+        set_root(options, &mut viewed.graph)?;
         let scene = picture::draw_domain(&viewed, &drawn).map_err(picture_error)?;
         return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
     }
     let mut graph = with_time("counting", || Graph::read(&store, &filter));
     hook_cost::subtract(&mut graph, &store, options.hooks)?;
+    if let Some(path) = &options.from {
+        graph = graph.below(path).map_err(say)?;
+    }
     let scene = picture::draw(options.kind, &graph, &drawn).map_err(picture_error)?;
     show(options, &scene, &graph, || page(options.kind, &graph, &drawn).map_err(picture_error), out)
+}
+
+/// Begins a picture at the requested element. Its numbers stay those of the whole run.
+pub(super) fn set_root(options: &arguments::Blueprint, graph: &mut Graph) -> Result<()> {
+    if let Some(path) = &options.from {
+        graph.root = Some(graph.find(path).map_err(say)?);
+    }
+    Ok(())
 }
 
 /// A recording in a title: a whole path has its last two parts.
@@ -124,7 +137,7 @@ fn open_recording(sources: &[PathBuf], passes: Option<&str>) -> Result<(Store, F
 
 /// How a picture is drawn, with this title.
 pub(super) fn drawing(options: &arguments::Blueprint, title: String) -> Options {
-    Options { title, from: options.from.clone(), threshold: options.threshold / 100.0 }
+    Options { title, threshold: options.threshold / 100.0 }
 }
 
 /// The columns of a text.

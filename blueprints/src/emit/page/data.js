@@ -18,7 +18,10 @@ const path = m => [owner(m)[0], short(m)].filter(Boolean).join('::');
 const methodsOf = at => P.nodes[at][5];
 const more = at => P.nodes[at][6] ?? {};
 const nameOf = at => methodsOf(at).length ? short(methodsOf(at)[0]) : 'the whole program';
-const weight = at => { const m = D.methods[methodsOf(at)[0]]; return m[TOTAL] ?? m[RUNS]; };
+// `≤ ` if a number of a method is an upper bound: its calls, its total, or its own time and the calls that it makes.
+const most = (m, number) => D.at_most?.[number].includes(m) ? '≤ ' : '';
+const amount = m => D.methods[m][TOTAL] ?? D.methods[m][RUNS];
+const weight = at => amount(methodsOf(at)[0]);
 
 // Callers and callees of each method, the box of each method, and the boxes in the order of their times.
 function load(picture) {
@@ -40,12 +43,13 @@ function describe(at) {
   if (!methods.length) return 'the whole program';
   const m = methods[0], d = D.methods[m], tip = more(at).tip?.split('\n') ?? [];
   if (!P.of_methods) return [path(m), ...tip].join('\n');
-  const out = [path(m), ...tip, d[RUNS] === 0 ? 'never ran' : plural(d[RUNS], 'execution') + (d[RECEIVERS] === 'n/a' ? '' : `, receivers: ${d[RECEIVERS]}`)];
-  if (d[TOTAL] != null && d[RUNS]) out.push(`total ${time(d[TOTAL])}, own ${time(d[OWN])}, ${time(Math.round(d[TOTAL] / d[RUNS]))} a call`);
+  const out = [path(m), ...tip, d[RUNS] === 0 ? 'never ran' : most(m, 'calls') + plural(d[RUNS], 'execution') + (d[RECEIVERS] === 'n/a' ? '' : `, receivers: ${d[RECEIVERS]}`)];
+  if (d[TOTAL] != null && d[RUNS]) out.push(`total ${most(m, 'total')}${time(d[TOTAL])}, own ${most(m, 'own')}${time(d[OWN])}`
+    + (most(m, 'calls') || most(m, 'total') ? '' : `, ${time(Math.round(d[TOTAL] / d[RUNS]))} a call`));
   if (d[HOOKS]) out.push(`recorded total ${time(d[TOTAL] + d[HOOKS])}, ${time(d[HOOKS])} of it hooks`);
   if (d[RETURNS] != null) out.push(`returns: ${RETURNED[D.returns[d[RETURNS]]]}`);
   if (d[TESTS]) out.push(`in ${plural(d[TESTS], 'test')}`);
-  const same = callees[m].filter(([c]) => d[RUNS] > 1 && D.methods[c][RUNS] === d[RUNS]).map(([c]) => short(c));
+  const same = callees[m].filter(([c]) => d[RUNS] > 1 && D.methods[c][RUNS] === d[RUNS] && !most(m, 'calls') && !most(c, 'calls')).map(([c]) => short(c));
   if (same.length) out.push(`1:1 with ${same.slice(0, 4).join(', ')}${same.length > 4 ? ` and ${same.length - 4} more` : ''}`);
   if (methods.length > 1) out.push(`stands for ${methods.slice(1, 12).map(short).join(', ')}${methods.length > 12 ? ', …' : ''}`);
   if (d[LINES]) out.push(`${plural(d[LINES], 'line')}, ${D.files[d[FILE]].split('/').slice(-3).join('/')}:${d[LINE]}`);

@@ -34,10 +34,11 @@ function only(places) {
 }
 
 // The panel: callers above, callees below. Each entry focuses in turn.
-function rows(list) {
+function rows(list, caller) {
   if (!list.length) return '<p class="pale">none that is drawn</p>';
+  const sign = m => most(caller ?? m, 'own');
   return `<table>${list.slice(0, 40).map(([m, count, ns]) =>
-    `<tr tabindex="0" data-n="${box[m] ?? ''}"><td class="n">${count ? num(count) + '×' : ''}</td><td>${esc(short(m))}</td><td class="n">${ns ? time(ns) : ''}</td></tr>`).join('')}</table>`
+    `<tr tabindex="0" data-n="${box[m] ?? ''}"><td class="n">${count ? sign(m) + num(count) + '×' : ''}</td><td>${esc(short(m))}</td><td class="n">${ns ? sign(m) + time(ns) : ''}</td></tr>`).join('')}</table>`
     + (list.length > 40 ? `<p class="pale">${list.length - 40} more</p>` : '');
 }
 function focus(at) {
@@ -47,20 +48,23 @@ function focus(at) {
   if (at == null) return;
   panel.innerHTML = m == null ? '<h2>the whole program</h2>' : `<h3>callers</h3>${rows(callers[m])}`
     + `<div class="here"><h2>${esc(path(m))}</h2><div class="lines">${esc(describe(at).split('\n').slice(1).join('\n'))}</div></div>`
-    + `<h3>callees${methodsOf(at).length > 1 ? ` of ${esc(short(methodsOf(at).at(-1)))}` : ''}</h3>${rows(callees[methodsOf(at).at(-1)])}`;
+    + `<h3>callees${methodsOf(at).length > 1 ? ` of ${esc(short(methodsOf(at).at(-1)))}` : ''}</h3>${rows(callees[methodsOf(at).at(-1)], methodsOf(at).at(-1))}`;
   reveal(at);
 }
 
 // The lists: what a reader looks for, and the boxes as a table.
 function lists() {
   focused = null; mark(null); openPanel(true);
-  const row = (at, text) => at == null ? `<tr><td colspan="2">${esc(text)}</td></tr>` : `<tr tabindex="0" data-n="${at}"><td>${esc(nameOf(at))}</td><td class="n">${esc(text)}</td></tr>`;
+  const row = (at, text, name) => at == null ? `<tr><td colspan="2">${esc(text)}</td></tr>` : `<tr tabindex="0" data-n="${at}"><td>${esc(name ?? nameOf(at))}</td><td class="n">${esc(text)}</td></tr>`;
   const found = P.lists.map(([title, rows], i) => `<h2>${esc(title)} <button data-all="${i}">mark all ${num(rows.length)}</button></h2>`
     + `<table>${rows.slice(0, 12).map(([at, text]) => row(at, text)).join('')}</table>${rows.length > 12 ? `<p class="pale">${rows.length - 12} more</p>` : ''}`);
-  const numbers = at => { const d = D.methods[methodsOf(at)[0]]; return `${num(d[RUNS])}×${d[TOTAL] == null || !d[RUNS] ? '' : ' ' + time(d[TOTAL])}`; };
-  panel.innerHTML = found.join('') + `<h2>${byTime.length} boxes${byTime.some(at => D.methods[methodsOf(at)[0]][TOTAL] != null) ? ' by time' : ''}</h2>`
-    + `<table>${byTime.slice(0, 400).map(at => row(at, numbers(at))).join('')}</table>`
-    + (byTime.length > 400 ? `<p class="pale">${num(byTime.length - 400)} more: search finds them</p>` : '');
+  const numbers = d => `${num(d[RUNS])}×${d[TOTAL] == null || !d[RUNS] ? '' : ' ' + time(d[TOTAL])}`;
+  const numbered = m => most(m, 'calls') + numbers(D.methods[m]).replace(' ', ' ' + most(m, 'total'));
+  // All methods of a chain, not the first alone.
+  const drawn = P.nodes.flatMap(n => n[5]).sort((a, b) => amount(b) - amount(a));
+  panel.innerHTML = found.join('') + `<h2>${plural(drawn.length, P.of_methods ? 'method' : 'box').replace('boxs', 'boxes')}${drawn.some(m => D.methods[m][TOTAL] != null) ? ' by time' : ''}</h2>`
+    + `<table>${drawn.slice(0, 400).map(m => row(box[m], numbered(m), short(m))).join('')}</table>`
+    + (drawn.length > 400 ? `<p class="pale">${num(drawn.length - 400)} more: search finds them</p>` : '');
 }
 panel.addEventListener('click', e => {
   const all_ = e.target.closest('[data-all]'), n = e.target.closest('tr')?.dataset.n;

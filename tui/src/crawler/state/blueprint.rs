@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use metaspy_blueprints::graph::HookCost;
+use metaspy_blueprints::graph::{HookCost, Method};
 use metaspy_blueprints::scene::Fill;
 use metaspy_blueprints::{Graph, Kind as Blueprint, Options, Scene, emit, picture};
 use metaspy_core::store::Filter;
@@ -56,6 +56,8 @@ pub struct BlueprintView {
     pub from: Option<String>,
     /// The methods and their calls. `None` before the first reading.
     pub graph: Option<Arc<Graph>>,
+    /// The part of them that the picture shows: what the method at the top leads to.
+    shown: Option<Arc<Graph>>,
     /// The lines.
     pub lines: Arc<Vec<emit::Line>>,
     /// Why there is no line.
@@ -119,22 +121,36 @@ impl BlueprintView {
 
     fn draw(&mut self) {
         let Some(graph) = &self.graph else { return };
-        let options = Options { from: self.from.clone(), ..Options::default() };
-        let draw = |kind| picture::draw(kind, graph, &options);
+        let from = self.from.as_deref().filter(|_| self.is_tree());
+        let below = from.map(|path| Graph::clone(graph).below(path)).transpose();
+        let graph = match below {
+            Ok(below) => below.map_or_else(|| graph.clone(), Arc::new),
+            Err(problem) => {
+                (self.lines, self.notes, self.problem) = (Arc::default(), Arc::default(), Some(problem));
+                return;
+            }
+        };
+        let draw = |kind| picture::draw(kind, &graph, &Options::default());
         let shown = match self.picture {
-            Picture::Behavioural => draw(Blueprint::Behavioural).map(|scene| (emit::outline(&scene, graph), scene)),
-            Picture::Calls => draw(Blueprint::Calls).map(|scene| (emit::outline(&scene, graph), scene)),
-            Picture::Caching => draw(Blueprint::Structural).map(|scene| (emit::lists(&scene, graph), scene)),
-            Picture::Patterns => draw(Blueprint::Coverage).map(|scene| (emit::lists(&scene, graph), scene)),
+            Picture::Behavioural => draw(Blueprint::Behavioural).map(|scene| (emit::outline(&scene, &graph), scene)),
+            Picture::Calls => draw(Blueprint::Calls).map(|scene| (emit::outline(&scene, &graph), scene)),
+            Picture::Caching => draw(Blueprint::Structural).map(|scene| (emit::lists(&scene, &graph), scene)),
+            Picture::Patterns => draw(Blueprint::Coverage).map(|scene| (emit::lists(&scene, &graph), scene)),
         };
         let (lines, notes, problem) = match shown {
             Ok((lines, scene)) => {
-                let problem = lines.is_empty().then(|| self.why_empty(graph));
+                let problem = lines.is_empty().then(|| self.why_empty(&graph));
                 (lines, self.notes_of(scene), problem)
             }
             Err(error) => (Vec::new(), Vec::new(), Some(error.to_string())),
         };
         (self.lines, self.notes, self.problem) = (Arc::new(lines), Arc::new(notes), problem);
+        self.shown = Some(graph);
+    }
+
+    /// True if the picture is a tree of calls, which may begin at a method.
+    fn is_tree(&self) -> bool {
+        matches!(self.picture, Picture::Behavioural | Picture::Calls)
     }
 
     fn why_empty(&self, graph: &Graph) -> String {
@@ -150,8 +166,7 @@ impl BlueprintView {
 
     /// The notes of a picture. A list has none of the scales of its picture.
     fn notes_of(&self, scene: Scene) -> Vec<String> {
-        let is_tree = matches!(self.picture, Picture::Behavioural | Picture::Calls);
-        scene.notes.into_iter().filter(|_| is_tree).collect()
+        if self.is_tree() { scene.notes } else { Vec::new() }
     }
 
     /// The lines below the table.
@@ -161,9 +176,10 @@ impl BlueprintView {
         lines
     }
 
-    fn number(&self, item: usize, number: impl Fn(&metaspy_blueprints::graph::Method) -> Option<u64>) -> Cell {
-        let method = self.lines[item].method.zip(self.graph.as_deref());
-        method.map_or(Cell::blank(), |(at, graph)| Cell::optional(number(&graph.methods[at]), ""))
+    /// A number of the method of a line, with the sign of an upper bound.
+    fn number(&self, item: usize, number: fn(&Method) -> Option<u64>, sign: fn(&Graph, usize) -> &'static str) -> Cell {
+        let method = self.lines[item].method.zip(self.shown.as_deref());
+        method.map_or(Cell::blank(), |(at, graph)| Cell::optional(number(&graph.methods[at]), sign(graph, at)))
     }
 }
 
@@ -188,22 +204,22 @@ impl TableList for BlueprintView {
             );
         }
         columns.push(Column::new("calls", Kind::Number, Width::Cells(12), |_, list: &Self, item| {
-            list.number(item, |method| Some(method.executions))
+            list.number(item, |method| Some(method.executions), Graph::calls_sign)
         }));
         if self.picture == Picture::Behavioural {
-            let ns = |method: &metaspy_blueprints::graph::Method| method.total_ns.filter(|_| method.executions > 0);
+            let ns = |method: &Method| method.total_ns.filter(|_| method.executions > 0);
             columns.push(Column::new("total", Kind::Time, Width::Cells(10), move |_, list: &Self, item| {
-                list.number(item, ns)
+                list.number(item, ns, Graph::time_sign)
             }));
             columns.push(
                 Column::new("self", Kind::Time, Width::Cells(10), |_, list: &Self, item| {
-                    list.number(item, |method| method.self_ns)
+                    list.number(item, |method| method.self_ns, Graph::own_sign)
                 })
                 .shown_from(70),
             );
             columns.push(
                 Column::new("returns", Kind::Text, Width::Cells(15), |_, list: &Self, item| {
-                    let graph = list.graph.as_deref();
+                    let graph = list.shown.as_deref();
                     let method = list.lines[item].method.zip(graph).map(|(at, graph)| &graph.methods[at]);
                     Cell::text(method.and_then(|method| method.returns).map_or("", |returned| returned.word()))
                 })
@@ -211,7 +227,7 @@ impl TableList for BlueprintView {
             );
         } else if self.picture == Picture::Calls {
             columns.push(Column::new("lines", Kind::Number, Width::Cells(7), |_, list: &Self, item| {
-                list.number(item, |method| Some(u64::from(method.lines)))
+                list.number(item, |method| Some(u64::from(method.lines)), |_, _| "")
             }));
         }
         if self.picture != Picture::Behavioural {
@@ -244,7 +260,7 @@ impl Rows for BlueprintView {
     }
 
     fn discard(&mut self) {
-        (self.graph, self.lines) = (None, Arc::default());
+        (self.graph, self.shown, self.lines) = (None, None, Arc::default());
     }
 
     fn resize(&mut self, lines: usize) {

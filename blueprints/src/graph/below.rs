@@ -1,0 +1,214 @@
+//! The part of a run below one method: how many calls of each method, and how much of its time, are within the calls of a
+//! root.
+//!
+//! Callers are known one level up. So a number is exact where all callers lead to the root, and an upper bound where a
+//! caller is called from elsewhere as well.
+
+use metaspy_report::program::Edge;
+use metaspy_report::text::counted;
+
+use super::recursion::groups;
+use super::{Call, Graph};
+
+/// Which numbers of a graph below a root are upper bounds, by method; empty for a whole program, where none is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// The numbers of calls.
+    pub calls: Vec<bool>,
+    /// The total times.
+    pub times: Vec<bool>,
+    /// The own times, and the numbers of the calls that the method makes.
+    pub own: Vec<bool>,
+}
+
+impl Graph {
+    /// The graph of what a method leads to: calls and times are those within its calls. Methods that it does not lead to
+    /// keep their numbers, but nothing calls them.
+    ///
+    /// Receivers, tests, objects and returned values stay those of all calls.
+    ///
+    /// # Errors
+    ///
+    /// If the path is not the end of the path of one method.
+    pub fn below(mut self, path: &str) -> Result<Graph, String> {
+        let root = self.find(path)?;
+        let below = Below::new(&self, root);
+        let is_bound =
+            |of: fn(&Share) -> bool| below.shares.iter().map(|share| share.as_ref().is_some_and(of)).collect();
+        self.bounds = Bounds {
+            calls: is_bound(|share| share.are_calls_most),
+            times: is_bound(|share| share.is_time_most),
+            own: is_bound(|share| !share.is_all),
+        };
+        for (method, share) in self.methods.iter_mut().zip(&below.shares) {
+            let Some(share) = share.as_ref().filter(|share| !share.is_all) else { continue };
+            method.executions = share.calls;
+            method.total_ns = method.total_ns.map(|_| share.total_ns);
+            method.self_ns = method.self_ns.map(|own| own.min(share.total_ns));
+            method.hooks_ns = 0;
+        }
+        let share_of = |at: usize| below.shares[at].as_ref();
+        self.calls.retain(|call| share_of(call.from).is_some());
+        for call in &mut self.calls {
+            let most = share_of(call.from).filter(|share| !share.is_all).map_or(u64::MAX, |share| share.total_ns);
+            call.total_ns = call.total_ns.min(most);
+        }
+        let from_root = Edge { count: self.methods[root].executions, total_ns: self.total(root) };
+        self.entries = vec![(root, from_root)];
+        self.root = Some(root);
+        let bounded = below.shares.iter().flatten().filter(|share| share.are_calls_most || share.is_time_most).count();
+        if below.shares.iter().flatten().any(|share| !share.is_all) {
+            self.notes.push("receivers, tests and returned values are those of all calls, also from elsewhere".into());
+        }
+        if bounded > 0 {
+            self.notes.push(format!(
+                "≤: {} with a caller that is called from elsewhere as well: its part below this root is not known",
+                counted(bounded as u64, "method")
+            ));
+        }
+        Ok(self)
+    }
+
+    /// `≤` if the number of calls of a method is an upper bound.
+    pub fn calls_sign(&self, method: usize) -> &'static str {
+        sign(&self.bounds.calls, method)
+    }
+
+    /// `≤` if the time of a method is an upper bound.
+    pub fn time_sign(&self, method: usize) -> &'static str {
+        sign(&self.bounds.times, method)
+    }
+
+    /// `≤` if the own time of a method, and the numbers of the calls that it makes, are upper bounds.
+    pub fn own_sign(&self, method: usize) -> &'static str {
+        sign(&self.bounds.own, method)
+    }
+}
+
+fn sign(bounds: &[bool], method: usize) -> &'static str {
+    if bounds.get(method) == Some(&true) { "≤" } else { "" }
+}
+
+/// The part of a method that is within the calls of the root.
+#[derive(Clone, Debug)]
+struct Share {
+    calls: u64,
+    are_calls_most: bool,
+    total_ns: u64,
+    is_time_most: bool,
+    /// All calls of the method are within the calls of the root.
+    is_all: bool,
+}
+
+struct Below {
+    /// The part of each method; `None` for what the root does not lead to.
+    shares: Vec<Option<Share>>,
+}
+
+/// The calls of a method whose callers were not recorded.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lost {
+    calls: u64,
+    total_ns: u64,
+}
+
+impl Below {
+    fn new(graph: &Graph, root: usize) -> Below {
+        let count = graph.methods.len();
+        let mut callers: Vec<Vec<&Call>> = vec![Vec::new(); count];
+        let mut callees: Vec<Vec<usize>> = vec![Vec::new(); count];
+        for call in &graph.calls {
+            callers[call.to].push(call);
+            callees[call.from].push(call.to);
+        }
+        let is_reached = reached(&callees, root);
+        let lost = lost(graph, &callers);
+        let is_all = only_from(graph, root, &callers, &callees, &is_reached, &lost);
+        let whole = graph.total(root);
+        let mut shares: Vec<Option<Share>> = (0..count)
+            .map(|at| {
+                is_reached[at].then(|| Share {
+                    calls: graph.methods[at].executions,
+                    are_calls_most: false,
+                    total_ns: if is_all[at] { graph.total(at) } else { graph.total(at).min(whole) },
+                    is_time_most: !is_all[at],
+                    is_all: is_all[at],
+                })
+            })
+            .collect();
+        // Callers come first, so that a bound of a caller is one of its callees.
+        for group in groups(count, &graph.calls).iter().rev() {
+            // A call within another call of its method has no time of its own, and here the outer one may be above the root.
+            let is_around_root = group.contains(&root);
+            for &at in group.iter().filter(|&&at| is_reached[at] && !is_all[at]) {
+                let ways: Vec<&Call> = callers[at].iter().copied().filter(|call| is_reached[call.from]).collect();
+                let calls = lost[at].calls + ways.iter().map(|call| call.count).sum::<u64>();
+                let of_caller = |call: &Call| shares[call.from].as_ref().map_or(0, |share| share.total_ns);
+                let time = lost[at].total_ns + ways.iter().map(|call| call.total_ns.min(of_caller(call))).sum::<u64>();
+                let is_known = |way: &&Call| is_all[way.from];
+                let are_all_known = lost[at].calls == 0;
+                let Some(share) = &mut shares[at] else { continue };
+                share.calls = share.calls.min(calls);
+                share.are_calls_most = !(are_all_known && ways.iter().filter(|way| way.count > 0).all(is_known));
+                if !is_around_root {
+                    share.total_ns = share.total_ns.min(time);
+                    share.is_time_most = !(are_all_known && ways.iter().filter(|way| way.total_ns > 0).all(is_known));
+                }
+            }
+        }
+        Below { shares }
+    }
+}
+
+/// The methods that a method leads to, and itself.
+fn reached(callees: &[Vec<usize>], root: usize) -> Vec<bool> {
+    let mut is_reached = vec![false; callees.len()];
+    is_reached[root] = true;
+    let mut open = vec![root];
+    while let Some(at) = open.pop() {
+        for &callee in callees[at].iter() {
+            if !std::mem::replace(&mut is_reached[callee], true) {
+                open.push(callee);
+            }
+        }
+    }
+    is_reached
+}
+
+/// What the callers of each method leave unexplained.
+fn lost(graph: &Graph, callers: &[Vec<&Call>]) -> Vec<Lost> {
+    let mut known = vec![Lost::default(); callers.len()];
+    let calls = callers.iter().flatten().map(|call| (call.to, call.count, call.total_ns));
+    for (to, count, total_ns) in calls.chain(graph.entries.iter().map(|&(to, edge)| (to, edge.count, edge.total_ns))) {
+        known[to].calls += count;
+        known[to].total_ns += total_ns;
+    }
+    let lost = |(at, known): (usize, &Lost)| match graph.methods[at].executions.saturating_sub(known.calls) {
+        0 => Lost::default(),
+        calls => Lost { calls, total_ns: graph.total(at).saturating_sub(known.total_ns) },
+    };
+    known.iter().enumerate().map(lost).collect()
+}
+
+/// The methods all of whose calls are within the calls of the root.
+fn only_from(
+    graph: &Graph,
+    root: usize,
+    callers: &[Vec<&Call>],
+    callees: &[Vec<usize>],
+    is_reached: &[bool],
+    lost: &[Lost],
+) -> Vec<bool> {
+    let mut is_all = is_reached.to_vec();
+    let is_called_elsewhere =
+        |at: usize| lost[at].calls > 0 || callers[at].iter().any(|call| call.count > 0 && !is_reached[call.from]);
+    let entered = graph.entries.iter().filter(|(_, edge)| edge.count > 0).map(|&(at, _)| at);
+    let elsewhere = (0..is_all.len()).filter(|&at| is_reached[at] && is_called_elsewhere(at));
+    let mut open: Vec<usize> = entered.chain(elsewhere).collect();
+    while let Some(at) = open.pop() {
+        if at != root && std::mem::replace(&mut is_all[at], false) {
+            open.extend(callees[at].iter().copied());
+        }
+    }
+    is_all
+}
