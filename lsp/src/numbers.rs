@@ -42,6 +42,8 @@ pub struct Numbers {
     pub skipped: Option<String>,
     /// True for a test.
     pub is_test: bool,
+    /// True for a test, and for what only builds of tests contain: it does not count as a function that ran.
+    pub is_of_tests: bool,
 }
 
 /// The calls from and to a function, with the most frequent first.
@@ -53,9 +55,9 @@ pub struct Edges {
     pub callees: Vec<(String, Edge)>,
 }
 
-/// True for the numbers of functions that can be recorded, except tests.
+/// True for the numbers of functions that can be recorded, except those of tests.
 pub fn is_shown(numbers: &Numbers) -> bool {
-    !numbers.is_test && numbers.skipped.is_none()
+    !numbers.is_of_tests && numbers.skipped.is_none()
 }
 
 /// Adds numbers that may be unknown.

@@ -228,6 +228,7 @@ impl Model {
             sum.tests = sum.tests.max(profile.tests.len());
             sum.skipped = sum.skipped.or_else(|| method.site.skipped.clone());
             sum.is_test |= method.is_test();
+            sum.is_of_tests |= method.site.skipped.is_none() && !method.is_counted();
         }
         sum
     }
@@ -258,7 +259,7 @@ impl Model {
                     continue;
                 };
                 totals.calls += element.measure.count;
-                if !method.is_test() && method.site.skipped.is_none() {
+                if method.is_counted() {
                     *functions.entry(number).or_default() |= element.measure.count > 0;
                 }
             }

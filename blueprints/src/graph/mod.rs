@@ -131,7 +131,7 @@ impl Graph {
         let mut owners: HashMap<usize, usize> = HashMap::new();
         for element in &program.elements {
             let (Some(method), Some(under)) = (&element.method, element.under) else { continue };
-            if method.is_test() || method.site.skipped.is_some() {
+            if !method.is_counted() {
                 continue;
             }
             let owner = *owners.entry(under).or_insert_with(|| {

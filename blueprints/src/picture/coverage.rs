@@ -55,7 +55,7 @@ pub fn draw(graph: &Graph) -> Scene {
         ),
         format!("height is linear in lines: {:.1} px a line", line),
         "width is the number of receivers; where there is no receiver, of the tests in which it ran".into(),
-        "tests are not drawn, nor are functions that cannot have a hook".into(),
+        "tests and what only they use are not drawn, nor are functions that cannot have a hook".into(),
     ];
     Scene {
         kind: Kind::Coverage,
@@ -108,7 +108,7 @@ pub(super) fn patterns(graph: &Graph, nodes: &[Node]) -> Vec<List> {
     let row =
         |&at: &usize| Some(Row { node: Some(places[at]?), text: counted(u64::from(graph.methods[at].lines), "line") });
     let list = |(pattern, methods): &(Pattern, Vec<usize>)| List {
-        title: pattern.title().into(),
+        title: pattern.title_of(methods.len()),
         rows: methods.iter().filter_map(row).collect(),
     };
     graph.patterns.iter().map(list).filter(|list| !list.rows.is_empty()).collect()
@@ -123,7 +123,7 @@ pub(super) fn legend_of_marks(graph: &Graph) -> impl Iterator<Item = Sign> {
     let sign = |(pattern, methods): &(Pattern, Vec<usize>)| Sign {
         size: Some((8.0, 10.0)),
         mark: Some(*pattern),
-        text: format!("{} ({})", pattern.title(), methods.len()),
+        text: pattern.title_of(methods.len()),
         ..Sign::default()
     };
     std::iter::once(Sign::words("marks")).chain(graph.patterns.iter().map(sign))

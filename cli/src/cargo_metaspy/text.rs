@@ -71,12 +71,7 @@ fn report(results: &Results, options: &arguments::Woven) -> String {
 
 fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     let Results { woven, run, contexts, comparison, .. } = results;
-    let (mut ran, mut all) = (0, 0);
-    for method in run.program.methods() {
-        ran += u64::from(method.measure.count > 0);
-        all += 1;
-    }
-    let mut lines = vec![format!("{} of {} ran", grouped(ran), counted(all, "function"))];
+    let mut lines = vec![text::ran(&run.program)];
     if run.program.profiles.has_coverage() {
         lines.extend(text::coverage(&run.program, options.top.rows()));
     }

@@ -44,6 +44,8 @@ pub struct Facts {
     pub is_async: bool,
     /// True for a test.
     pub is_test: bool,
+    /// True if only builds of tests contain it, as what is in `#[cfg(test)]` or inside a test.
+    pub is_test_only: bool,
     /// True for a closure.
     pub is_closure: bool,
     /// True if it returns nothing: `()`, or a `Result` of it.
@@ -157,6 +159,7 @@ impl Facts {
             visibility: visibility.unwrap_or_default(),
             is_async: has("async"),
             is_test: has("test"),
+            is_test_only: has("test_only"),
             is_closure: has("closure"),
             is_unit: has("unit"),
             is_chain: has("chain"),
@@ -214,6 +217,7 @@ impl fmt::Display for Facts {
             (self.is_async, "async"),
             (self.is_closure, "closure"),
             (self.is_test, "test"),
+            (self.is_test_only, "test_only"),
             (self.is_unit, "unit"),
             (self.is_chain, "chain"),
             (self.is_nested, "nested"),
@@ -265,8 +269,7 @@ mod tests {
 
     #[test]
     fn facts_that_are_written_are_parsed_again() {
-        let words =
-            "c=4 self=mut type=Scene trait=Layout super=A+B owner=a::Scene vis=pub async unit chain deep source=1f";
+        let words = "c=4 self=mut type=Scene trait=Layout super=A+B owner=a::Scene vis=pub async test_only unit chain deep source=1f";
         assert_eq!(parse(words).fingerprint, 31);
         assert_eq!(parse(words).to_string(), words);
     }

@@ -19,7 +19,7 @@ pub struct TestReach<'p> {
 pub fn by_test(program: &Program) -> Vec<TestReach<'_>> {
     let mut reached: BTreeMap<&str, TestReach<'_>> = BTreeMap::new();
     for element in program.methods() {
-        let Some(method) = element.method.as_ref().filter(|method| !method.is_test()) else { continue };
+        let Some(method) = element.method.as_ref().filter(|method| method.is_counted()) else { continue };
         let tests = &method.profile.tests;
         for test in tests {
             let reach = reached.entry(test).or_insert_with(|| TestReach { test, methods: Vec::new(), alone: 0 });

@@ -21,6 +21,8 @@ struct Earlier {
     executions: Option<u64>,
     #[serde(default)]
     test: bool,
+    /// `None` in the output of an older version.
+    counted: Option<bool>,
 }
 
 impl Baseline {
@@ -58,10 +60,10 @@ pub struct Comparison {
 impl Comparison {
     /// Compares by path. Methods with one path count as one.
     pub fn new(before: &Baseline, now: &Program) -> Self {
-        let is_test = |method: &Element| method.method.as_ref().is_some_and(|method| method.is_test());
-        let before = before.methods.iter().filter(|method| !method.test);
+        let is_counted = |method: &&Element| method.method.as_ref().is_some_and(|method| method.is_counted());
+        let before = before.methods.iter().filter(|method| method.counted.unwrap_or(!method.test));
         let before = ran(before.map(|method| (method.path.as_str(), method.executions.unwrap_or(0))));
-        let now = now.methods().filter(|method| !is_test(method));
+        let now = now.methods().filter(is_counted);
         let now = ran(now.map(|method| (method.path_text(), method.measure.count)));
         let both = |then: bool, today: bool| {
             let is_changed = |(path, ran): &(&&str, &bool)| **ran == then && now.get(**path) == Some(&today);
@@ -97,7 +99,8 @@ mod tests {
     fn methods_are_compared_by_path_and_tests_are_left_out() {
         let json = r#"{ "format": 1, "methods": [
             { "path": "a::lost", "executions": 3 }, { "path": "a::gained", "executions": 0 }, { "path": "a::gone", "executions": 1 },
-            { "path": "a::same", "executions": 1 }, { "path": "a::a_test", "executions": 1, "test": true } ] }"#;
+            { "path": "a::same", "executions": 1 }, { "path": "a::a_test", "executions": 1, "test": true },
+            { "path": "a::fixture", "executions": 1, "counted": false } ] }"#;
         let before = Baseline::parse(json.as_bytes()).expect("it is a baseline");
         let now = program(&[
             (woven("a", "lost", "c=1"), 0),

@@ -26,7 +26,7 @@ pub fn constants(program: &Program) -> Vec<Constants<'_>> {
         let within = program.elements[at + 1..].iter().take_while(|element| element.under.is_some());
         let methods = within.filter_map(|element| Some((element, element.method.as_deref()?)));
         let candidates = methods.filter(|(element, method)| {
-            !method.is_test() && element.measure.count >= LEAST && method.profile.calls >= LEAST
+            method.is_counted() && element.measure.count >= LEAST && method.profile.calls >= LEAST
         });
         let candidates: Vec<_> = candidates.collect();
         let returned = |returned| candidates.iter().filter(move |(_, method)| method.profile.returns == Some(returned));

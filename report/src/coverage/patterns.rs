@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use metaspy_core::method_profilers::SelfKind;
 
 use crate::program::{Element, Method, Of, Program};
+use crate::text::counted;
 
 /// A pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +66,11 @@ impl Pattern {
         }
     }
 
+    /// The title of a list of this many methods that show it.
+    pub fn title_of(self, methods: usize) -> String {
+        format!("{} ({})", self.title(), counted(methods as u64, "method"))
+    }
+
     /// The title in text.
     pub fn title(self) -> &'static str {
         match self {
@@ -86,7 +92,9 @@ pub fn patterns(program: &Program) -> Vec<Found<'_>> {
         let examples = types().filter_map(|(at, ty)| {
             let methods = program.methods_of(at);
             let methods: Vec<&Element> = match pattern {
-                Pattern::Absent if ty.types == 1 && ty.covered_types == 0 => methods.map(|(it, _)| it).collect(),
+                Pattern::Absent if ty.types == 1 && ty.covered_types == 0 => {
+                    methods.filter(|(_, method)| method.is_counted()).map(|(it, _)| it).collect()
+                }
                 Pattern::Absent => Vec::new(),
                 _ => {
                     let shows = |(element, method): &(&Element, &Method)| {
@@ -115,7 +123,7 @@ fn long(program: &Program) -> u32 {
 }
 
 fn is_judged(method: &Method) -> bool {
-    !method.is_test() && !method.is_closure() && method.site.skipped.is_none()
+    method.is_counted() && !method.is_closure()
 }
 
 fn shown_by(element: &Element, method: &Method, long: u32) -> Option<Pattern> {

@@ -103,6 +103,19 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
     Table::new(columns).lines().collect()
 }
 
+/// One line: how many functions ran, of those that count, and how many belong to tests.
+pub fn ran(program: &Program) -> String {
+    let (ran, all) = program.ran();
+    let ratio = format!("{} of {} ran", grouped(ran.into()), counted(all.into(), "function"));
+    let is_of_tests = |method: &&Element| {
+        method.method.as_ref().is_some_and(|method| method.site.skipped.is_none() && !method.is_counted())
+    };
+    match program.methods().filter(is_of_tests).count() as u64 {
+        0 => ratio,
+        tests => format!("{ratio}; {} of tests not counted", counted(tests, "function")),
+    }
+}
+
 /// The ratios of methods and types by crate, and the types that show each pattern.
 pub fn coverage(program: &Program, top: Top) -> Vec<String> {
     let crates: Vec<&Element> = program.crates().collect();
@@ -116,11 +129,14 @@ pub fn coverage(program: &Program, top: Top) -> Vec<String> {
         lines.push(format!("{types} without a known definition: not counted as types, unlike their methods"));
     }
     for found in patterns(program).into_iter().filter(|found| !found.examples.is_empty()) {
-        lines.push(format!("{} ({})", found.pattern.title(), found.examples.len()));
+        lines.push(found.pattern.title_of(found.examples.iter().map(|example| example.methods.len()).sum()));
         let shown = top.limit(TOP);
         lines.extend(found.examples.iter().take(shown).map(example));
         if found.examples.len() > shown {
-            lines.push(format!("  … {} more; --top all shows all", found.examples.len() - shown));
+            lines.push(format!(
+                "  … {}; --top all shows all",
+                counted((found.examples.len() - shown) as u64, "more type")
+            ));
         }
     }
     lines
@@ -269,6 +285,18 @@ mod tests {
     }
 
     #[test]
+    fn functions_of_tests_are_not_counted_among_those_that_ran() {
+        let all = [
+            (woven("a", "main", "c=1"), 1),
+            (woven("a", "other", "c=1"), 0),
+            (woven("a::tests", "checks", "test test_only"), 1),
+            (woven("a::tests", "fixture", "test_only"), 1),
+        ];
+        assert_eq!(ran(&program(&all)), "1 of 2 functions ran; 2 functions of tests not counted");
+        assert_eq!(ran(&program(&all[..1])), "1 of 1 function ran");
+    }
+
+    #[test]
     fn ratios_and_patterns_are_listed() {
         let lines =
             |first| metaspy_core::store::RecordedSite { lines: (1, first), ..woven("a", "Never::two", "type=Never") };
@@ -284,9 +312,9 @@ mod tests {
             [
                 "a: covered 1 of 4 methods (25.0 %), 0 of 1 type (0.0 %)",
                 "1 type without a known definition: not counted as types, unlike their methods",
-                "absent: no method ran (1)",
+                "absent: no method ran (2 methods)",
                 "  a::Never: two (12), one (1)",
-                "long and untested: never ran, of the longest tenth (1)",
+                "long and untested: never ran, of the longest tenth (1 method)",
                 "  a::Never: two (12)",
             ]
         );

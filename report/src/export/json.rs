@@ -95,6 +95,7 @@ fn method(run: &Run, element: &Element, method: &Method) -> Value {
         "async": facts.map(|facts| facts.is_async),
         "closure": method.is_closure(),
         "test": method.is_test(),
+        "counted": method.is_counted(),
         "executions": run.processes.is_some().then_some(element.measure.count),
         "receivers": (!receivers.is_unknown()).then_some(receivers.count),
         "receivers_exact": run.is_exact() && !receivers.is_least && !receivers.is_unknown(),

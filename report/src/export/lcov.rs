@@ -49,7 +49,7 @@ impl Exporter<Run> for Lcov {
     fn export(&self, run: &Run, out: &mut dyn Write) -> io::Result<Written> {
         let mut files: BTreeMap<&str, Vec<Function>> = BTreeMap::new();
         for element in run.program.methods() {
-            let Some(method) = &element.method else { continue };
+            let Some(method) = element.method.as_ref().filter(|method| method.is_counted()) else { continue };
             let (line, name) = (method.site.lines.0, method.site.path.clone());
             let function = Function { line, name, executions: element.measure.count };
             files.entry(&method.site.file).or_default().push(function);

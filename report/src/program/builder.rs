@@ -196,10 +196,10 @@ impl Builder {
     fn count_methods(&mut self) {
         for at in 0..self.elements.len() {
             let Some(method) = &self.elements[at].method else { continue };
-            let (can_run, ran) = (method.site.skipped.is_none(), self.elements[at].measure.count > 0);
-            if method.is_test() || !can_run {
+            if !method.is_counted() {
                 continue;
             }
+            let ran = self.elements[at].measure.count > 0;
             self.up(at, |element| {
                 element.methods += 1;
                 element.ran += u32::from(ran);
@@ -294,6 +294,7 @@ mod tests {
             (woven("a::c", "X::lost", "type=X unresolved"), 0),
             (woven("a", "main", "c=1"), 1),
             (woven("a", "checks", "test"), 4),
+            (woven("a", "fixture", "test_only"), 4),
         ];
         let program = program(&all);
         let types: Vec<_> = program.types().map(|ty| (ty.path_text(), ty.ran, ty.methods)).collect();

@@ -86,9 +86,9 @@ pub struct Element {
     pub measure: Measure,
     /// The objects that its calls were about, each counted once.
     pub receivers: Receivers,
-    /// The number of methods that ran, without tests.
+    /// The number of methods that ran, of those that [count](Method::is_counted).
     pub ran: u32,
-    /// The number of methods that can run, without tests.
+    /// The number of methods that [count](Method::is_counted).
     pub methods: u32,
     /// The number of types with such methods.
     pub types: u32,

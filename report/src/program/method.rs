@@ -103,6 +103,13 @@ impl Method {
         self.facts.as_ref().is_some_and(|facts| facts.is_test)
     }
 
+    /// True if it counts in every ratio, pattern, picture and export of coverage: it can run, and it is no test and not
+    /// inside `#[cfg(test)]`.
+    pub fn is_counted(&self) -> bool {
+        let is_of_tests = self.facts.as_ref().is_some_and(|facts| facts.is_test || facts.is_test_only);
+        self.site.skipped.is_none() && !is_of_tests
+    }
+
     /// True for a closure.
     pub fn is_closure(&self) -> bool {
         self.facts.as_ref().is_some_and(|facts| facts.is_closure)

@@ -1,6 +1,7 @@
 //! How much of a part of a program ran.
 
-/// Methods and types, and how many of them ran. Tests are left out, and so are methods that cannot run.
+/// Methods and types, and how many of them ran. Tests and what only they use are left out, and so are methods
+/// that cannot run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ratio {
     /// Methods.

@@ -138,6 +138,7 @@ fn site(number: u32, method: &Method) -> RecordedSite {
         is_async: method.is_async,
         is_closure: method.is_closure,
         is_test: method.is_test,
+        is_test_only: method.is_test_only,
         ..Facts::default()
     };
     RecordedSite {

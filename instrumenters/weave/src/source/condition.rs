@@ -79,7 +79,13 @@ impl Condition {
 
     /// True if a build contains the item for certain.
     pub fn holds(&self, build: &Build) -> bool {
-        self.0.iter().all(|predicate| predicate.holds(build) == Some(true))
+        self.0.iter().all(|predicate| predicate.holds(&|setting| build.has(setting)) == Some(true))
+    }
+
+    /// True if only builds of tests contain the item.
+    pub fn is_test_only(&self) -> bool {
+        let has = |setting: &str| (setting == "test").then_some(false);
+        self.0.iter().any(|predicate| predicate.holds(&has) == Some(false))
     }
 }
 
@@ -126,21 +132,21 @@ impl Predicate {
         }
     }
 
-    /// True or false if that is certain.
-    fn holds(&self, build: &Build) -> Option<bool> {
+    /// True or false if the settings decide it; `None` from `has` is a setting that is not known.
+    fn holds(&self, has: &dyn Fn(&str) -> Option<bool>) -> Option<bool> {
         match self {
-            Predicate::Set(setting) => build.has(setting),
-            Predicate::Not(part) => part.holds(build).map(|holds| !holds),
-            Predicate::All(parts) => decided(parts, build, false),
-            Predicate::Any(parts) => decided(parts, build, true),
+            Predicate::Set(setting) => has(setting),
+            Predicate::Not(part) => part.holds(has).map(|holds| !holds),
+            Predicate::All(parts) => decided(parts, has, false),
+            Predicate::Any(parts) => decided(parts, has, true),
             Predicate::Unknown => None,
         }
     }
 }
 
 /// What the parts decide together: `by` if one of them is `by`, and the contrary if all are certain.
-fn decided(parts: &[Predicate], build: &Build, by: bool) -> Option<bool> {
-    let parts: Vec<_> = parts.iter().map(|part| part.holds(build)).collect();
+fn decided(parts: &[Predicate], has: &dyn Fn(&str) -> Option<bool>, by: bool) -> Option<bool> {
+    let parts: Vec<_> = parts.iter().map(|part| part.holds(has)).collect();
     if parts.contains(&Some(by)) { Some(by) } else { (!parts.contains(&None)).then_some(!by) }
 }
 
@@ -152,6 +158,21 @@ fn all_of(list: &MetaList) -> Option<Vec<Meta>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_builds_of_tests_contain_what_requires_them() {
+        for (attributes, is_test_only) in [
+            ("", false),
+            ("#[cfg(test)]", true),
+            ("#[cfg(all(test, unix))]", true),
+            ("#[cfg(any(test, feature = \"bench\"))]", false),
+            ("#[cfg(not(test))]", false),
+            ("#[cfg_attr(test, inline)]", false),
+        ] {
+            let item: Item = syn::parse_str(&format!("{attributes} mod m {{}}")).expect("it is an item");
+            assert_eq!(Condition::of_item(&item).is_test_only(), is_test_only, "{attributes}");
+        }
+    }
 
     #[test]
     fn a_condition_holds_where_the_command_line_decides_it() {

@@ -128,6 +128,9 @@ impl CrateSource {
                 let mut parsed = parse::parse(&text);
                 if let Ok(Parsed { functions, .. }) = &mut parsed {
                     functions.condition = condition.and(&functions.condition);
+                    if functions.condition.is_test_only() {
+                        functions.all.iter_mut().for_each(|function| function.facts.is_test_only = true);
+                    }
                 }
                 self.files.push(SourceFile { path: path.to_owned(), text, modules: Vec::new(), parsed });
                 Ok(Some(self.files.len() - 1))

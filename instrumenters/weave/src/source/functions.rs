@@ -100,6 +100,7 @@ pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, V
         owner: Owner::default(),
         around: None,
         in_function: false,
+        in_tests: false,
         found: Functions { condition: Condition::of(&file.attrs), ..Functions::default() },
         declared: Vec::new(),
         scopes: vec![Scope::default()],
@@ -126,6 +127,8 @@ struct Search<'s> {
     /// The function at hand; none in code that runs at compile time.
     around: Option<Around>,
     in_function: bool,
+    /// True inside a function that only builds of tests contain.
+    in_tests: bool,
     found: Functions,
     declared: Vec<Declared>,
     scopes: Vec<Scope>,
@@ -149,7 +152,9 @@ impl Search<'_> {
         let text = sig.span().byte_range().start..block.brace_token.span.close().byte_range().end;
         let fingerprint = self.source.get(text).and_then(fingerprint::of_source).unwrap_or(0);
         let facts = self.owner.facts(sig, attrs, vis, block);
-        let facts = Facts { is_nested: self.in_function, fingerprint, ..facts };
+        let is_test_only = self.in_tests || self.condition.and(&Condition::of(attrs)).is_test_only();
+        let facts = Facts { is_nested: self.in_function, is_test_only, fingerprint, ..facts };
+        let is_of_tests = is_test_only || facts.is_test;
         let properties = Properties {
             is_pub: facts.visibility == Visibility::Public,
             attributes: name::of_attributes(attrs),
@@ -189,8 +194,10 @@ impl Search<'_> {
         let owner = take(&mut self.owner);
         let around = self.around.replace(around);
         let in_function = replace(&mut self.in_function, true);
+        let in_tests = replace(&mut self.in_tests, is_of_tests);
         visit::visit_block(self, block);
         (self.owner, self.around, self.in_function) = (owner, around, in_function);
+        self.in_tests = in_tests;
         (self.scope, self.self_type, self.of_trait) = (outer, self_type, of_trait);
         self.owners.pop();
     }
@@ -209,6 +216,7 @@ impl Search<'_> {
             facts: Facts {
                 complexity: complexity::of_closure(closure),
                 is_closure: true,
+                is_test_only: self.in_tests,
                 is_unit: returns_nothing(&closure.output, true),
                 is_nested: true,
                 ..Facts::default()

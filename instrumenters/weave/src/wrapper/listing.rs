@@ -67,6 +67,9 @@ pub struct Method {
     pub is_closure: bool,
     /// True for a test.
     pub is_test: bool,
+    /// True if only builds of tests contain it.
+    #[serde(default)]
+    pub is_test_only: bool,
 }
 
 /// A function without a hook, or with a smaller one.

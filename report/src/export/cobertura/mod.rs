@@ -88,7 +88,7 @@ impl<'p> Class<'p> {
             }
             let package = ty.under.map_or("", |under| program.elements[under].path_text());
             let mut files: BTreeMap<&str, Vec<(&Element, &Method)>> = BTreeMap::new();
-            for (element, method) in program.methods_of(at) {
+            for (element, method) in program.methods_of(at).filter(|(_, method)| method.is_counted()) {
                 files.entry(&method.site.file).or_default().push((element, method));
             }
             let of = |(file, methods)| Class { package, name: ty.path_text(), file, methods };

@@ -84,3 +84,27 @@ fn an_empty_program_is_a_valid_document() {
     let text = text(Program::default());
     judge(document(&text).root_element());
 }
+
+#[test]
+fn text_lcov_and_cobertura_count_the_same_methods() {
+    let at = |line: u32, name: &str, facts: &str| RecordedSite { lines: (line, line), ..woven("a", name, facts) };
+    let skipped = RecordedSite { skipped: Some("const".into()), ..at(5, "at_compile_time", "c=1") };
+    let program = program(&[
+        (at(1, "main", "c=1"), 1),
+        (at(2, "never", "c=1"), 0),
+        (at(3, "checks", "c=1 test test_only"), 1),
+        (at(4, "fixture", "c=1 test_only"), 1),
+        (skipped, 0),
+    ]);
+    let ratio = program.ratio();
+    assert_eq!((ratio.covered, ratio.methods), (1, 2));
+    let run = Run { program, ..Run::default() };
+    let mut lcov = Vec::new();
+    crate::export::lcov::Lcov.export(&run, &mut lcov).expect("memory takes it");
+    let lcov = String::from_utf8(lcov).expect("it is UTF-8");
+    assert!(lcov.contains("FNF:2\nFNH:1\n") && lcov.contains("LF:2\nLH:1\n"), "{lcov}");
+    let text = text(run.program);
+    let document = document(&text);
+    let root = document.root_element();
+    assert_eq!((root.attribute("lines-valid"), root.attribute("lines-covered")), (Some("2"), Some("1")));
+}

@@ -197,6 +197,21 @@ fn facts_name_types_traits_and_how_self_is_taken() {
 }
 
 #[test]
+fn what_only_builds_of_tests_contain_is_marked() {
+    let text = "
+        fn plain() { fn within() {} }
+        #[cfg(test)] fn alone() {}
+        impl A { #[cfg(test)] fn method() {} fn other() {} }
+        #[test] fn checks() { let closure = || 1; fn nested() {} }
+        #[cfg(all(test, unix))] mod tests { fn fixture() {} mod deep { fn deep() {} } }
+        #[cfg(not(test))] mod real { fn real() {} }";
+    let functions = functions(text);
+    let marked = functions.iter().filter(|function| function.facts.is_test_only);
+    let marked: Vec<&str> = marked.map(|function| function.name.as_str()).collect();
+    assert_eq!(marked, ["alone", "A::method", "checks::{closure#1}", "checks::nested", "fixture", "deep"]);
+}
+
+#[test]
 fn the_fingerprint_of_a_function_is_that_of_its_source() {
     let method = "pub const unsafe fn f(&self) -> u8 {\n #![allow(x)]\n 1 /* one */ }";
     let function = &parse(&format!("impl A {{\n /// Docs.\n {method} }}")).expect("it is Rust").functions.all[0];

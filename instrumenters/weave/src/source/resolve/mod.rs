@@ -182,12 +182,28 @@ where
         match ty {
             TypeRef::Unknown => None,
             TypeRef::Primitive(name) => Some(Owner::Foreign(vec![name.clone()])),
+            TypeRef::Path(path) if self.is_primitive(path) => Some(Owner::Foreign(path.segments.clone())),
             TypeRef::Path(path) => match self.follow(self.path(path)?)? {
                 Target::Type(path) => Some(Owner::Local(path)),
                 Target::Foreign(path) => Some(Owner::Foreign(path)),
                 Target::Module(_) | Target::Alias(..) => None,
             },
         }
+    }
+
+    /// True for the name of a primitive, also if a module of this name is imported, as by `use std::str;`.
+    fn is_primitive(&self, path: &Path) -> bool {
+        let [name] = &path.segments[..] else { return false };
+        let is_primitive = !path.is_global && PRIMITIVES.contains(&name.as_str());
+        is_primitive
+            && match self.path(path) {
+                Some(Target::Foreign(path)) => {
+                    path.len() == 1
+                        || ["std", "core"].iter().any(|krate| path[0] == *krate && path[1..] == [name.clone()])
+                }
+                Some(Target::Module(_)) => true,
+                Some(Target::Type(_) | Target::Alias(..)) | None => false,
+            }
     }
 
     /// True if a returned type is an alias of a `Result` of nothing.

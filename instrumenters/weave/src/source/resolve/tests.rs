@@ -188,3 +188,24 @@ fn an_alias_of_a_result_of_nothing_is_nothing() {
     let nothing = functions.iter().filter(|function| function.facts.is_unit).map(|function| function.name.as_str());
     assert_eq!(nothing.collect::<Vec<_>>(), ["a", "b", "c", "d", "e", "j", "k"]);
 }
+
+#[test]
+fn a_primitive_is_one_type_although_a_module_of_its_name_is_imported() {
+    check(
+        &[
+            (
+                &[""],
+                "mod a; mod b; mod u8; use std::str; impl T for str { fn imported() {} } impl T for u8 { fn of_u8() {} }",
+            ),
+            (&["a"], "impl super::T for str { fn plain() {} }"),
+            (&["b"], "struct str; impl super::T for str { fn own() {} }"),
+            (&["u8"], ""),
+        ],
+        &[
+            ("str::T::imported", "str"),
+            ("u8::T::of_u8", "u8"),
+            ("str::T::plain", "str"),
+            ("str::T::own", "crate::b::str"),
+        ],
+    );
+}

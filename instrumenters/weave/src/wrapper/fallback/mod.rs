@@ -233,7 +233,17 @@ impl ChosenHooks {
 fn method(path: String, file: &str, function: &Function) -> Method {
     let (line, last) = function.lines;
     let Facts {
-        complexity, self_kind, of_type, of_trait, supertraits, visibility, is_async, is_closure, is_test, ..
+        complexity,
+        self_kind,
+        of_type,
+        of_trait,
+        supertraits,
+        visibility,
+        is_async,
+        is_closure,
+        is_test,
+        is_test_only,
+        ..
     } = function.facts.clone();
     let module = path.strip_suffix(&function.name).and_then(|path| path.strip_suffix("::")).unwrap_or_default();
     Method {
@@ -251,6 +261,7 @@ fn method(path: String, file: &str, function: &Function) -> Method {
         seen: visibility,
         is_closure,
         is_test,
+        is_test_only,
     }
 }
 
