@@ -209,3 +209,24 @@ fn a_report_of_counted_calls_has_the_times_of_the_profiler_and_no_empty_column()
     // Calls that were only counted have no times of events, and the values by caller are the same ones, divided.
     assert!(!head.contains("max") && !head.contains("callers"), "{head}");
 }
+
+#[test]
+fn methods_of_several_implementations_of_one_trait_have_keys_of_their_own() {
+    let main = "struct Slice(u8);\n\nimpl PartialEq<u8> for Slice {\n    fn eq(&self, other: &u8) -> bool {\n        \
+                self.0 == *other\n    }\n}\n\nimpl<'a> PartialEq<&'a str> for Slice {\n    \
+                fn eq(&self, other: &&'a str) -> bool {\n        self.0 as usize == other.len()\n    }\n}\n\n\
+                fn main() {\n    assert!(Slice(1) == 1 && Slice(2) == \"ab\" && Slice(3) == \"abc\");\n}\n";
+    let package = Package::new("keyed", &[("Cargo.toml", &manifest("keyed", "2024", "")), ("src/main.rs", main)]);
+    let expected =
+        [("keyed::Slice::PartialEq<&str>::eq", 2), ("keyed::Slice::PartialEq<u8>::eq", 1), ("keyed::main", 1)];
+    let did = package.metaspy(&["run"]);
+    let methods = did.json["methods"].as_array().expect("there is a list");
+    let found: Vec<_> = methods.iter().map(|it| (it["key"].as_str().unwrap(), it["executions"].as_u64())).collect();
+    assert_eq!(found, expected.map(|(key, executions)| (key, Some(executions))));
+    assert!(did.stdout.contains("keyed::Slice::PartialEq<&str>::eq"), "{}", did.stdout);
+    // What was woven has the same keys before it runs.
+    let built = package.metaspy(&["build"]);
+    let built = built.json["methods"].as_array().expect("there is a list");
+    let keys: Vec<_> = built.iter().map(|it| it["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, expected.map(|(key, _)| key));
+}

@@ -15,6 +15,8 @@ pub mod name;
 #[cfg(feature = "facts")]
 mod owner;
 pub mod refusal;
+#[cfg(feature = "facts")]
+mod type_arguments;
 
 #[cfg(feature = "facts")]
 pub use facts::{Facts, SelfKind, Visibility};

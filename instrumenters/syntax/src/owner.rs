@@ -1,9 +1,9 @@
 //! The owner of methods: an `impl` or a trait.
 
-use syn::{Attribute, Block, ItemImpl, ItemTrait, ReturnType, Signature, TypeParamBound};
+use syn::{Attribute, Block, ItemImpl, ItemTrait, Path, ReturnType, Signature, TypeParamBound};
 
 use crate::facts::{Facts, SelfKind, Visibility, returns_nothing, self_kind, visibility, written};
-use crate::{complexity, name, refusal};
+use crate::{complexity, name, refusal, type_arguments};
 
 /// An `impl`, a trait, or neither.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +14,9 @@ pub struct Owner {
     written: String,
     /// The name of the trait.
     pub of_trait: Option<String>,
+    /// The type arguments of the type, and those of the trait.
+    type_arguments: String,
+    trait_arguments: String,
     supertraits: Vec<String>,
     /// Who may call the methods of a trait or of its `impl`s.
     visibility: Option<Visibility>,
@@ -27,9 +30,13 @@ impl Owner {
         let of_trait = item.trait_.as_ref().map(|(path, ..)| name::of_path(path));
         let is_allocator = of_trait.as_ref().is_some_and(|of| of == "GlobalAlloc");
         let observed = refusal::is_observed(&item.attrs).then_some(refusal::OBSERVED);
+        let arguments =
+            |path: Option<&Path>| path.map(|path| type_arguments::of(path, &item.generics)).unwrap_or_default();
         Owner {
             ty: Some(name::of_type(&item.self_ty)),
             written: written(&item.self_ty),
+            type_arguments: arguments(type_arguments::path_of_type(&item.self_ty)),
+            trait_arguments: arguments(item.trait_.as_ref().map(|(path, ..)| path)),
             // A caller that can name the trait can call its methods.
             visibility: of_trait.is_some().then_some(Visibility::Public),
             of_trait,
@@ -63,6 +70,8 @@ impl Owner {
         Facts {
             of_type: self.ty.clone(),
             of_trait: self.of_trait.clone(),
+            type_arguments: self.type_arguments.clone(),
+            trait_arguments: self.trait_arguments.clone(),
             supertraits: self.supertraits.clone(),
             complexity: complexity::of(body),
             self_kind: self_kind(sig),

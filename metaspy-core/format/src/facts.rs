@@ -23,6 +23,10 @@ pub struct Facts {
     pub of_type: Option<String>,
     /// The trait that its `impl` implements, or whose default method it is.
     pub of_trait: Option<String>,
+    /// The type arguments of the type of its `impl`, as `<u8>`; empty if there are none, or if they are parameters.
+    pub type_arguments: String,
+    /// Likewise, the type arguments of the trait that its `impl` implements: `<&str>`.
+    pub trait_arguments: String,
     /// The supertraits of that trait, for a default method.
     pub supertraits: Vec<String>,
     /// The type that it belongs to, or for a default method the trait, by the place of its definition:
@@ -149,6 +153,8 @@ impl Facts {
             lines,
             of_type: of_type.map(str::to_owned),
             of_trait: of_trait.map(str::to_owned),
+            type_arguments: value("typeargs").map(with_spaces).unwrap_or_default(),
+            trait_arguments: value("traitargs").map(with_spaces).unwrap_or_default(),
             supertraits: value("super").map_or(Vec::new(), |all| all.split('+').map(str::to_owned).collect()),
             // A trait is defined where its default methods are; recordings without owners are of an older version.
             is_unresolved: has("unresolved") || of_type.is_some() && owner.is_none(),
@@ -172,6 +178,16 @@ impl Facts {
     /// `crate::module::Type::Trait::method`.
     pub fn path(&self) -> String {
         joined(&self.module, &self.whole_name)
+    }
+
+    /// The path with the type arguments of its `impl`: `rope::Slice::PartialEq<&str>::eq`. Several `impl`s of a generic trait,
+    /// or of a generic type, have the same path, and other arguments.
+    pub fn path_with_arguments(&self) -> String {
+        let of_trait = self.of_trait.as_ref().map(|name| format!("{name}{}", self.trait_arguments));
+        let of_type = self.of_type.as_ref().map(|name| format!("{name}{}", self.type_arguments));
+        let module = Some(&self.module).filter(|module| !module.is_empty());
+        let segments = module.into_iter().chain(&of_type).chain(&of_trait).chain([&self.name]);
+        segments.map(String::as_str).collect::<Vec<_>>().join("::")
     }
 
     /// The crate.
@@ -211,6 +227,11 @@ impl fmt::Display for Facts {
                 write!(f, " {word}={}", name.replace(char::is_whitespace, ""))?;
             }
         }
+        for (word, arguments) in [("typeargs", &self.type_arguments), ("traitargs", &self.trait_arguments)] {
+            if !arguments.is_empty() {
+                write!(f, " {word}={}", arguments.replace(' ', NO_SPACE))?;
+            }
+        }
         write!(f, " vis={}", self.visibility.word())?;
         let flags = [
             (self.is_unresolved, "unresolved"),
@@ -227,6 +248,13 @@ impl fmt::Display for Facts {
         flags.iter().filter(|(is_set, _)| *is_set).try_for_each(|(_, word)| write!(f, " {word}"))?;
         if self.fingerprint == 0 { Ok(()) } else { write!(f, " source={:x}", self.fingerprint) }
     }
+}
+
+/// Stands for a space in a word. No type contains it.
+const NO_SPACE: &str = "~";
+
+fn with_spaces(word: &str) -> String {
+    word.replace(NO_SPACE, " ")
 }
 
 /// The path of an owner from its crate on. The words may say it relative to the module: `self::`, `super::`, `crate::`.
@@ -272,6 +300,15 @@ mod tests {
         let words = "c=4 self=mut type=Scene trait=Layout super=A+B owner=a::Scene vis=pub async test_only unit chain deep source=1f";
         assert_eq!(parse(words).fingerprint, 31);
         assert_eq!(parse(words).to_string(), words);
+    }
+
+    #[test]
+    fn a_path_has_the_type_arguments_of_its_impl() {
+        let facts = parse("c=1 self=ref type=Scene trait=Layout typeargs=<u8> traitargs=<&mut~str> vis=pub");
+        assert_eq!(facts.path_with_arguments(), "a::b::Scene<u8>::Layout<&mut str>::measure");
+        assert_eq!(parse(&facts.to_string()), facts);
+        let free = Facts::parse("a", "outer::inner", "src/b.rs", (3, 3), "");
+        assert_eq!(free.path_with_arguments(), free.path());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A run as text: functions, the tree, coverage, patterns, candidates for a cache, and callers.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use metaspy_core::Selector;
 
@@ -25,7 +26,17 @@ pub fn functions(run: &Run, top: Top) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let names = Column::words("function", rows.iter().map(|method| method.path_text().to_owned()));
+    let keys = run.program.keys();
+    let mut uses: HashMap<&str, u32> = HashMap::new();
+    for method in &methods {
+        *uses.entry(method.path_text()).or_default() += 1;
+    }
+    // Several `impl`s of a generic trait have methods of the same path.
+    let name = |method: &&Element| match method.site().and_then(|site| keys.get(&site)) {
+        Some(key) if uses[method.path_text()] > 1 => key.clone(),
+        _ => method.path_text().to_owned(),
+    };
+    let names = Column::words("function", rows.iter().map(name));
     let cells: Vec<Option<&Element>> = rows.iter().map(|method| Some(*method)).collect();
     let mut lines = table(&cells, &run.program.profiles, names);
     if ran > shown {
@@ -294,6 +305,35 @@ mod tests {
         ];
         assert_eq!(ran(&program(&all)), "1 of 2 functions ran; 2 functions of tests not counted");
         assert_eq!(ran(&program(&all[..1])), "1 of 1 function ran");
+    }
+
+    #[test]
+    fn methods_of_one_path_are_told_apart_by_the_arguments_of_their_traits_or_by_their_lines() {
+        let eq = |arguments: &str, line: u32| metaspy_core::store::RecordedSite {
+            lines: (line, line),
+            ..woven("a", "Slice::PartialEq::eq", &format!("type=Slice trait=PartialEq{arguments}"))
+        };
+        let program = program(&[
+            (eq(" traitargs=<&mut~str>", 2), 5),
+            (eq(" traitargs=<String>", 4), 4),
+            (eq("", 6), 3),
+            (eq("", 8), 2),
+            (woven("a", "main", "c=1"), 1),
+        ]);
+        let run = Run { program, ..Run::default() };
+        let names: Vec<String> = functions(&run, Top::All)[1..].iter().map(|line| line[16..].to_owned()).collect();
+        assert_eq!(
+            names,
+            [
+                "a::Slice::PartialEq<&mut str>::eq",
+                "a::Slice::PartialEq<String>::eq",
+                "a::Slice::PartialEq::eq@src/lib.rs:6",
+                "a::Slice::PartialEq::eq@src/lib.rs:8",
+                "a::main",
+            ]
+        );
+        let keys = run.program.keys();
+        assert_eq!(keys.values().collect::<std::collections::BTreeSet<_>>().len(), run.program.methods().count());
     }
 
     #[test]

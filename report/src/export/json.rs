@@ -1,8 +1,9 @@
 //! JSON: the program with its numbers. `docs/weaving.md` describes the keys.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
+use metaspy_core::SiteId;
 use metaspy_core::store::Column;
 use serde_json::{Map, Value, json};
 
@@ -10,6 +11,9 @@ use super::{Exporter, Written};
 use crate::coverage::{Constants, FORMAT, Pattern, Run, constants, patterns};
 use crate::program::{Edge, Element, Method, Of, Profiles, Program, Ratio};
 use crate::rows::json::profile_values;
+
+/// The keys of methods.
+type Keys = HashMap<SiteId, String>;
 
 /// The format of `--json`.
 #[derive(Debug, Default)]
@@ -37,6 +41,7 @@ fn object(run: &Run) -> Map<String, Value> {
         b.measure.count.cmp(&a.measure.count).then_with(|| of_a.site.path.cmp(&of_b.site.path))
     });
     let was_run = run.processes.is_some();
+    let keys = &program.keys();
     let value = json!({
         "format": FORMAT,
         "processes": run.processes,
@@ -46,25 +51,25 @@ fn object(run: &Run) -> Map<String, Value> {
         "patterns": program.profiles.has_coverage().then(|| pattern_lists(program)),
         "constant": program.profiles.has_coverage().then(|| constant_values(program)),
         "profiles": profiles(program),
-        "packages": crates.map(|(at, element)| package(run, at, element)).collect::<Vec<_>>(),
-        "methods": methods.iter().map(|(element, of)| method(run, element, of)).collect::<Vec<_>>(),
+        "packages": crates.map(|(at, element)| package(run, keys, at, element)).collect::<Vec<_>>(),
+        "methods": methods.iter().map(|(element, of)| method(run, keys, element, of)).collect::<Vec<_>>(),
     });
     if let Value::Object(object) = value { object } else { Map::new() }
 }
 
-fn package(run: &Run, at: usize, element: &Element) -> Value {
+fn package(run: &Run, keys: &Keys, at: usize, element: &Element) -> Value {
     let children = || run.program.children(at);
     let packages = children().filter(|(_, child)| child.of == Of::Package);
     let types = children().filter(|(_, child)| matches!(child.of, Of::Type { .. } | Of::Functions));
     json!({
         "path": element.path_text(),
         "ratio": run.processes.is_some().then(|| ratio(element.ratio())),
-        "packages": packages.map(|(at, child)| package(run, at, child)).collect::<Vec<_>>(),
-        "types": types.map(|(at, child)| ty(run, at, child)).collect::<Vec<_>>(),
+        "packages": packages.map(|(at, child)| package(run, keys, at, child)).collect::<Vec<_>>(),
+        "types": types.map(|(at, child)| ty(run, keys, at, child)).collect::<Vec<_>>(),
     })
 }
 
-fn ty(run: &Run, at: usize, element: &Element) -> Value {
+fn ty(run: &Run, keys: &Keys, at: usize, element: &Element) -> Value {
     let (is_trait, traits, name) = match &element.of {
         Of::Type { is_trait, traits, .. } => (*is_trait, traits.as_slice(), element.name.as_str()),
         _ => (false, &[][..], ""),
@@ -76,15 +81,16 @@ fn ty(run: &Run, at: usize, element: &Element) -> Value {
         "resolved": !element.is_unresolved(),
         "traits": traits,
         "ratio": run.processes.is_some().then(|| ratio(element.ratio())),
-        "methods": run.program.methods_of(at).map(|(element, of)| method(run, element, of)).collect::<Vec<_>>(),
+        "methods": run.program.methods_of(at).map(|(element, of)| method(run, keys, element, of)).collect::<Vec<_>>(),
     })
 }
 
-fn method(run: &Run, element: &Element, method: &Method) -> Value {
+fn method(run: &Run, keys: &Keys, element: &Element, method: &Method) -> Value {
     let Method { site, facts, profile } = method;
     let facts = facts.as_ref();
     let receivers = element.receivers;
     json!({
+        "key": element.site().and_then(|site| keys.get(&site)),
         "path": site.path,
         "file": site.file,
         "line": site.lines.0,

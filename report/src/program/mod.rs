@@ -15,6 +15,7 @@ mod receivers;
 pub(crate) mod testing;
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use metaspy_core::store::Filter;
 use metaspy_core::{SiteId, Store};
@@ -72,6 +73,24 @@ impl Program {
     /// The methods and functions.
     pub fn methods(&self) -> impl Iterator<Item = &Element> {
         self.elements.iter().filter(|element| element.method.is_some())
+    }
+
+    /// A key for each method, which no other method has: its path with the type arguments of its `impl`. If that is not enough,
+    /// as with methods under different conditions, its file and its line follow.
+    pub fn keys(&self) -> HashMap<SiteId, String> {
+        let mut keys: HashMap<SiteId, String> = HashMap::new();
+        let mut uses: HashMap<String, u32> = HashMap::new();
+        for (site, method) in self.methods().filter_map(|element| element.site().zip(element.method.as_deref())) {
+            let path = method.path_with_arguments();
+            *uses.entry(path.clone()).or_default() += 1;
+            keys.insert(site, path);
+        }
+        for (site, method) in self.methods().filter_map(|element| element.site().zip(element.method.as_deref())) {
+            if let Some(key) = keys.get_mut(&site).filter(|key| uses[*key] > 1) {
+                *key = format!("{key}@{}:{}", method.site.file, method.site.lines.0);
+            }
+        }
+        keys
     }
 
     /// The children of the element at this place.

@@ -32,7 +32,7 @@ impl<'a> Place<'a> {
     pub fn new(site: &'a RecordedSite, facts: Option<&'a Facts>, is_crate: impl Fn(&str) -> bool) -> Self {
         let Some((facts, (module, _))) = facts.zip(site.module_and_name()) else { return Place::from_path(site) };
         let name = match (&facts.of_type, &facts.of_trait) {
-            (Some(_), Some(of_trait)) => format!("{of_trait}::{}", facts.name),
+            (Some(_), Some(of_trait)) => format!("{of_trait}{}::{}", facts.trait_arguments, facts.name),
             _ => facts.name.clone(),
         };
         let Some((module, owner)) = facts.owner_module_and_name(is_crate) else {

@@ -133,6 +133,8 @@ fn site(number: u32, method: &Method) -> RecordedSite {
         self_kind: method.receiver,
         of_type: method.ty.clone(),
         of_trait: method.of_trait.clone(),
+        type_arguments: method.type_arguments.clone(),
+        trait_arguments: method.trait_arguments.clone(),
         supertraits: method.supertraits.clone(),
         visibility: method.seen,
         is_async: method.is_async,

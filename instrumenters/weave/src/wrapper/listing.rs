@@ -57,6 +57,12 @@ pub struct Method {
     pub ty: Option<String>,
     /// The trait that it implements, or, without a type, the trait whose default method it is.
     pub of_trait: Option<String>,
+    /// The type arguments of the type, and those of the trait.
+    #[serde(default)]
+    pub type_arguments: String,
+    #[serde(default)]
+    #[expect(missing_docs)]
+    pub trait_arguments: String,
     /// The supertraits of the trait, for a default method.
     pub supertraits: Vec<String>,
     /// How it takes `self`.

@@ -147,11 +147,11 @@ fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
     let method = "impl A<u8> {\n pub(crate) fn f(&mut self, a: u8, (b, c): D) -> u8 {\n a? } }";
     assert_eq!(
         text_of(method, |_| {}),
-        r#"__metaspy::whole!("A::f",2,3,"c=2 self=mut type=A vis=restricted deep",[place self],[known a],[own known u8],{__metaspy::held!(c b a self);…})"#
+        r#"__metaspy::whole!("A::f",2,3,"c=2 self=mut type=A typeargs=<u8> vis=restricted deep",[place self],[known a],[own known u8],{__metaspy::held!(c b a self);…})"#
     );
     assert_eq!(
         text_of(method, |hook| (hook.kind, hook.subject, hook.with_args) = (HookKind::Hook, Some("self.id"), false)),
-        r#"__metaspy::hook!("A::f",2,3,"c=2 self=mut type=A vis=restricted",[key self.id],[]);…"#
+        r#"__metaspy::hook!("A::f",2,3,"c=2 self=mut type=A typeargs=<u8> vis=restricted",[key self.id],[]);…"#
     );
 }
 
@@ -186,13 +186,16 @@ fn facts_name_types_traits_and_how_self_is_taken() {
     let facts = |text: &str| functions(text)[0].facts.to_string();
     assert_eq!(
         facts("impl a::T<u8> for (B, C) { fn f(self: Rc<Self>) {} }"),
-        "c=1 self=other type=(B,C) trait=T vis=pub unit"
+        "c=1 self=other type=(B,C) trait=T traitargs=<u8> vis=pub unit"
     );
     assert_eq!(
         facts("trait T: A + ?Sized + 'static + b::C<u8> { fn f(self: &Self) -> u8 {} }"),
         "c=1 self=ref trait=T super=A+C vis=private"
     );
-    assert_eq!(facts("impl B<u8> { pub fn f(mut self) -> B< u8 > {} }"), "c=1 self=value type=B vis=pub chain");
+    assert_eq!(
+        facts("impl B<u8> { pub fn f(mut self) -> B< u8 > {} }"),
+        "c=1 self=value type=B typeargs=<u8> vis=pub chain"
+    );
     assert_eq!(facts("impl B { pub fn f(self) -> Self {} }"), "c=1 self=value type=B vis=pub chain");
 }
 
