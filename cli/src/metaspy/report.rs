@@ -66,7 +66,9 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     if options.cpu {
         if report.cpu.is_none() {
             let why = match options.by {
-                rows::By::Cause => "samples are in events, not in what these led to: choose another --by".to_owned(),
+                by if by.is_of_causes() => {
+                    "samples are in events, not in what these led to: choose another --by".to_owned()
+                }
                 _ => NoFunctions::NoSamples.to_string(),
             };
             return Err(say(format!("--cpu: {why}")));

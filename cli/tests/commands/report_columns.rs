@@ -27,9 +27,36 @@ fn a_row_of_a_site_and_a_subject_has_both() {
 }
 
 #[test]
+fn senders_and_the_objects_that_asked_have_rows() {
+    let path = fixture::closed("senders.spy", 3);
+    let rows = |by: &str, filter: &str| -> Vec<(String, String, u64)> {
+        let (code, report) = json(&["report", text(&path), "--by", by, "--filter", filter]);
+        assert!(code == 0 && report["exact"] == true && report["by"] == by, "{report}");
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let row = |row: &Value| {
+            let site = if by == "sender" { &row["key"] } else { &row["site"] };
+            (word(site), word(&row["label"]), row["count"].as_u64().unwrap())
+        };
+        report["rows"].as_array().unwrap().iter().map(row).collect()
+    };
+    let layout = "page::Scene::layout";
+    // Three nodes with two measures each, in each of three frames.
+    assert_eq!(rows("sender", "site:measure"), [(layout.into(), "Scene::layout".into(), 18)]);
+    let asked = rows("cause,subject", "site:measure");
+    assert_eq!(asked.len(), 3);
+    assert!(asked.iter().all(|(site, _, count)| site == layout && *count == 6), "{asked:?}");
+    assert_eq!(rows("cause,subject", "site:measure cause.subject:node:2"), [(layout.into(), "#2 <div>".into(), 6)]);
+    assert!(rows("sender", "site:page::frame").iter().all(|(_, label, _)| label == "no cause"));
+    let (_, out, _) = ended(&["report", text(&path), "--by", "cause,subject", "--filter", "cause.site:layout"]);
+    assert!(out.contains("direct cause") && out.contains("subject of the cause"), "{out}");
+    let (code, _, error) = ended(&["report", text(&path), "--filter", "cause.site:layuot"]);
+    assert!(code == 2 && error.contains("did you mean"), "{error}");
+}
+
+#[test]
 fn shares_of_calls_and_of_self_time_add_up() {
     let path = fixture::closed("shares.spy", 3);
-    for by in ["site", "subject", "site,subject", "cause", "type", "package"] {
+    for by in ["site", "subject", "site,subject", "cause", "sender", "cause,subject", "type", "package"] {
         let (_, report) = json(&["report", text(&path), "--by", by]);
         // A crate contains its modules.
         let rows = report["rows"].as_array().unwrap().iter().filter(|row| row["kind"] != "module");
@@ -61,7 +88,7 @@ fn rows_are_sorted_by_any_column_in_text_and_json() {
     assert_eq!(keys("failed")[..2], ["page::Scene::measure", "page::Scene::layout"]);
     assert!(keys("name").is_sorted());
     assert_eq!(keys("max")[0], "page::frame");
-    for by in ["site", "subject", "site,subject", "cause", "type", "package"] {
+    for by in ["site", "subject", "site,subject", "cause", "sender", "cause,subject", "type", "package"] {
         let (code, out, error) = ended(&["report", text(&path), "--by", by, "--sort", "self", "--percent"]);
         assert!(code == 0 && out.contains("self %") && !out.contains("self ms"), "{by}: {out}{error}");
     }

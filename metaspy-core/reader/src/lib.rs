@@ -68,7 +68,7 @@ pub use scan::parts::{Conditions, Scan};
 pub use tally::measure::Measure;
 pub use tally::shares::Shares;
 pub use tally::totals::Totals;
-pub use tally::{By, DetailLevel, Scope, Tally, TallyRow};
+pub use tally::{By, DetailLevel, NO_CAUSE, REMOTE_CAUSE, Scope, Tally, TallyRow};
 pub use verify::Verification;
 
 // What the writer needs of the reader.

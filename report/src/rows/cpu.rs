@@ -85,7 +85,7 @@ impl Report {
 
     /// The totals that rows are shares of. Rows by cause have none: samples are in an event, not in what it led to.
     pub(super) fn cpu_of(store: &Store, by: By) -> Option<CpuTotals> {
-        CpuTotals::read(store).filter(|_| by != By::Cause)
+        CpuTotals::read(store).filter(|_| !by.is_of_causes())
     }
 }
 

@@ -34,6 +34,10 @@ pub enum By {
     SiteSubject,
     /// The site of the root cause.
     Cause,
+    /// The site of the direct cause.
+    Sender,
+    /// The subject of the direct cause, at its site.
+    SenderSubject,
     /// A type with its methods, a trait, or the free functions of a module.
     Type,
     /// A crate or a module, with all within it.
@@ -42,7 +46,8 @@ pub enum By {
 
 impl By {
     /// All of them.
-    pub const ALL: [By; 6] = [By::Subject, By::Site, By::SiteSubject, By::Cause, By::Type, By::Package];
+    pub const ALL: [By; 8] =
+        [By::Subject, By::Site, By::SiteSubject, By::Cause, By::Sender, By::SenderSubject, By::Type, By::Package];
 
     /// The word for it on the command line and in JSON.
     pub fn name(self) -> &'static str {
@@ -51,6 +56,8 @@ impl By {
             By::Site => "site",
             By::SiteSubject => "site,subject",
             By::Cause => "cause",
+            By::Sender => "sender",
+            By::SenderSubject => "cause,subject",
             By::Type => "type",
             By::Package => "package",
         }
@@ -63,9 +70,16 @@ impl By {
             By::Site => "A place in the code",
             By::SiteSubject => "A domain object at a place in the code",
             By::Cause => "The site of the root cause",
+            By::Sender => "The site of the direct cause: what sent or called",
+            By::SenderSubject => "The domain object of the direct cause, at its site: who asked",
             By::Type => "A type with its methods, a trait, or the free functions of a module",
             By::Package => "A crate or a module, with all within it",
         }
+    }
+
+    /// True if the rows are about causes, not about what was called.
+    pub fn is_of_causes(self) -> bool {
+        matches!(self, By::Cause | By::Sender | By::SenderSubject)
     }
 
     /// The one with this name.
@@ -174,6 +188,8 @@ impl Report {
             By::Site => store::By::Site,
             By::SiteSubject => store::By::SiteSubject,
             By::Cause => store::By::RootCause,
+            By::Sender => store::By::Sender,
+            By::SenderSubject => store::By::SenderSubject,
             By::Type | By::Package => return Report::of_parts(store, by, filter, top),
         };
         let tally = store.tally(tallied, &Scope { filter: filter.clone(), ..Scope::default() });
@@ -181,6 +197,9 @@ impl Report {
         let row = |row: &store::TallyRow| match by {
             By::Subject => subject_row(store, &profiles, row.subject, row.measure),
             By::SiteSubject => site_subject_row(store, &profiles, row),
+            By::Cause => cause_row(store, &profiles, row, "root left the window"),
+            By::Sender => cause_row(store, &profiles, row, "cause left the window"),
+            By::SenderSubject => sender_subject_row(store, &profiles, row),
             _ => site_row(store, &profiles, row.site, row.measure),
         };
         let mut rows: Vec<Row> = tally.rows.iter().map(row).collect();
@@ -269,18 +288,37 @@ fn silent_in_no_order(store: &Store, profiles: &Profiles, by: By, seen: &[store:
             let labelled = store.labelled().filter(|(subject, _)| !seen.contains(subject));
             labelled.map(|(subject, _)| subject_row(store, profiles, Some(subject), Measure::default())).collect()
         }
-        By::SiteSubject | By::Cause | By::Type | By::Package => Vec::new(),
+        By::SiteSubject | By::Cause | By::Sender | By::SenderSubject | By::Type | By::Package => Vec::new(),
     }
 }
 
 fn site_row(store: &Store, profiles: &Profiles, site: Option<SiteId>, measure: Measure) -> Row {
-    let Some(id) = site else {
-        return Row { label: Some("root left the window".into()), ..Row::new(Key::None, measure) };
-    };
+    let Some(id) = site else { return Row::new(Key::None, measure) };
     let path = store.site_path(id).to_owned();
     let label = Some(short_path(&path).to_owned());
     let kind = store.site(id).map(|site| site.kind.name().to_owned());
     Row { label, kind, profiles: profiles.of_site(id), ..Row::new(Key::Site(path), measure) }
+}
+
+/// The row of a cause by its site. Columns of method profilers are about the site itself, not about what it caused.
+fn cause_row(store: &Store, profiles: &Profiles, row: &store::TallyRow, left: &str) -> Row {
+    let without_site = match row.site {
+        None => left,
+        Some(store::NO_CAUSE) => "no cause",
+        Some(store::REMOTE_CAUSE) => "cause in another process",
+        site => return Row { profiles: Values::new(), ..site_row(store, profiles, site, row.measure) },
+    };
+    Row { label: Some(without_site.into()), ..Row::new(Key::None, row.measure) }
+}
+
+fn sender_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -> Row {
+    match row.site {
+        Some(site) if ![store::NO_CAUSE, store::REMOTE_CAUSE].contains(&site) => {
+            let site = Some(store.site_path(site).to_owned());
+            Row { site, profiles: Values::new(), ..subject_row(store, profiles, row.subject, row.measure) }
+        }
+        _ => cause_row(store, profiles, row, "cause left the window"),
+    }
 }
 
 fn subject_row(store: &Store, profiles: &Profiles, subject: Option<Subject>, measure: Measure) -> Row {

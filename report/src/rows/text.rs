@@ -191,6 +191,9 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         (false, true) if report.has_others => {
             "at least: subjects beyond the table of their site share the row of others"
         }
+        (false, true) if matches!(report.by, By::Sender | By::SenderSubject) => {
+            "not exact: the causes of calls that left the window are not known"
+        }
         (false, true) => "not exact: the filter asks what is not known of calls that left the window",
     };
     writeln!(out, "{}  ({exact})", parts.join(", "))?;
@@ -209,6 +212,8 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
     let title = match report.by {
         By::Cause => "root cause",
         By::SiteSubject => "subject",
+        By::Sender => "direct cause",
+        By::SenderSubject => "subject of the cause",
         by => by.name(),
     };
     let count = if has_parts { "executions" } else { "count" };
@@ -219,9 +224,10 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
         Column::numbers(title, cells(&cell)).at_least(5)
     };
     let mut columns = Vec::new();
-    if report.by == By::SiteSubject {
+    if let By::SiteSubject | By::SenderSubject = report.by {
         let site = |row: &Row| shorten_path(&clean(row.site.as_deref().unwrap_or("–")), NAME);
-        columns.push(Column::words("site", cells(&site)));
+        let title = if report.by == By::SenderSubject { "direct cause" } else { "site" };
+        columns.push(Column::words(title, cells(&site)));
     }
     columns.extend([Column::words(title, cells(&name)), Column::words("kind", cells(&kind)).at_most(14)]);
     if is_all {

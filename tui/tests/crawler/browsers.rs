@@ -41,6 +41,33 @@ fn what_activated_a_cache_is_read_from_root_to_hit() {
 }
 
 #[test]
+fn who_asked_is_a_row_for_each_object_that_caused_something() {
+    let mut user = user("asked.spy");
+    user.press(": \"asked\" Enter");
+    let screen = user.screen();
+    assert!(screen.contains("who asked ─") && screen.contains("#2 <div> …::layout"), "{screen}");
+    user.press("Down Down Right Enter");
+    let filter = user.crawler.view.filter.text().to_owned();
+    assert_eq!(filter, "cause.site:layout cause.subject:node:#2 site:measure");
+    // Two measures in each of forty frames.
+    assert!(user.screen().contains("80 of 760"), "{}", user.screen());
+}
+
+/// The Tabulator scripts of the papers have events on the left and their model on the right.
+#[test]
+fn events_may_be_in_any_column_and_their_model_is_beside_them() {
+    let text = "title = 'Mine'\n\
+        [[column]]\nrows = 'event'\nquery = 'site:layout'\n\
+        [[column]]\nrows = 'subject'\n\
+        [[column]]\nrows = 'relation'\nrelation = 'owner'\nquery = '{2}'\n";
+    let mut user = own("model.spy", 1, text);
+    user.press(": \"mine\" Enter Down Down");
+    let screen = user.screen();
+    assert!(screen.contains("│▸layout #3") && screen.contains("│▸#3 <p>"), "{screen}");
+    assert!(screen.contains("→ #1 <html>"), "{screen}");
+}
+
+#[test]
 fn a_browser_of_the_user_is_in_the_palette_and_under_the_filter_of_the_screen() {
     let mut user = user("own-browser.spy");
     let text = "title = 'Slow layouts'\n[[column]]\nrows = 'subject'\nquery = 'site:layout'\nvalue = 'longest'\n";

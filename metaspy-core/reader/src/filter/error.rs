@@ -45,7 +45,9 @@ impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FilterError::UnknownTerm(term) => {
-                let nearest = TERMS.iter().find(|known| known[..2] == term[..term.len().min(2)]);
+                let letters = if term.starts_with("cause.") { "cause.".len() } else { 2 };
+                let start = &term[..term.len().min(letters)];
+                let nearest = TERMS.iter().find(|known| known.get(..letters) == Some(start));
                 write!(f, "there is no `{term}:`")?;
                 match nearest {
                     Some(nearest) => write!(f, ": did you mean `{nearest}:`?"),
@@ -90,6 +92,8 @@ fn example(term: &str) -> &'static str {
         "took" => "`took:>1ms`",
         "outcome" => "`outcome:panicked`",
         "cause" => "`cause:bus::*`",
+        "cause.site" => "`cause.site:bus::send`",
+        "cause.subject" => "`cause.subject:\"user 0\"`",
         "lane" => "`lane:main`",
         "level" => "`level:0`",
         _ => "`epoch:3`",

@@ -52,6 +52,8 @@ pub(super) enum Test {
     Text(Sites, HashSet<Subject>),
     /// With the number of its walk in [`Memory`].
     Cause(Sites, usize),
+    /// On the site or the subject of the direct cause.
+    DirectCause(Box<Test>),
 }
 
 /// A set of sites.
@@ -115,12 +117,40 @@ impl std::fmt::Debug for Members {
 }
 
 /// The memory of a thread that tests events: the reasons of these events.
-pub struct Memory(Vec<Reasons>);
+pub struct Memory {
+    walks: Vec<Reasons>,
+    /// True if the direct cause of some event left the window.
+    lost_causes: bool,
+}
 
 impl Memory {
     /// True if a chain of reasons was not followed to its end: it took too long, or led out of the window.
     pub fn is_incomplete(&self) -> bool {
-        self.0.iter().any(|reasons| reasons.is_exhausted() || reasons.left_window())
+        self.lost_causes || self.walks.iter().any(|reasons| reasons.is_exhausted() || reasons.left_window())
+    }
+}
+
+/// The direct cause of an event.
+pub(crate) enum DirectCause {
+    /// It has none.
+    None,
+    /// It is in the window.
+    Known(Slot),
+    /// It is an event of another process.
+    Remote,
+    /// It left the window.
+    Left,
+}
+
+impl DirectCause {
+    /// The cause of the event in a slot.
+    pub fn of(ring: Ring<'_>, slot: &Slot) -> DirectCause {
+        let Some(cause) = EventId::from_raw(slot.cause) else { return DirectCause::None };
+        match ring.peek(cause) {
+            Some((_, slot)) => DirectCause::Known(slot),
+            None if ring.remote(cause).is_some() => DirectCause::Remote,
+            None => DirectCause::Left,
+        }
     }
 }
 
@@ -133,32 +163,15 @@ impl Matcher {
             tests.push((false, Test::Levels(*levels.start(), *levels.end())));
         }
         for term in &filter.terms {
-            let test = match &term.condition {
-                Condition::Site(selector) => Test::Site(Sites::selected(store, selector)),
-                Condition::Cause(selector) => {
-                    causes += 1;
-                    Test::Cause(Sites::selected(store, selector), causes - 1)
-                }
-                Condition::Subject(SubjectCondition::Key(key)) => Test::Key(*key),
-                Condition::Subject(SubjectCondition::Address(key)) => Test::KindKey(places(store), *key),
-                Condition::Subject(SubjectCondition::KindKey(kind, key)) => Test::KindKey(kinds(store, kind), *key),
-                Condition::Subject(SubjectCondition::Exactly(subject)) => {
-                    Test::KindKey(HashSet::from([subject.kind.0]), subject.key)
-                }
-                Condition::Subject(SubjectCondition::Label(text)) => Test::Subject(labelled(store, text)),
-                Condition::Kind(kind) => Test::Kind(kinds(store, kind)),
-                Condition::Took(compare, ns) => Test::Took(*compare, store.time().ticks(*ns)),
-                Condition::Outcome(bits) => Test::Outcome(*bits),
-                Condition::Lane(name) => Test::Lane(lanes(store, name)),
-                Condition::Level(compare, level) => Test::Level(*compare, *level),
-                Condition::Epoch(compare, epoch) => Test::Epoch(*compare, *epoch),
-                Condition::Text(text) => {
-                    Test::Text(Sites::of(store, |path| path.to_lowercase().contains(text)), labelled(store, text))
-                }
-            };
+            let test = Test::new(store, &term.condition, causes);
+            causes += usize::from(matches!(test, Test::Cause(..)));
             tests.push((term.negated, test));
         }
-        tests.sort_by_key(|(_, test)| matches!(test, Test::Cause(..)));
+        tests.sort_by_key(|(_, test)| match test {
+            Test::Cause(..) => 2,
+            Test::DirectCause(_) => 1,
+            _ => 0,
+        });
         Matcher { tests, places: store.ring().places(), members: None }
     }
 
@@ -186,7 +199,7 @@ impl Matcher {
     /// A memory for one thread. The links matter only if the filter follows reasons.
     pub(crate) fn memory_with(&self, links: &Arc<Links>) -> Memory {
         let causes = self.tests.iter().filter(|(_, test)| matches!(test, Test::Cause(..))).count();
-        Memory((0..causes).map(|_| Reasons::new(self.places, links)).collect())
+        Memory { walks: (0..causes).map(|_| Reasons::new(self.places, links)).collect(), lost_causes: false }
     }
 
     /// True if a condition is about the reasons of events.
@@ -247,8 +260,16 @@ impl Matcher {
                     Test::Levels(first, last) => (*first..=*last).contains(&slot::level(slot.end)),
                     Test::Cause(sites, walk) => {
                         let matching = Reached(|_: EventId, slot: &Slot| sites.contains(slot.site));
-                        memory.0[*walk].inherited(ring, head.id(slot.slot), slot, &matching) == 1
+                        memory.walks[*walk].inherited(ring, head.id(slot.slot), slot, &matching) == 1
                     }
+                    Test::DirectCause(test) => match DirectCause::of(ring, slot) {
+                        DirectCause::Known(cause) => test.of_row(cause.site, cause.subject(), 0, false) == Some(true),
+                        DirectCause::None | DirectCause::Remote => false,
+                        DirectCause::Left => {
+                            memory.lost_causes = true;
+                            false
+                        }
+                    },
                     Test::Subject(..)
                     | Test::Site(..)
                     | Test::Key(..)
@@ -297,6 +318,31 @@ impl Matcher {
 }
 
 impl Test {
+    /// The test of a condition. The next walk along reasons has this number.
+    fn new(store: &Store, condition: &Condition, walk: usize) -> Test {
+        match condition {
+            Condition::Site(selector) => Test::Site(Sites::selected(store, selector)),
+            Condition::Cause(selector) => Test::Cause(Sites::selected(store, selector), walk),
+            Condition::DirectCause(condition) => Test::DirectCause(Box::new(Test::new(store, condition, walk))),
+            Condition::Subject(SubjectCondition::Key(key)) => Test::Key(*key),
+            Condition::Subject(SubjectCondition::Address(key)) => Test::KindKey(places(store), *key),
+            Condition::Subject(SubjectCondition::KindKey(kind, key)) => Test::KindKey(kinds(store, kind), *key),
+            Condition::Subject(SubjectCondition::Exactly(subject)) => {
+                Test::KindKey(HashSet::from([subject.kind.0]), subject.key)
+            }
+            Condition::Subject(SubjectCondition::Label(text)) => Test::Subject(labelled(store, text)),
+            Condition::Kind(kind) => Test::Kind(kinds(store, kind)),
+            Condition::Took(compare, ns) => Test::Took(*compare, store.time().ticks(*ns)),
+            Condition::Outcome(bits) => Test::Outcome(*bits),
+            Condition::Lane(name) => Test::Lane(lanes(store, name)),
+            Condition::Level(compare, level) => Test::Level(*compare, *level),
+            Condition::Epoch(compare, epoch) => Test::Epoch(*compare, *epoch),
+            Condition::Text(text) => {
+                Test::Text(Sites::of(store, |path| path.to_lowercase().contains(text)), labelled(store, text))
+            }
+        }
+    }
+
     /// The test on the values that events and rows both have.
     #[inline]
     fn of_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {

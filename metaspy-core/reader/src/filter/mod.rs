@@ -57,7 +57,10 @@ pub(crate) struct Term {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Condition {
     Site(Selector),
+    /// A reason at any distance.
     Cause(Selector),
+    /// The site or the subject of the direct cause.
+    DirectCause(Box<Condition>),
     Subject(SubjectCondition),
     /// By the name of the kind, or the end of its path.
     Kind(String),
@@ -180,11 +183,18 @@ impl Filter {
     /// Checks the filter against a recording. The error has the nearest names if one of the selectors matches no site,
     /// or if the recording does not have one of the kinds.
     pub fn check(&self, store: &Store) -> Result<(), FilterError> {
-        self.terms.iter().try_for_each(|term| match &term.condition {
+        self.terms.iter().try_for_each(|term| term.condition.check(store))
+    }
+}
+
+impl Condition {
+    fn check(&self, store: &Store) -> Result<(), FilterError> {
+        match self {
             Condition::Site(selector) | Condition::Cause(selector) => known_site(store, selector),
             Condition::Kind(kind) | Condition::Subject(SubjectCondition::KindKey(kind, _)) => known_kind(store, kind),
+            Condition::DirectCause(condition) => condition.check(store),
             _ => Ok(()),
-        })
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use crate::units::parse_duration_ns;
 use metaspy_probe::{KindId, Subject};
 
 /// All terms.
-pub(super) const TERMS: [&str; 9] = ["site", "subject", "kind", "took", "outcome", "cause", "lane", "level", "epoch"];
+pub(super) const TERMS: [&str; 11] =
+    ["site", "subject", "kind", "took", "outcome", "cause", "cause.site", "cause.subject", "lane", "level", "epoch"];
 /// All outcomes.
 pub(super) const OUTCOMES: [Outcome; 8] = [
     Outcome::Running,
@@ -47,8 +48,7 @@ fn words(text: &str) -> Result<Vec<Word>, FilterError> {
         rest = &rest[usize::from(negated)..];
         let mut term = None;
         if let Some((name, behind)) = rest.split_once(':')
-            && !name.is_empty()
-            && name.bytes().all(|byte| byte.is_ascii_lowercase())
+            && is_term(name)
             && !behind.starts_with(':')
         {
             (term, rest) = (Some(name.to_owned()), behind);
@@ -61,6 +61,12 @@ fn words(text: &str) -> Result<Vec<Word>, FilterError> {
         rest = behind.trim_start();
     }
     Ok(words)
+}
+
+/// True if the text in front of a colon names a term, known or not.
+fn is_term(name: &str) -> bool {
+    let last = name.strip_prefix("cause.").unwrap_or(name);
+    !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 fn term(word: Word) -> Result<Term, FilterError> {
@@ -78,6 +84,8 @@ fn term(word: Word) -> Result<Term, FilterError> {
     let condition = match term.as_str() {
         "site" => Condition::Site(selector()?),
         "cause" => Condition::Cause(selector()?),
+        "cause.site" => Condition::DirectCause(Box::new(Condition::Site(selector()?))),
+        "cause.subject" => Condition::DirectCause(Box::new(Condition::Subject(subject(&value)))),
         "subject" => Condition::Subject(subject(&value)),
         "kind" => Condition::Kind(value),
         "took" => duration(&value)?,
@@ -157,6 +165,9 @@ mod tests {
         assert_eq!(parsed[2].condition, Condition::Took(Compare::More, 1_500_000));
         assert_eq!(parsed[3].condition, Condition::Text("scene::x".into()));
         assert_eq!(parsed[4].condition, Condition::Outcome(0b11000));
+        let asked = terms("cause.subject:\"User 0\"").remove(0).condition;
+        let label = Condition::Subject(SubjectCondition::Label("user 0".into()));
+        assert_eq!(asked, Condition::DirectCause(Box::new(label)));
     }
 
     #[test]
@@ -178,6 +189,8 @@ mod tests {
         for (text, words) in [
             ("sight:x", "did you mean `site:`"),
             ("qq:x", "site: subject:"),
+            ("cause.lane:x", "did you mean `cause.site:`"),
+            ("cause.subject:", "`cause.subject:\"user 0\"`"),
             ("took:", "`took:>1ms`"),
             ("took:>fast", "ns, us, ms or s"),
             ("took:>5", "ns, us, ms or s"),

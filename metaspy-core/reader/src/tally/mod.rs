@@ -46,6 +46,17 @@ pub enum By {
     /// One row for each site of a root cause. Links are reasons, too, so a call can have several root causes. It is
     /// then in the row of each.
     RootCause,
+    /// One row for each site of a direct cause: what sent an announcement, what called a method.
+    Sender,
+    /// One row for each subject at each site of a direct cause: which object asked.
+    SenderSubject,
+}
+
+impl By {
+    /// True if rows are about the direct causes of calls.
+    fn is_of_senders(self) -> bool {
+        matches!(self, By::Sender | By::SenderSubject)
+    }
 }
 
 /// The numbers that a tally contains.
@@ -107,10 +118,16 @@ impl Scope {
     }
 }
 
+/// In the place of the site of a direct cause: the calls have none.
+pub const NO_CAUSE: SiteId = SiteId(u32::MAX - 1);
+/// In the place of the site of a direct cause: it is an event of another process.
+pub const REMOTE_CAUSE: SiteId = SiteId(u32::MAX - 2);
+
 /// A row of a tally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TallyRow {
-    /// The site, if the grouping has sites. `None` as root cause: the root left the window.
+    /// The site, if the grouping has sites. `None` as a cause: it left the window. A direct cause may also be [`NO_CAUSE`] or
+    /// [`REMOTE_CAUSE`].
     pub site: Option<SiteId>,
     /// The subject, if the grouping has subjects. `None`: calls without a subject.
     pub subject: Option<Subject>,
@@ -125,7 +142,7 @@ impl TallyRow {
     }
 }
 
-/// Calls by site, subject or root cause. The row with most calls is first.
+/// Calls by site, subject or cause. The row with most calls is first.
 ///
 /// ```no_run
 /// use metaspy_reader::{By, DetailLevel, Scope, Store};
@@ -166,6 +183,16 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Calls whose direct cause left the window may belong to any row.
+    fn mark_unknown_senders(&mut self) {
+        let is_unknown = |row: &TallyRow| row.site.is_none() && row.measure.count > 0;
+        if !self.rows.iter().any(is_unknown) {
+            return;
+        }
+        self.rows.iter_mut().filter(|row| row.site.is_some()).for_each(|row| row.measure.at_least = true);
+        self.exact = false;
+    }
+
     /// The shares of the rows, in percent of all calls.
     pub fn shares(&self) -> Shares {
         Shares::of(self.rows.iter().map(|row| &row.measure)).without(&self.repeated)
@@ -199,6 +226,9 @@ impl Store {
                 tally.unknown = tally.unknown.filter(|_| is_complete).map(|calls| calls.saturating_add(self.unnamed()));
                 tally.rows_exact = tally.unknown == Some(0);
                 tally.exact = tally.rows_exact && !others;
+                if by.is_of_senders() {
+                    tally.mark_unknown_senders();
+                }
                 return tally;
             }
         }
@@ -251,8 +281,9 @@ impl Store {
                 (Some(true), _) if scope.under.is_some() => part.unknown = part.unknown.saturating_add(all.count),
                 (Some(true), Some(measure)) if measure == Measure::default() => {}
                 (Some(true), Some(measure)) => {
-                    // The root cause left the window with the calls.
-                    let site = if by == By::RootCause { None } else { Some(who.site) };
+                    // The causes left the window with the calls.
+                    let site = if by == By::RootCause || by.is_of_senders() { None } else { Some(who.site) };
+                    let subject = subject.filter(|_| !by.is_of_senders());
                     let at = part.row(by, site, subject);
                     let cell = &mut part.cells[at];
                     cell.without_self |= all.timed != 0;

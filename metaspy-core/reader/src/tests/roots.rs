@@ -2,10 +2,13 @@
 
 use crate::event::EventId;
 use crate::testing::Draft;
-use crate::{By, Scope, Store, Tally};
+use crate::{By, Filter, NO_CAUSE, Scope, Store, Tally};
 use metaspy_format::slot::Mark;
+use metaspy_format::superblock as sb;
+use metaspy_probe::{SiteId, Subject};
 
-use super::scene;
+use super::tally::{row, who};
+use super::{node, scene};
 
 #[test]
 fn effects_follow_from_causes_and_links() {
@@ -58,6 +61,57 @@ fn a_call_with_several_root_causes_is_in_the_row_of_each() {
     // Below the change, the layout is the first effect.
     let below = store.tally(By::RootCause, &Scope { under: Some(change), ..Scope::default() });
     assert_eq!(roots(&below), [(Some(3), 2)]);
+}
+
+#[test]
+fn rows_and_filters_by_direct_cause_say_who_sent_and_who_asked() {
+    let mut writer = scene(2);
+    let frame = writer.event(Draft { site: 1, subject: Subject::NONE, ..Draft::default() });
+    let ask = |key: u64, cause| Draft { site: 2, subject: node(key), cause, ..Draft::default() };
+    let [one, other] = [1, 2].map(|key| writer.event(ask(key, Some(frame))));
+    for (cause, count) in [(one, 3), (other, 2), (frame, 1)] {
+        (0..count).for_each(|_| {
+            _ = writer.event(Draft { site: 3, subject: node(9), cause: Some(cause), ..Draft::default() })
+        });
+    }
+    let store = writer.store();
+    let announced = |filter: &str| Scope::matching(filter.parse().expect("a filter"));
+    let senders = store.tally(By::Sender, &announced("site:announce"));
+    assert_eq!((roots(&senders), senders.exact), (vec![(Some(2), 5), (Some(1), 1)], true));
+    let asking = store.tally(By::SenderSubject, &announced("subject:#9"));
+    let rows: Vec<_> = asking.rows.iter().map(|row| (row.site, row.subject, row.measure.count)).collect();
+    let [layout, measure] = [1, 2].map(|site| Some(SiteId(site)));
+    assert_eq!(rows, [(measure, Some(node(1)), 3), (measure, Some(node(2)), 2), (layout, None, 1)]);
+    let all = store.tally(By::Sender, &Scope::default());
+    assert!(roots(&all).contains(&(Some(NO_CAUSE.0), 1)), "the frame has no cause: {all:?}");
+
+    let count = |filter: &str| {
+        let tally = store.tally(By::Site, &announced(filter));
+        (tally.rows.iter().map(|row| row.measure.count).sum::<u64>(), tally.exact)
+    };
+    assert_eq!(count("cause.subject:#1"), (3, true));
+    assert_eq!(count("cause.subject:NodeId:2"), (2, true));
+    assert_eq!(count("cause.site:layout"), (3, true), "not the effects of its effects");
+    assert_eq!(count("site:announce -cause.site:measure"), (1, true));
+    assert!("cause.site:lay".parse::<Filter>().expect("a filter").check(&store).is_err());
+}
+
+#[test]
+fn calls_whose_direct_cause_left_the_window_have_a_row_and_mark_the_others() {
+    let mut writer = scene(1);
+    let frame = writer.event(Draft { site: 1, ..Draft::default() });
+    let gone = EventId::from_raw(frame.raw() + (1 << 20)).expect("an id");
+    writer.event(Draft { site: 3, cause: Some(frame), ..Draft::default() });
+    writer.event(Draft { site: 3, cause: Some(gone), ..Draft::default() });
+    writer.fold_row(0, row(who(3, false), 1, 40));
+    writer.set(sb::FOLDED, 40);
+    let store = writer.store();
+    let tally = store.tally(By::Sender, &Scope::matching("site:announce".parse().expect("a filter")));
+    assert_eq!((roots(&tally), tally.exact), (vec![(None, 41), (Some(1), 1)], false));
+    let is_least: Vec<bool> = tally.rows.iter().map(|row| row.measure.at_least).collect();
+    assert_eq!(is_least, [false, true]);
+    let filtered = store.tally(By::Site, &Scope::matching("cause.site:layout".parse().expect("a filter")));
+    assert!(!filtered.exact && filtered.rows.len() == 1, "{filtered:?}");
 }
 
 #[test]

@@ -42,6 +42,7 @@ pub fn shipped_browsers() -> Vec<Browser> {
     let texts = [
         include_str!("../../../browsers/too-often.toml"),
         include_str!("../../../browsers/who-caused.toml"),
+        include_str!("../../../browsers/who-asked.toml"),
         include_str!("../../../browsers/failures.toml"),
     ];
     parsed(&texts)

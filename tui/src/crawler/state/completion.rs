@@ -13,13 +13,15 @@ const SHOWN: usize = 8;
 const LABELS: usize = 50_000;
 
 /// The terms, each with what it selects.
-const TERMS: [(&str, &str); 9] = [
+const TERMS: [(&str, &str); 11] = [
     ("site:", "by its path or a part of it"),
     ("subject:", "by label, or by kind and key"),
     ("kind:", "by the type of the subject"),
     ("took:", "by duration: >1ms"),
     ("outcome:", "failed, panicked, running …"),
     ("cause:", "by the path of a direct or indirect cause"),
+    ("cause.site:", "by the path of the direct cause: what sent it"),
+    ("cause.subject:", "by the subject of the direct cause: who asked"),
     ("lane:", "by the name of the thread"),
     ("level:", "0 = the application, 1 and more = handlers"),
     ("epoch:", "by the number of the installation"),
@@ -133,8 +135,8 @@ fn terms(store: &Store, typed: &str) -> Vec<Candidate> {
 /// The values of a term that contain this text. Those that begin with it come first.
 fn values(store: &Store, term: &str, typed: &str) -> Vec<Candidate> {
     let mut found = match term {
-        "site" | "cause" => sites(store, typed),
-        "subject" => subjects(store, typed),
+        "site" | "cause" | "cause.site" => sites(store, typed),
+        "subject" | "cause.subject" => subjects(store, typed),
         "kind" => {
             named(store.kinds().map(|kind| (kind.short_name().to_owned(), clean(&kind.name).into_owned())), typed)
         }

@@ -11,7 +11,7 @@ use crate::causes::links::Links;
 use crate::causes::reasons::{NOTHING, Reached, Reasons};
 use crate::causes::roots::Roots;
 use crate::event::{EventId, Outcome};
-use crate::filter::matcher::{Matcher, Memory};
+use crate::filter::matcher::{DirectCause, Matcher, Memory};
 use crate::scan::blocks::{Block, Head, MarkSlot, Record, Ring, Slot};
 use crate::scan::chunks::Unit;
 use crate::scan::{self, Levels};
@@ -20,8 +20,9 @@ use crate::tally::measure::Measure;
 use crate::tally::row_table::Table;
 use crate::tally::self_time::{NO_ROW, SelfTimes};
 use crate::tally::shares::Shares;
-use crate::tally::{By, Scope};
+use crate::tally::{By, NO_CAUSE, REMOTE_CAUSE, Scope};
 use metaspy_format::slot::{Mark, SPAN_MAX};
+use metaspy_probe::Subject;
 
 /// The events that are added up, and their grouping.
 pub(crate) struct Aggregation<'a> {
@@ -262,11 +263,22 @@ impl<'a> Aggregation<'a> {
         {
             return NO_ROW;
         }
-        let site = match self.by {
-            By::RootCause => self.root(worker, id, slot),
-            _ => Some(slot.site),
+        let (site, subject) = match self.by {
+            By::RootCause => (self.root(worker, id, slot), slot.subject()),
+            By::Sender | By::SenderSubject => self.sender(slot),
+            _ => (Some(slot.site), slot.subject()),
         };
-        worker.part.row(self.by, site, slot.subject()) as u32
+        worker.part.row(self.by, site, subject) as u32
+    }
+
+    /// The site and the subject of the direct cause of an event; no site if it left the window.
+    fn sender(&self, slot: &Slot) -> (Option<u32>, Option<Subject>) {
+        match DirectCause::of(self.ring, slot) {
+            DirectCause::Known(cause) => (Some(cause.site), cause.subject()),
+            DirectCause::None => (Some(NO_CAUSE.0), None),
+            DirectCause::Remote => (Some(REMOTE_CAUSE.0), None),
+            DirectCause::Left => (None, None),
+        }
     }
 
     fn is_under(&self, worker: &mut Worker<'a>, under: EventId, id: EventId, slot: &Slot) -> bool {

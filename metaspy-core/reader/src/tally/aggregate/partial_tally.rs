@@ -36,9 +36,9 @@ impl PartialTally {
         let site = site.map_or(0, |site| site + 1);
         // The table finds dense numbers fastest if they are the first word of a key.
         let key = match by {
-            By::Site | By::RootCause => Key { key: site.into(), who: 0 },
+            By::Site | By::RootCause | By::Sender => Key { key: site.into(), who: 0 },
             By::Subject => Key { key: subject.key, who: join(0, kind) },
-            By::SiteSubject => Key { key: subject.key, who: join(site, kind) },
+            By::SiteSubject | By::SenderSubject => Key { key: subject.key, who: join(site, kind) },
         };
         let row = self.table.row(key, || others(key));
         if row >= self.cells.len() {
@@ -72,8 +72,8 @@ impl PartialTally {
             measure.self_ticks = knows_self.then_some(measure.window_self_ticks);
             tally.self_exact &= measure.timed == 0 || knows_self;
             let (site, kind) = match by {
-                By::Site | By::RootCause => (key.key, 0),
-                By::Subject | By::SiteSubject => (key.who, high(key.who) as u16),
+                By::Site | By::RootCause | By::Sender => (key.key, 0),
+                By::Subject | By::SiteSubject | By::SenderSubject => (key.who, high(key.who) as u16),
             };
             tally.rows.push(TallyRow {
                 site: (site as u32).checked_sub(1).map(SiteId),

@@ -6,7 +6,7 @@
 //!
 //! [[column]]
 //! title = "site"
-//! rows = "site"                # site, subject, root or event
+//! rows = "site"                # site, subject, root, sender, asker, relation or event
 //! query = "took:>1ms"          # a filter; by default the selections before
 //! value = "total"              # count, total or max; the rows are sorted by it
 //! show = ["count", "total"]    # by default the value
@@ -100,6 +100,10 @@ pub enum RowsOf {
     Subject,
     /// Sites of root causes.
     Root,
+    /// Sites of direct causes.
+    Sender,
+    /// Subjects of direct causes, at their sites.
+    Asker,
     /// Events, the oldest first.
     Event,
     /// Subjects that are related to those that pass the query.
@@ -136,7 +140,7 @@ pub fn values(rows: RowsOf, is_screen: bool) -> &'static [&'static str] {
     match (rows, is_screen) {
         (RowsOf::Site, true) => &["count", "bar", "trend", "lost", "observed", "change", "total", "self", "max"],
         (RowsOf::Subject, true) => &["count", "bar", "trend", "lost", "change", "total", "self", "max"],
-        (RowsOf::Site | RowsOf::Subject | RowsOf::Root | RowsOf::Relation, _) => {
+        (RowsOf::Site | RowsOf::Subject | RowsOf::Root | RowsOf::Sender | RowsOf::Asker | RowsOf::Relation, _) => {
             &["count", "bar", "lost", "total", "self", "max"]
         }
         (RowsOf::Event, _) => &["took"],
@@ -172,6 +176,8 @@ impl RowsOf {
             RowsOf::Site => "site",
             RowsOf::Subject => "subject",
             RowsOf::Root => "root",
+            RowsOf::Sender => "sender",
+            RowsOf::Asker => "asker",
             RowsOf::Event => "event",
             RowsOf::Relation => "relation",
             RowsOf::Production => "production",
@@ -184,6 +190,8 @@ impl RowsOf {
             RowsOf::Site => "sites",
             RowsOf::Subject => "subjects",
             RowsOf::Root => "root causes",
+            RowsOf::Sender => "senders",
+            RowsOf::Asker => "who asked",
             RowsOf::Event => "events",
             RowsOf::Relation => "related",
             RowsOf::Production => "rules",

@@ -67,10 +67,6 @@ impl Browser {
         let screen = written.screen.as_ref().map(|screen| *screen.get_ref());
         let mut columns: Vec<Vec<BrowserTab>> = Vec::new();
         for (before, column) in written.columns.into_iter().enumerate() {
-            let at = column.span().start;
-            if columns.last().is_some_and(|last| last.iter().any(|tab| tab.rows == RowsOf::Event)) {
-                return source.error(at, "events lead to no further column: make them the last one");
-            }
             columns.push(source.column(column, before, screen)?);
         }
         if let Some(laid) = written.screen
@@ -195,12 +191,10 @@ mod tests {
         assert_eq!(error(laid), "b.toml:2:8: this screen has one column, with `rows = \"site\"`");
         let tabs = "title='x'\n[[column]]\n[[column.tab]]\nrows='site'\n[[column.tab]]\n";
         assert_eq!(error(tabs), "b.toml:5:1: `rows` is missing: write `rows = \"site\"`");
-        let event = "title='x'\n[[column]]\nrows='event'\n[[column]]\nrows='site'";
-        assert!(error(event).starts_with("b.toml:4:1: events lead to no further column"), "{}", error(event));
     }
 
     #[test]
     fn the_browsers_that_are_shipped_are_sound() {
-        assert_eq!(crate::crawler::config::shipped_browsers().len(), 3);
+        assert_eq!(crate::crawler::config::shipped_browsers().len(), 4);
     }
 }

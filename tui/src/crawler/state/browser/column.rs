@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use metaspy_core::store::{By, Filter, Measure, Members, Position, Scope};
+use metaspy_core::store::{By, Filter, Measure, Members, NO_CAUSE, Position, REMOTE_CAUSE, Scope};
 use metaspy_core::{Event, SiteId, Store, Subject};
 use metaspy_report::text::{clean, grouped, short_path, width};
 
@@ -161,6 +161,8 @@ pub fn read(store: &Store, tab: &BrowserTab, filter: Filter) -> Vec<BrowserRow> 
         RowsOf::Site => By::Site,
         RowsOf::Subject => By::Subject,
         RowsOf::Root => By::RootCause,
+        RowsOf::Sender => By::Sender,
+        RowsOf::Asker => By::SenderSubject,
         RowsOf::Event => return events(store, &filter),
         RowsOf::Relation => return related::read(store, tab, filter),
         // They have a screen of their own.
@@ -186,25 +188,25 @@ pub(super) fn counted(
     subject: Option<Subject>,
     measure: &Measure,
 ) -> BrowserRow {
-    let term = |site: SiteId| match tab.rows {
-        RowsOf::Root => filter_edit::site_term(store, site).replacen("site:", "cause:", 1),
-        _ => filter_edit::site_term(store, site),
+    let site_name = |site: SiteId| clean(short_path(store.site_path(site))).into_owned();
+    // A cause is selected by a term of its own: `cause.site:layout`.
+    let site_term = |site: SiteId, name: &str| filter_edit::site_term(store, site).replacen("site:", name, 1);
+    let of_cause = |subject: Subject| format!("cause.{}", filter_edit::subject_term(store, subject));
+    let (name, term) = match (tab.rows, site, subject) {
+        (RowsOf::Sender | RowsOf::Asker, Some(NO_CAUSE), _) => ("(no cause)".into(), None),
+        (RowsOf::Sender | RowsOf::Asker, Some(REMOTE_CAUSE), _) => ("(in another process)".into(), None),
+        (RowsOf::Asker, Some(site), Some(subject)) => (
+            format!("{} at {}", name::subject(store, subject), site_name(site)),
+            Some(format!("{} {}", site_term(site, "cause.site:"), of_cause(subject))),
+        ),
+        (RowsOf::Sender | RowsOf::Asker, Some(site), _) => (site_name(site), Some(site_term(site, "cause.site:"))),
+        (RowsOf::Root, Some(site), _) => (site_name(site), Some(site_term(site, "cause:"))),
+        (_, Some(site), _) => (site_name(site), Some(site_term(site, "site:"))),
+        (_, None, Some(subject)) => (name::subject(store, subject), Some(filter_edit::subject_term(store, subject))),
+        (RowsOf::Root | RowsOf::Sender | RowsOf::Asker, None, None) => ("(left the window)".into(), None),
+        (_, None, None) => ("(no subject)".into(), None),
     };
-    BrowserRow {
-        name: match (site, subject) {
-            (Some(site), _) => clean(short_path(store.site_path(site))).into_owned(),
-            (None, Some(subject)) => name::subject(store, subject),
-            (None, None) if tab.rows == RowsOf::Root => "(left the window)".into(),
-            (None, None) => "(no subject)".into(),
-        },
-        cells: tab.show.iter().map(|show| cell(store, measure, show)).collect(),
-        term: match (site, subject) {
-            (Some(site), _) => Some(term(site)),
-            (None, Some(subject)) => Some(filter_edit::subject_term(store, subject)),
-            (None, None) => None,
-        },
-        event: None,
-    }
+    BrowserRow { name, term, cells: tab.show.iter().map(|show| cell(store, measure, show)).collect(), event: None }
 }
 
 pub(super) fn number(measure: &Measure, value: ValueOf) -> u64 {
@@ -232,7 +234,11 @@ fn events(store: &Store, filter: &Filter) -> Vec<BrowserRow> {
     let row = |event: &Event| BrowserRow {
         name: name::event(store, event),
         cells: vec![event.span.filter(|_| event.timed).map_or(Cell::blank(), |span| Cell::amount(store.span_ns(span)))],
-        term: None,
+        // The next columns show its model: its subject, or its site.
+        term: Some(match event.subject {
+            Some(subject) => filter_edit::subject_term(store, subject),
+            None => filter_edit::site_term(store, event.site),
+        }),
         event: Some(*event),
     };
     events.iter().map(row).collect()
