@@ -57,9 +57,9 @@ pub const FAMILIES: &[Family] = &[
             gauge("calls_at_least", "1: the number of calls is a lower bound", "max(CAST(at_least AS INT))"),
             seconds(
                 "calls_time",
-                "Time of the timed calls, with what they called",
+                "Time in which at least one timed call was open",
                 MetricType::Counter,
-                "sum(total_ns) / 1e9",
+                "sum(site_total_ns) / 1e9",
             ),
             seconds(
                 "calls_self_time",

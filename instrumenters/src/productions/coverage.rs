@@ -15,7 +15,7 @@ pub struct Counts {
     pub backtracked: u64,
     /// The greatest depth of nested activations, its own included. Productions only.
     pub depth: u32,
-    /// Total time; in a recursion, each level counts. Productions only, if times are measured.
+    /// Time in which at least one activation was open. Productions only, if times are measured.
     pub total: Duration,
     /// Self time.
     pub own: Duration,

@@ -18,6 +18,8 @@ pub mod summary;
 #[doc(hidden)]
 pub mod folder;
 #[doc(hidden)]
+pub mod nesting;
+#[doc(hidden)]
 pub mod row;
 
 #[doc(hidden)]

@@ -46,6 +46,50 @@ pub const fn has_room(failed_panicked: u64, cancelled_running: u64) -> bool {
 /// The kind of the row for all subjects of a site without a row of their own.
 pub const OTHERS: u16 = u16::MAX;
 
+/// Time of folded calls that rows of a report must not count again, because they ran inside another call of the same row
+/// ([`nesting`](crate::nesting)). Such a row has ticks in [`TOTAL`] and counts no calls; one of these numbers is in the place
+/// of its site.
+///
+/// [`TOTAL`] of a row of calls leaves out those inside a call at the same site *and* on the same subject already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Again {
+    /// Ticks of calls inside another call at the same site. The key is the site's number.
+    InSite = 0xF_FFF0,
+    /// Ticks of calls inside another call on the same subject. Key and kind are the subject's.
+    InSubject = 0xF_FFF1,
+    /// Ticks of calls that may be inside another call at the same site. The key is the site's number.
+    MaybeInSite = 0xF_FFF2,
+    /// Ticks of calls that may be inside another call on the same subject. The key is 0.
+    MaybeInSubject = 0xF_FFF3,
+}
+
+impl Again {
+    /// The kind of a row with this number in the place of its site; `None` for a row of calls.
+    #[inline(always)]
+    pub const fn from_site(site: u32) -> Option<Self> {
+        match site {
+            0xF_FFF0 => Some(Again::InSite),
+            0xF_FFF1 => Some(Again::InSubject),
+            0xF_FFF2 => Some(Again::MaybeInSite),
+            0xF_FFF3 => Some(Again::MaybeInSubject),
+            _ => None,
+        }
+    }
+
+    /// Key and [`WHO`] of the row that takes ticks of a call in this row.
+    #[inline(always)]
+    pub const fn row(self, key: u64, who: u64) -> (u64, u64) {
+        let site = who & 0xF_FFFF;
+        let of = Who { site: self as u32, kind: 0, ..Who::unpack(who) };
+        match self {
+            Again::InSite | Again::MaybeInSite => (site, of.pack()),
+            Again::InSubject => (key, Who { kind: Who::unpack(who).kind, ..of }.pack()),
+            Again::MaybeInSubject => (0, of.pack()),
+        }
+    }
+}
+
 /// Bits of an epoch that a row keeps.
 const EPOCH_MASK: u64 = 0x1FF_FFFF;
 /// One running event, or one late end, in [`CANCELLED_RUNNING`].

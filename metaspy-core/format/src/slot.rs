@@ -331,6 +331,9 @@ pub enum Mark {
     /// A cause in another process. Word 1: the high half of the trace. Word 2: the span. Word 3: the low half of the
     /// trace. The effects of this cause have the id of this slot as their cause.
     Remote = 0xF_FFF9,
+    /// A call that was open when its lane took this block ([`nesting`](crate::nesting)). Words 1 to 3: an
+    /// [`OpenCall`](crate::nesting::OpenCall).
+    Open = 0xF_FFF8,
 }
 
 impl Mark {
@@ -345,6 +348,7 @@ impl Mark {
             0xF_FFFB => Some(Mark::Polls),
             0xF_FFFA => Some(Mark::Sent),
             0xF_FFF9 => Some(Mark::Remote),
+            0xF_FFF8 => Some(Mark::Open),
             _ => None,
         }
     }

@@ -11,7 +11,9 @@ pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
 /// Version of the layout. A reader refuses a newer major version, and reads every older one.
 pub const MAJOR: u32 = 1;
 /// Minor version. It adds parts that an older reader skips.
-pub const MINOR: u32 = 5;
+pub const MINOR: u32 = 6;
+/// The first minor version in which folded calls count their time once ([`nesting`](crate::nesting)).
+pub const MINOR_NESTING: u32 = 6;
 
 /// [`MAGIC_WORD`]. It is stored last when a recording is made.
 pub const MAGIC: usize = 0;

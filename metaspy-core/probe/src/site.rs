@@ -226,6 +226,11 @@ impl Site {
         self.arm.load(Ordering::Relaxed) != 0
     }
 
+    /// Its kind.
+    pub const fn kind(&self) -> SiteKind {
+        self.kind
+    }
+
     /// What was known of it when the program was built.
     pub const fn def(&self) -> SiteDef {
         let skipped = if self.skipped.is_empty() { None } else { Some(self.skipped) };

@@ -222,7 +222,8 @@ impl Rows<'_> {
         // Without the calls that have left the window, it is a lower bound; calls that were not timed may be in it.
         let own_sign = if is_partial { "~" } else { row.measure.self_ticks.map_or("≥", |_| "") };
         let (own, own_share) = (ms(own_sign, window_self_ticks), percent(self.shares.self_time(&row.measure)));
-        writeln!(f, "  {:>11} {own:>11} {own_share:>5} {:>11}", at_least(total_ticks), at_least(max_ticks))
+        let total = ms(row.measure.total_sign(), total_ticks);
+        writeln!(f, "  {total:>11} {own:>11} {own_share:>5} {:>11}", at_least(max_ticks))
     }
 }
 

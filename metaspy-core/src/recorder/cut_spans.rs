@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use crate::recorder::folder::Inside;
+
 /// Events that wait at most. The time of a further one is a lower bound.
 const MOST: usize = 1 << 10;
 
@@ -12,6 +14,7 @@ struct CutSpan {
     event: u64,
     /// Key and owner of its row.
     row: (u64, u64),
+    inside: Inside,
 }
 
 impl CutSpans {
@@ -20,21 +23,22 @@ impl CutSpans {
         CutSpans(Mutex::new(Vec::with_capacity(MOST)))
     }
 
-    /// Notes the row of an event. It never waits: without the lock the time of the event is a lower bound.
+    /// Notes the row of an event, and what it was inside of. It never waits: without the lock the time of the event is a lower bound.
     #[cold]
-    pub fn note(&self, event: u64, row: (u64, u64)) {
+    pub fn note(&self, event: u64, row: (u64, u64), inside: Inside) {
         if let Ok(mut spans) = self.0.try_lock()
             && spans.len() < MOST
         {
-            spans.push(CutSpan { event, row });
+            spans.push(CutSpan { event, row, inside });
         }
     }
 
-    /// The row of an event that was noted.
+    /// The row of an event that was noted, and what it was inside of.
     #[cold]
-    pub fn take(&self, event: u64) -> Option<(u64, u64)> {
+    pub fn take(&self, event: u64) -> Option<((u64, u64), Inside)> {
         let mut spans = self.0.try_lock().ok()?;
         let at = spans.iter().position(|span| span.event == event)?;
-        Some(spans.swap_remove(at).row)
+        let CutSpan { row, inside, .. } = spans.swap_remove(at);
+        Some((row, inside))
     }
 }

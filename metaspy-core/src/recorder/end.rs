@@ -9,6 +9,8 @@ use crate::format::slot::{self, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, row, superblock as sb};
 use crate::recorder::begin::{About, Begun, COUNTED, LOST, mark};
 use crate::recorder::busy::Busy;
+use crate::recorder::entered::is_entered;
+use crate::recorder::folder::Inside;
 use crate::recorder::lane::{self, Lane, NO_ROW};
 use crate::recorder::log::{Log, current, numbered};
 use crate::recorder::protocol::end_elsewhere;
@@ -128,6 +130,10 @@ fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u6
 #[inline(never)]
 pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Outcome, span: u64, marked: bool) {
     let Some(log) = numbered(begun.about.log()) else { return };
+    let lane = lane::here();
+    if let Some(_busy) = Busy::unless_busy(lane) {
+        lane.running_on.leave(begun);
+    }
     let place = header::place(begun.id / BLOCK_SLOTS as u64, log.layout.blocks);
     let word = log.layout.block_word(place) + begun.id as usize % BLOCK_SLOTS * SLOT_WORDS;
     let end = &log.cells()[word + 3];
@@ -163,7 +169,21 @@ fn count_late_end(log: &'static Log, begun: &Begun, site: u32, key: u64, outcome
     }
     .pack();
     log.count(sb::LATE_ENDS, 1);
-    with_row(log, key, who, |row| row.late_end(outcome, ticks));
+    let inside = inside_of(begun, site, key);
+    with_row(log, key, who, |row| row.late_end(outcome, ticks, !inside.both));
+    for again in inside.again.into_iter().flatten().filter(|_| ticks.is_some()) {
+        let (key, who) = again.row(key, who);
+        with_row(log, key, who, |row| row.again(ticks.unwrap_or(0)));
+    }
+}
+
+/// The calls around a call of this thread that has ended. What is entered and left is inside of nothing.
+fn inside_of(begun: &Begun, site: u32, key: u64) -> Inside {
+    let lane = lane::here();
+    match Busy::unless_busy(lane) {
+        Some(_busy) if !is_entered(site) => lane.running_on.inside(begun, site, key),
+        _ => Inside::default(),
+    }
 }
 
 /// Counts how a call ended that has no event. Those that returned are the rest of the count.

@@ -10,10 +10,12 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::event::Outcome;
 use crate::format::folder::{self, ALL, Cursor, NOTE_WORDS};
 use crate::format::layout::Layout;
-use crate::format::row::{self, ROW_WORDS, Who};
+use crate::format::nesting::{Nesting, OpenCall};
+use crate::format::row::{self, Again, ROW_WORDS, Who};
 use crate::format::slot::{self, FIRST_MARK, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, superblock as sb};
 use crate::recorder::boundaries::{Boundaries, merged_epoch};
+use crate::recorder::entered::is_entered;
 use crate::recorder::fold_rows::{FoldRows, KnownRows};
 use crate::recorder::merged_rows::merge_epochs;
 use crate::recorder::protocol::{begin_step, evict};
@@ -48,6 +50,7 @@ struct Pass<'a> {
     lap: u8,
     note: usize,
     folded: u64,
+    nesting: Nesting,
 }
 
 type Record = [AtomicU64; folder::WORDS];
@@ -63,6 +66,17 @@ struct Addition {
     ticks: u64,
     /// The length of the whole call.
     longest: u64,
+    /// The call is inside others.
+    inside: Inside,
+}
+
+/// The calls that a call is inside of, as far as its time must not count again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Inside {
+    /// At its site on its subject: its row does not take its time.
+    pub both: bool,
+    /// At its site, or on its subject: rows of these take its time.
+    pub again: [Option<Again>; 2],
 }
 
 impl Folder {
@@ -121,6 +135,8 @@ impl Folder {
             }
             if site < FIRST_MARK {
                 self.fold_event(tables, &mut pass, at);
+            } else if site == Mark::Open as u32 {
+                pass.nesting.add([1, 2, 3].map(|word| slot[word].load(Relaxed)));
             } else if site == Mark::End as u32 && slot[2].load(Relaxed) > SPAN_MAX {
                 self.fold_rest(tables, &mut pass, at);
             }
@@ -144,6 +160,7 @@ impl Folder {
             lap: header::lap_byte(sequence, tables.layout.blocks),
             note: self.note,
             folded: self.folded,
+            nesting: Nesting::new(),
         }
     }
 
@@ -154,11 +171,12 @@ impl Folder {
         let last = evict(&slot[3]);
         let key = slot[2].load(Relaxed);
         let who = Who::of_event(slot::site(slot[0].load(Relaxed)), pass.epoch, last).pack();
-        self.add(tables, pass, at, (key, who), addition(last));
+        let inside = pass.enter(at, last);
+        self.add(tables, pass, at, (key, who), Addition { inside, ..addition(last) });
         if slot::is_running(last) {
             tables.count(sb::MOVED, 1);
         } else if slot::span(last) == SPAN_MAX {
-            tables.cut_spans.note(pass.sequence * BLOCK_SLOTS as u64 + at as u64, (key, who));
+            tables.cut_spans.note(pass.sequence * BLOCK_SLOTS as u64 + at as u64, (key, who), inside);
         }
     }
 
@@ -166,8 +184,8 @@ impl Folder {
     #[cold]
     fn fold_rest(&mut self, tables: Tables<'_>, pass: &mut Pass<'_>, at: usize) {
         let [_, event, span, _] = pass.slots[at].each_ref().map(|word| word.load(Relaxed));
-        let Some(row) = tables.cut_spans.take(event) else { return };
-        let more = Addition { ticks: span - SPAN_MAX, longest: span, ..Addition::default() };
+        let Some((row, inside)) = tables.cut_spans.take(event) else { return };
+        let more = Addition { ticks: span - SPAN_MAX, longest: span, inside, ..Addition::default() };
         self.add(tables, pass, at, row, more);
     }
 
@@ -192,8 +210,25 @@ impl Folder {
         row[row::FAILED_PANICKED].store(failed_panicked.wrapping_add(more.failed_panicked), Relaxed);
         row[row::CANCELLED_RUNNING].store(cancelled_running.wrapping_add(more.cancelled_running), Relaxed);
         row[row::TIMED].store(timed.wrapping_add(more.timed), Relaxed);
-        row[row::TOTAL].store(total.wrapping_add(more.ticks), Relaxed);
+        if !more.inside.both {
+            row[row::TOTAL].store(total.wrapping_add(more.ticks), Relaxed);
+        }
         row[row::MAX].store(max.max(more.longest), Relaxed);
+        if more.ticks != 0 {
+            self.add_again(tables, (key, who), more);
+        }
+    }
+
+    /// Adds the time of a call to the rows of what counts it already. A kill before the next event may leave this out, or count
+    /// it in addition to an event that is still stored: the time of one call.
+    fn add_again(&mut self, tables: Tables<'_>, (key, who): (u64, u64), more: Addition) {
+        for again in more.inside.again.into_iter().flatten() {
+            let (key, who) = again.row(key, who);
+            if let Some(word) = self.rows.find_or_make(tables, key, who) {
+                let [_, .., total, _] = tables.words::<ROW_WORDS>(word);
+                total.store(total.load(Relaxed).wrapping_add(more.ticks), Relaxed);
+            }
+        }
     }
 
     /// Adds a row to another one, and empties it. Only the caller writes to the two.
@@ -234,6 +269,7 @@ impl Pass<'_> {
     #[inline(never)]
     fn run<const PREFETCHED: bool>(&mut self, known: KnownRows<'_>, from: usize) -> usize {
         let Pass { record, slots, sequence, who, lap, mut note, mut folded, .. } = *self;
+        let nesting = &mut self.nesting;
         let mut at = from;
         while at < BLOCK_SLOTS {
             let slot = &slots[at];
@@ -248,6 +284,20 @@ impl Pass<'_> {
                 known.prefetch(key, Who::with_event(who, slot::site(commit), last));
             }
             let Some((word, row)) = known.find(key, Who::with_event(who, site, last)) else { break };
+            if slot::is_timed(last) {
+                let start = slot::start(commit);
+                nesting.leave_before(start, slot[1].load(Relaxed));
+                if nesting.may_be_around(site, slot::kind(last), key) {
+                    break;
+                }
+                if holds_more(slots, at, lap, start + span) {
+                    if is_entered(site) {
+                        break;
+                    }
+                    let call = OpenCall { id: id(sequence, at), key, site, kind: slot::kind(last) };
+                    nesting.enter(call, start + span);
+                }
+            }
             let [count, failed_panicked, cancelled_running, timed, total, max] = sums(row);
             let words = [word as u64, folded, count, failed_panicked, cancelled_running, timed, total, max];
             let cursor = Cursor { sequence, slot: at, note };
@@ -267,6 +317,24 @@ impl Pass<'_> {
         at
     }
 
+    /// Enters an event, and says what it is inside of.
+    fn enter(&mut self, at: usize, last: u64) -> Inside {
+        let [commit, cause, key, _] = self.slots[at].each_ref().map(|word| word.load(Relaxed));
+        let (site, kind, start) = (slot::site(commit), slot::kind(last), slot::start(commit));
+        self.nesting.leave_before(start, cause);
+        // What is entered and left is around nothing by its time alone.
+        if !slot::is_timed(last) || slot::outcome(last) == Outcome::Instant || is_entered(site) {
+            return Inside::default();
+        }
+        let inside = Inside::of(&self.nesting, site, kind, key);
+        let is_running = slot::is_running(last);
+        let end = if is_running { u64::MAX } else { start + slot::span(last) };
+        if is_running || holds_more(self.slots, at, self.lap, end) {
+            self.nesting.enter(OpenCall { id: id(self.sequence, at), key, site, kind }, end);
+        }
+        inside
+    }
+
     /// Moves the cursor to a slot, with a note of the row that changes next.
     fn step(&mut self, slot: usize, mut words: [u64; NOTE_WORDS]) {
         words[folder::FOLDED] = self.folded;
@@ -275,6 +343,41 @@ impl Pass<'_> {
         begin_step(&self.record[folder::CURSOR], cursor.pack(), note, words);
         self.note ^= 1;
     }
+}
+
+impl Inside {
+    /// The calls around a call.
+    pub(super) fn of(nesting: &Nesting, site: u32, kind: u16, key: u64) -> Self {
+        if nesting.is_empty() {
+            return Inside::default();
+        }
+        let (around, unnamed) = (nesting.around(site, kind, key), nesting.unnamed());
+        let again_or = |is: bool, again, may_be: bool, maybe| match is {
+            true => (!around.both).then_some(again),
+            false => may_be.then_some(maybe),
+        };
+        Inside {
+            both: around.both,
+            again: [
+                again_or(around.site, Again::InSite, unnamed.sites, Again::MaybeInSite),
+                again_or(around.subject, Again::InSubject, unnamed.subjects, Again::MaybeInSubject),
+            ],
+        }
+    }
+}
+
+/// The id of the event in a slot.
+#[inline(always)]
+fn id(sequence: u64, slot: usize) -> u64 {
+    sequence * BLOCK_SLOTS as u64 + slot as u64
+}
+
+/// True if a record behind this slot began before a tick of the block: it may be inside the event there.
+#[inline(always)]
+fn holds_more(slots: &Slots, at: usize, lap: u8, end: u64) -> bool {
+    let Some(next) = slots.get(at + 1) else { return false };
+    let commit = next[0].load(Relaxed);
+    slot::lap(commit) == lap && (slot::start(commit) < end || slot::site(commit) >= FIRST_MARK)
 }
 
 /// True if a row takes more outcomes.

@@ -3,16 +3,18 @@
 //! A constant thread-local without a destructor, so that reaching it costs one instruction and it is there even in
 //! the last destructor of a thread. Its words are atomics only because signal handlers run on the same thread.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
 
 use metaspy_probe::Lean;
 
 use crate::clock;
 use crate::format::BLOCK_SLOTS;
-use crate::format::slot::{self, START_MAX};
+use crate::format::slot::{self, Mark, START_MAX};
 use crate::platform::thread_end::watch_this_thread;
 use crate::platform::thread_word;
-use crate::recorder::begin::{About, Begun};
+use crate::recorder::begin::{About, Begun, slot_cells};
+use crate::recorder::blocks::commit;
 use crate::recorder::busy::{Busy, Gate};
 use crate::recorder::counter_cache::Cells;
 use crate::recorder::epoch::EPOCH;
@@ -140,7 +142,25 @@ impl Lane {
         self.hold(log, taken.sequence, epoch);
         self.note(tick);
         self.next.store(taken.sequence * BLOCK_SLOTS as u64 + 1, Relaxed);
+        self.name_open_calls(log.number);
         true
+    }
+
+    /// Writes the calls that are open into the new block, so that it shows what its calls are inside of.
+    fn name_open_calls(&self, log: u8) {
+        if self.running_on.is_empty() {
+            return;
+        }
+        let open = self.running_on.open_calls(log);
+        let unnamed = open.unnamed.any().then_some(open.unnamed.words());
+        for words in open.calls[..open.count].iter().map(|call| call.words()).chain(unnamed) {
+            let id = self.next.load(Relaxed);
+            let cells = slot_cells(self, id);
+            cells[1..].iter().zip(words).for_each(|(cell, word)| cell.store(word, Relaxed));
+            let lap = self.lap.load(Relaxed) as u8;
+            cells[0].store(commit(0, Mark::Open as u32, lap), Release);
+            self.next.store(id + 1, Relaxed);
+        }
     }
 
     /// Lets lean events begin in a new block, if one instruction reads the clock and there is room for those that run on.

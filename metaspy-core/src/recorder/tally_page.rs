@@ -165,14 +165,21 @@ impl<'a> Row<'a> {
     }
 
     /// Counts the end of an event that the collector has moved out of the window.
-    pub fn late_end(self, outcome: Outcome, ticks: Option<u64>) {
+    pub fn late_end(self, outcome: Outcome, ticks: Option<u64>, counts_time: bool) {
         self.outcome(outcome);
         self.add(row::CANCELLED_RUNNING, row::ONE_RUNNING);
         if let Some(ticks) = ticks {
             self.add(row::TIMED, 1);
-            self.add(row::TOTAL, ticks);
+            if counts_time {
+                self.add(row::TOTAL, ticks);
+            }
             self.0[row::MAX].store(self.0[row::MAX].load(Relaxed).max(ticks), Relaxed);
         }
+    }
+
+    /// Adds ticks of a call that other calls around it count already.
+    pub fn again(self, ticks: u64) {
+        self.add(row::TOTAL, ticks);
     }
 }
 

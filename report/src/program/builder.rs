@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use metaspy_core::store::{By, DetailLevel, Filter, Measure, RecordedSite, Scope};
+use metaspy_core::store::{By, DetailLevel, Filter, Measure, RecordedSite, Scope, SiteGroups, Tally};
 use metaspy_core::{SiteId, SiteKind, Store};
 
 use super::element::{Element, Key, Of};
@@ -103,11 +103,31 @@ impl Builder {
         for (site, &place) in &places {
             self.add_measure(place, &measures.remove(site).unwrap_or_default());
         }
+        self.add_totals(store, filter, &places, &tally);
         self.add_profiles(store, &places);
         let counts = Scope { detail: DetailLevel::Counts, ..Scope::matching(filter.clone()) };
         let is_place = |kind| store.kind(kind).is_some_and(|kind| kind.place);
         receivers::count(&mut self.elements, &places, &store.tally(By::SiteSubject, &counts).rows, is_place);
         tally.exact
+    }
+
+    /// Adds the times of packages and types. Their methods call each other, so these are not the sums of the methods' times.
+    fn add_totals(&mut self, store: &Store, filter: &Filter, places: &HashMap<SiteId, usize>, by_site: &Tally) {
+        if by_site.rows.iter().all(|row| row.measure.timed == 0) {
+            return;
+        }
+        let sites = places.keys().map(|site| site.0 as usize + 1).max().unwrap_or(0);
+        let mut groups = SiteGroups { of_site: vec![None; sites], around: Vec::new() };
+        groups.around.extend(self.elements.iter().map(|element| element.under));
+        for (site, &place) in places {
+            groups.of_site[site.0 as usize] = self.elements[place].under;
+        }
+        let totals = store.group_totals(&groups, filter, by_site);
+        for (element, total) in self.elements.iter_mut().zip(totals).filter(|(element, _)| element.site().is_none()) {
+            let measure = &mut element.measure;
+            measure.total_ticks = measure.total_ticks.saturating_add(total.ticks);
+            measure.total_at_most |= total.at_most;
+        }
     }
 
     /// Adds a method with the numbers of its calls, and returns its place. A test that only marks which test runs is left out.

@@ -82,7 +82,7 @@ pub struct Element {
     pub under: Option<usize>,
     /// True if it is the last child of its parent.
     pub is_last: bool,
-    /// The numbers of the calls of its methods. The total time of an element other than a method counts nested calls twice.
+    /// The numbers of the calls of its methods. Its total is the time in which at least one of them was open.
     pub measure: Measure,
     /// The objects that its calls were about, each counted once.
     pub receivers: Receivers,
@@ -185,9 +185,10 @@ impl Element {
         takes_self && self.measure.count > 0 && self.receivers.is_unknown()
     }
 
-    /// The ticks of its calls with the methods that they called. Only a method has them: elsewhere nested calls count twice.
+    /// The ticks in which at least one of its calls was open; `None` if that is not known.
     pub fn total_ticks(&self) -> Option<u64> {
-        (self.site().is_some() && self.measure.timed > 0).then_some(self.measure.total_ticks)
+        let is_known = self.site().is_some() || self.measure.total_ticks > 0;
+        (is_known && self.measure.timed > 0).then_some(self.measure.total_ticks)
     }
 
     /// The ticks of its calls without timed calls in them; `None` if they are not known.
@@ -195,14 +196,20 @@ impl Element {
         self.measure.self_ticks.filter(|_| self.measure.timed > 0)
     }
 
-    /// Adds the numbers of a method.
+    /// Adds the numbers of a method. Methods call each other, so the total of anything but a method is added apart.
     pub(super) fn add(&mut self, measure: &Measure) {
+        let is_method = self.site().is_some();
         let own = &mut self.measure;
+        if is_method {
+            own.total_ticks = own.total_ticks.saturating_add(measure.total_ticks);
+            own.total_at_most |= measure.total_at_most;
+        }
+        own.at_least |= measure.at_least;
+        own.wall_ticks = own.wall_ticks.saturating_add(measure.wall_ticks);
         own.count = own.count.saturating_add(measure.count);
         own.lost = own.lost.saturating_add(measure.lost);
         own.timed = own.timed.saturating_add(measure.timed);
         own.instants = own.instants.saturating_add(measure.instants);
-        own.total_ticks = own.total_ticks.saturating_add(measure.total_ticks);
         own.max_ticks = own.max_ticks.max(measure.max_ticks);
         own.failed = own.failed.saturating_add(measure.failed);
         own.panicked = own.panicked.saturating_add(measure.panicked);

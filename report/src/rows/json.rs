@@ -86,6 +86,10 @@ struct RowOut<'a> {
     count: Option<u64>,
     count_exact: bool,
     total_ns: Option<u64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    total_at_most: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wall_ns: Option<u64>,
     self_ns: Option<u64>,
     window_self_ns: Option<u64>,
     max_ns: Option<u64>,
@@ -183,6 +187,8 @@ impl Serialize for Rows<'_> {
                 count: row.part.is_none().then_some(row.measure.count),
                 count_exact: !row.measure.at_least,
                 total_ns: row.total_ns(self.store),
+                total_at_most: row.measure.total_at_most,
+                wall_ns: row.wall_ns(self.store),
                 self_ns: row.self_ns(self.store),
                 window_self_ns: row.window_self_ns(self.store),
                 max_ns: row.max_ns(self.store),

@@ -350,9 +350,14 @@ impl Row {
         self.part.as_ref().is_some_and(|part| part.is_module)
     }
 
-    /// The total time in ns; `None` if nothing was timed, and for types and packages, because their methods call each other.
+    /// The time in which at least one call was open, in ns; `None` if nothing was timed.
     pub fn total_ns(&self, store: &Store) -> Option<u64> {
-        (self.measure.timed > 0 && self.part.is_none()).then(|| store.span_ns(self.measure.total_ticks))
+        (self.measure.timed > 0).then(|| store.span_ns(self.measure.total_ticks))
+    }
+
+    /// The time of async calls from their first polls to their ends, in ns; `None` if none was timed.
+    pub fn wall_ns(&self, store: &Store) -> Option<u64> {
+        (self.measure.wall_ticks > 0).then(|| store.span_ns(self.measure.wall_ticks))
     }
 
     /// The time without called methods; `None` if nothing was timed, or if some calls left the window.

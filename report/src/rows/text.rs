@@ -22,13 +22,14 @@ struct Time {
 }
 
 /// The times of a row.
-const TIMES: [Time; 3] = [
-    Time { title: "total", of: Row::total_ns, sign: at_least, share: Some(Shares::total) },
+const TIMES: [Time; 4] = [
+    Time { title: "total", of: Row::total_ns, sign: Measure::total_sign, share: Some(Shares::total) },
+    Time { title: "wall", of: Row::wall_ns, sign: at_least, share: None },
     Time { title: "self", of: Row::window_self_ns, sign: about, share: Some(Shares::self_time) },
     Time { title: "max", of: Row::max_ns, sign: at_least, share: None },
 ];
 
-/// Before the total and the longest time: calls that were not timed would make them larger.
+/// Before the longest time: calls that were not timed would make them larger.
 fn at_least(measure: &Measure) -> &'static str {
     if measure.is_partly_timed() { "≥" } else { "" }
 }
@@ -75,10 +76,6 @@ pub fn write(
     } else {
         writeln!(out)?;
         table(out, store, report, rows, numbers)?;
-    }
-    let is_nested = |row: &Row| report.shares.total(&row.measure).is_some_and(|share| share > 100.0);
-    if rows.iter().any(is_nested) {
-        writeln!(out, "a total over 100 %: a call within another call of its row counts in both")?;
     }
     let more = report.rows.len() - rows.len();
     if more > 0 {
@@ -240,11 +237,8 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
         columns.push(Column::numbers("ran", part(&ran)).at_least(9));
         columns.push(Column::numbers("receivers", part(&|part| part.receivers.to_string())).at_least(10));
     }
-    // The methods of a part call each other, so it has no total.
-    let times = TIMES.into_iter().skip(usize::from(has_parts));
-    for Time { title, of, sign, share: share_of } in
-        times.filter(|time| rows.iter().any(|row| (time.of)(row, store).is_some()))
-    {
+    let times = TIMES.into_iter().filter(|time| rows.iter().any(|row| (time.of)(row, store).is_some()));
+    for Time { title, of, sign, share: share_of } in times {
         let unit = Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
         let time =
             |row: &Row| of(row, store).map_or("–".into(), |ns| format!("{}{}", sign(&row.measure), unit.write(ns)));

@@ -1,10 +1,10 @@
 //! Exact counts: by site and subject, and by subject.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result;
-use metaspy_probe::Subject;
+use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{By, Measure, Scope, TallyRow};
 
 use crate::recordings::Recording;
@@ -17,7 +17,22 @@ pub fn tallies(recording: &Recording) -> Result<RecordBatch> {
     let site = texts("site", rows.iter().map(|row| Some(recording.store.site_path(row.site?))));
     let who = subjects(recording, "subject", rows.iter().map(named));
     let others = flags("others", rows.iter().map(|row| Some(row.is_others())));
-    batch(recording, [id, site].into_iter().chain(who).chain([others]).chain(measures(recording, &rows)))
+    let whole = site_totals(recording, &rows);
+    let measures = measures(recording, &rows).into_iter().chain([whole]);
+    batch(recording, [id, site].into_iter().chain(who).chain([others]).chain(measures))
+}
+
+/// The time of all calls at a site, in the first of its rows: calls on one subject are inside calls on another, so the times of
+/// the rows do not add up to it.
+fn site_totals(recording: &Recording, rows: &[TallyRow]) -> Column {
+    let by_site = recording.store.tally(By::Site, &Scope::default()).rows;
+    let mut totals: HashMap<SiteId, u64> = by_site
+        .iter()
+        .filter(|row| row.measure.timed > 0)
+        .filter_map(|row| Some((row.site?, recording.store.span_ns(row.measure.total_ticks))))
+        .collect();
+    let values: Vec<Option<u64>> = rows.iter().map(|row| totals.remove(&row.site?)).collect();
+    integers("site_total_ns", values)
 }
 
 /// Adds rows for subjects without calls.
@@ -62,6 +77,7 @@ fn measures(recording: &Recording, rows: &[TallyRow]) -> Vec<Column> {
         number("lost", |measure| measure.lost),
         number("timed", |measure| measure.timed),
         time("total_ns", |measure| Some(measure.total_ticks)),
+        flags("total_at_most", rows.iter().map(|row| Some(row.measure.total_at_most))),
         time("self_ns", |measure| measure.self_ticks),
         time("max_ns", |measure| Some(measure.max_ticks)),
     ]

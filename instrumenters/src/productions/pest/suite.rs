@@ -81,7 +81,7 @@ impl<'g> Suite<'g> {
         self.tally.clear();
         let mut tally = std::mem::take(&mut self.tally);
         let ran = if self.timed {
-            self.observed(&name, text, &mut Timed { tally: &mut tally, open: Vec::new() })
+            self.observed(&name, text, &mut Timed { tally: &mut tally, open: Vec::new(), depths: Vec::new() })
         } else {
             self.observed(&name, text, &mut tally)
         };
@@ -211,24 +211,49 @@ impl<'g> Suite<'g> {
 /// Measures the time of each activation, too.
 struct Timed<'t> {
     tally: &'t mut Tally,
-    /// Open activations: their start, and the time of the activations within.
-    open: Vec<(Instant, Duration)>,
+    open: Vec<OpenActivation>,
+    /// Open activations of each production.
+    depths: Vec<u32>,
+}
+
+/// An activation that has not ended.
+struct OpenActivation {
+    began: Instant,
+    /// The time of the activations inside of it.
+    within: Duration,
+}
+
+impl Timed<'_> {
+    /// The number of open activations of a production.
+    fn depth(&mut self, production: usize) -> &mut u32 {
+        if self.depths.len() <= production {
+            self.depths.resize(production + 1, 0);
+        }
+        &mut self.depths[production]
+    }
 }
 
 impl ParseObserver for Timed<'_> {
     fn enter(&mut self, production: usize, at: usize) {
         self.tally.enter(production, at);
-        self.open.push((Instant::now(), Duration::ZERO));
+        *self.depth(production) += 1;
+        self.open.push(OpenActivation { began: Instant::now(), within: Duration::ZERO });
     }
 
     fn exit(&mut self, production: usize, at: usize, end: usize, matched: bool) {
-        if let Some((began, within)) = self.open.pop() {
+        if let Some(OpenActivation { began, within }) = self.open.pop() {
             let took = began.elapsed();
+            let depth = self.depth(production);
+            *depth = depth.saturating_sub(1);
+            let is_outermost = *depth == 0;
             let counts = self.tally.production(production);
-            counts.total += took;
+            // Time inside another activation of the production is a part of that one's time.
+            if is_outermost {
+                counts.total += took;
+            }
             counts.own += took.saturating_sub(within);
-            if let Some((_, around)) = self.open.last_mut() {
-                *around += took;
+            if let Some(around) = self.open.last_mut() {
+                around.within += took;
             }
         }
         self.tally.exit(production, at, end, matched);

@@ -317,6 +317,22 @@ impl Matcher {
     }
 }
 
+impl Matcher {
+    /// True if it selects all calls at a site or none.
+    pub fn selects_whole_sites(&self) -> bool {
+        let is_of_site = |test: &Test| matches!(test, Test::Site(_) | Test::Levels(..));
+        self.members.is_none() && self.tests.iter().all(|(_, test)| is_of_site(test))
+    }
+
+    /// True if it selects all calls on a subject or none.
+    pub fn selects_whole_subjects(&self) -> bool {
+        let is_of_subject = |test: &Test| {
+            matches!(test, Test::Subject(_) | Test::Key(_) | Test::Kind(_) | Test::KindKey(..) | Test::Levels(..))
+        };
+        self.members.is_none() && self.tests.iter().all(|(_, test)| is_of_subject(test))
+    }
+}
+
 impl Test {
     /// The test of a condition. The next walk along reasons has this number.
     fn new(store: &Store, condition: &Condition, walk: usize) -> Test {

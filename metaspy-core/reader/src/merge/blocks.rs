@@ -8,6 +8,7 @@ use crate::merge::watch::Watch;
 use crate::scan;
 use crate::scan::blocks::{BLOCK_WORDS, Block};
 use crate::tally::folds::Folds;
+use metaspy_format::nesting::OpenCall;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark, SPAN_MAX, START_MAX};
 use metaspy_format::summary::{self, Summary};
 use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header};
@@ -121,9 +122,15 @@ impl Copier<'_> {
         let base = input.tick(head.base);
         let (lane, epoch) = (input.lane + head.lane.min(input.lanes), input.epoch.wrapping_add(head.epoch));
         sum.add_block(sequence, lane, epoch, base);
-        // Slots before the first one are marks of no kind, so that the others keep their places.
+        // Slots before the first one are marks of no kind, so that the others keep their places. What was open when the block
+        // began is still needed.
         for at in 1..first {
-            to[at * SLOT_WORDS].store(Commit { start: 0, site: FIRST_MARK, lap }.pack(), Relaxed);
+            let (from, slot) = (&words[at * SLOT_WORDS..], &to[at * SLOT_WORDS..]);
+            let is_open = Commit::unpack(from[0]).site == Mark::Open as u32;
+            let site = if is_open { Mark::Open as u32 } else { FIRST_MARK };
+            let copied = if is_open { self.mark(Some(Mark::Open), [from[1], from[2], from[3]], 0) } else { [0; 3] };
+            (1..).zip(copied).for_each(|(word, value)| slot[word].store(value, Relaxed));
+            slot[0].store(Commit { start: 0, site, lap }.pack(), Relaxed);
         }
         let mut at = first;
         while at < BLOCK_SLOTS {
@@ -215,6 +222,13 @@ impl Copier<'_> {
             Some(Mark::Link) => [event_there, self.cause(a), b],
             Some(Mark::Polls) => [event_there, input.sum(a), b],
             Some(Mark::Remote) => [event, a, b],
+            Some(Mark::Open) => match OpenCall::read([event, a, b]) {
+                Some(call) => {
+                    let (site, kind) = (input.site(call.site), input.kind(call.kind));
+                    OpenCall { id: event_there, site, kind, ..call }.words()
+                }
+                None => [event, a, b],
+            },
             // An unknown mark of a later version keeps its slot.
             Some(_) => [event_there, a, b],
             None => [0; 3],

@@ -3,7 +3,7 @@
 use crate::merge::remap::Input;
 use crate::tally::fold::Row;
 use crate::tally::folds::Folds;
-use metaspy_format::row::{self, MAX, ROW_WORDS, TOTAL, WHO, Who};
+use metaspy_format::row::{self, Again, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who};
 
 /// The rows of one input.
 #[derive(Default)]
@@ -20,23 +20,45 @@ impl Rows {
     pub fn of(input: &Input, folds: &Folds) -> Rows {
         let ring = input.ring();
         let mut rows = Rows::default();
-        ring.folded_rows(folds, |row| rows.folded.push(renumbered(input, row)));
+        let counts_once = input.store.counts_time_once();
+        let add = |rows: &mut Vec<_>, row: Row| {
+            if !counts_once {
+                rows.extend(may_count_twice(&row).map(|row| renumbered(input, row)));
+            }
+            rows.push(renumbered(input, row));
+        };
+        ring.folded_rows(folds, |row| add(&mut rows.folded, row));
         let pages = &mut rows.pages;
-        rows.whole = ring.page_rows(folds, |row| pages.push(renumbered(input, row)));
+        rows.whole = ring.page_rows(folds, |row| add(pages, row));
         rows
     }
 }
 
+/// What an older recording does not say: the time of these calls may count twice.
+fn may_count_twice(row: &Row) -> impl Iterator<Item = Row> {
+    let (key, who, total) = (row.0[KEY], row.0[WHO], row.0[TOTAL]);
+    let is_timed = row.0[TIMED] != 0;
+    [Again::MaybeInSite, Again::MaybeInSubject].into_iter().filter(move |_| is_timed).map(move |again| {
+        let mut words = [0; ROW_WORDS];
+        (words[KEY], words[WHO]) = again.row(key, who);
+        words[TOTAL] = total;
+        Row(words)
+    })
+}
+
 fn renumbered(input: &Input, row: Row) -> [u64; ROW_WORDS] {
-    let who = row.who();
+    let (who, again) = (row.who(), row.again());
     let mut words = row.0;
     words[WHO] = Who {
-        site: input.site(who.site),
+        site: if again.is_some() { who.site } else { input.site(who.site) },
         kind: input.kind(who.kind),
         epoch: row::epoch(input.epoch.wrapping_add(who.epoch)),
         ..who
     }
     .pack();
+    if matches!(again, Some(Again::InSite | Again::MaybeInSite)) {
+        words[KEY] = input.site(words[KEY] as u32).into();
+    }
     words[TOTAL] = input.sum(words[TOTAL]);
     words[MAX] = input.sum(words[MAX]);
     words

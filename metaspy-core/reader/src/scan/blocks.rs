@@ -242,6 +242,23 @@ impl Block {
         })
     }
 
+    /// The events that are folded, at the beginning of a block that is being folded.
+    pub fn folded_events(&self) -> impl Iterator<Item = Slot> {
+        let records = self.records_from(1).filter_map(|record| match record {
+            Record::Event(slot) => Some(slot),
+            Record::Mark(_) => None,
+        });
+        records.take_while(|slot| slot.slot < self.first)
+    }
+
+    /// Words 1 to 3 of each mark of an open call, with which the block begins.
+    pub fn open_marks(&self) -> impl Iterator<Item = [u64; 3]> {
+        let slots = self.words.chunks_exact(SLOT_WORDS).skip(1);
+        let is_open =
+            |slot: &&[u64]| Commit::unpack(slot[0]).site == Mark::Open as u32 && slot::lap(slot[0]) == self.lap;
+        slots.take_while(is_open).map(|slot| [slot[1], slot[2], slot[3]])
+    }
+
     /// The marks.
     pub fn marks(&self) -> impl Iterator<Item = MarkSlot<'_>> {
         self.records().filter_map(|record| match record {

@@ -9,7 +9,7 @@ use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use metaspy_format::row::array::{Key, Shape};
 use metaspy_format::row::{
-    CANCELLED_RUNNING, COUNT, FAILED_PANICKED, FREED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
+    Again, CANCELLED_RUNNING, COUNT, FAILED_PANICKED, FREED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
 };
 use metaspy_format::superblock as sb;
 use metaspy_format::{Words, high, low};
@@ -45,6 +45,11 @@ impl Row {
         Who::unpack(self.0[WHO])
     }
 
+    /// What its ticks are, if it counts no calls.
+    pub fn again(&self) -> Option<Again> {
+        Again::from_site(self.who().site)
+    }
+
     /// The subject of the row.
     pub fn subject(&self) -> Option<Subject> {
         match self.who().kind {
@@ -63,6 +68,8 @@ impl Row {
             timed: self.0[TIMED],
             instants: 0,
             at_least: false,
+            total_at_most: false,
+            wall_ticks: 0,
             total_ticks: self.0[TOTAL],
             max_ticks: self.0[MAX],
             self_ticks: None,

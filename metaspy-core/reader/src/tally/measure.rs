@@ -15,8 +15,13 @@ pub struct Measure {
     pub timed: u64,
     /// Calls without a length, because they are instants. Instants that left the window are not included.
     pub instants: u64,
-    /// Ticks of the timed calls, with everything that they called.
+    /// Ticks in which at least one of the timed calls was open, with everything that they called: a call inside another
+    /// call of the same row adds nothing. Calls in several lanes add up. An async call is open while it is polled.
     pub total_ticks: u64,
+    /// True if `total_ticks` may contain some time twice: calls left the window, and it is not known what they were inside of.
+    pub total_at_most: bool,
+    /// Ticks of the async calls, each from its first poll to its end. They overlap where calls wait side by side.
+    pub wall_ticks: u64,
     /// Ticks of the timed calls without the timed events that they called in their lane; `None` if unknown.
     pub self_ticks: Option<u64>,
     /// The self ticks of those calls that are in the window: a lower bound of `self_ticks` if some have left it.
@@ -42,6 +47,8 @@ impl Measure {
         self.timed = self.timed.wrapping_add(other.timed);
         self.instants = self.instants.wrapping_add(other.instants);
         self.total_ticks = self.total_ticks.wrapping_add(other.total_ticks);
+        self.total_at_most |= other.total_at_most;
+        self.wall_ticks = self.wall_ticks.wrapping_add(other.wall_ticks);
         self.max_ticks = self.max_ticks.max(other.max_ticks);
         self.failed = self.failed.wrapping_add(other.failed);
         self.panicked = self.panicked.wrapping_add(other.panicked);
@@ -53,6 +60,16 @@ impl Measure {
     /// The sign before the number of calls.
     pub fn sign(&self) -> &'static str {
         if self.at_least { "≥" } else { "" }
+    }
+
+    /// The sign before the total time.
+    pub fn total_sign(&self) -> &'static str {
+        match (self.is_partly_timed(), self.total_at_most) {
+            (false, false) => "",
+            (true, false) => "≥",
+            (false, true) => "≤",
+            (true, true) => "~",
+        }
     }
 
     /// True if the times lack some calls: these were sampled or lost, left the window untimed, or still run. The times

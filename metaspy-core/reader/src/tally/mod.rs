@@ -4,8 +4,10 @@
 //! pages of the lanes. Each call is in exactly one of the three.
 
 pub(crate) mod aggregate;
+mod cover;
 pub(crate) mod fold;
 pub(crate) mod folds;
+pub(crate) mod groups;
 mod lower_bounds;
 pub(crate) mod measure;
 pub(crate) mod row_table;
@@ -30,7 +32,8 @@ use crate::tally::fold::{Row, Source};
 use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use crate::tally::shares::Shares;
-use metaspy_format::row;
+use metaspy_format::row::{self, Again};
+use metaspy_format::superblock as sb;
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
 
@@ -229,6 +232,7 @@ impl Store {
                 if by.is_of_senders() {
                     tally.mark_unknown_senders();
                 }
+                self.limit_totals(tally.rows.iter_mut().map(|row| &mut row.measure));
                 return tally;
             }
         }
@@ -268,9 +272,16 @@ impl Store {
     fn add_rows(&self, part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, folds: &Folds) {
         let ring = self.ring();
         let outcomes = matcher.outcomes();
+        let asyncs = self.asyncs();
+        let counts_once = self.counts_time_once();
+        let mut again: Vec<(Again, Row)> = Vec::new();
         let mut add = |row: Row, source: Source| {
             let who = row.who();
             if !contains_epoch(&scope.epochs, who.epoch) {
+                return;
+            }
+            if let Some(kind) = row.again() {
+                again.push((kind, row));
                 return;
             }
             let (subject, all, chosen) = (row.subject(), row.measure(source), row.measure_of(source, outcomes));
@@ -285,9 +296,16 @@ impl Store {
                     let site = if by == By::RootCause || by.is_of_senders() { None } else { Some(who.site) };
                     let subject = subject.filter(|_| !by.is_of_senders());
                     let at = part.row(by, site, subject);
+                    let is_async = asyncs.get(who.site as usize).copied().unwrap_or(false);
+                    let is_shared = who.kind == row::OTHERS && by != By::Site;
                     let cell = &mut part.cells[at];
                     cell.without_self |= all.timed != 0;
+                    let is_mixed = by == By::RootCause || by.is_of_senders();
+                    cell.at_most |= all.timed != 0 && (!counts_once || is_async || is_shared || is_mixed);
                     cell.measure.add(&measure);
+                    if is_async {
+                        cell.measure.wall_ticks = cell.measure.wall_ticks.wrapping_add(measure.total_ticks);
+                    }
                 }
                 (Some(false), _) => {}
                 (None, _) | (_, None) => part.unknown = part.unknown.saturating_add(unknown),
@@ -296,6 +314,27 @@ impl Store {
         ring.folded_rows(folds, |row| add(row, Source::Folded));
         let whole = ring.page_rows(folds, |row| add(row, Source::Page));
         part.exact &= whole;
+        for (kind, row) in again {
+            add_again(part, by, scope, matcher, kind, &row);
+        }
+    }
+
+    /// Limits the totals that may contain time twice: no row has more time than its lanes.
+    fn limit_totals<'m>(&self, measures: impl Iterator<Item = &'m mut Measure>) {
+        let header = self.header();
+        let ran = header.last_tick.saturating_sub(header.first_tick);
+        let most = ran.saturating_mul(self.words().get(sb::LANES_USED));
+        if most == 0 || self.is_live() {
+            return;
+        }
+        for measure in measures.filter(|measure| measure.total_at_most) {
+            measure.total_ticks = measure.total_ticks.min(most);
+        }
+    }
+
+    /// True if folded calls inside another call of the same row add no time to it. Older recordings add up all calls.
+    pub(crate) fn counts_time_once(&self) -> bool {
+        metaspy_format::low(self.words().get(sb::VERSION)) >= sb::MINOR_NESTING
     }
 
     /// True for sites whose events are entered and left, by number.
@@ -307,6 +346,38 @@ impl Store {
             asyncs[at] = true;
         }
         asyncs
+    }
+}
+
+/// Takes ticks from a row that counts them already, or notes that it may count them twice.
+fn add_again(part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, kind: Again, row: &Row) {
+    let who = row.who();
+    if who.meta && !scope.meta && !scope.filter.mentions_level() {
+        return;
+    }
+    let is_known = who.kind != row::OTHERS && scope.is_plain() && scope.members.is_none();
+    let (site, subject, is_whole) = match kind {
+        _ if who.kind == row::OTHERS => (None, None, false),
+        Again::InSite | Again::MaybeInSite => (Some(row.0[row::KEY] as u32), None, matcher.selects_whole_sites()),
+        Again::InSubject | Again::MaybeInSubject => (None, row.subject(), matcher.selects_whole_subjects()),
+    };
+    match (kind, by) {
+        (Again::InSite, By::Subject) | (Again::InSubject, By::Site) if who.kind != row::OTHERS => {}
+        (Again::InSite | Again::InSubject, By::SiteSubject) => {}
+        (Again::MaybeInSubject, By::Site) if who.kind != row::OTHERS => {}
+        (Again::InSite | Again::InSubject, By::Site | By::Subject) if is_known => {
+            let at = part.row(by, site, subject);
+            let cell = &mut part.cells[at];
+            if is_whole {
+                cell.again_ticks = cell.again_ticks.wrapping_add(row.0[row::TOTAL]);
+            }
+            cell.at_most |= !is_whole;
+        }
+        (Again::MaybeInSite, By::Site) if is_known => {
+            let at = part.row(by, site, subject);
+            part.cells[at].at_most = true;
+        }
+        _ => part.totals_at_most = true,
     }
 }
 

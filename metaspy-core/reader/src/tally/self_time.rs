@@ -22,12 +22,31 @@ struct Open {
     row: u32,
 }
 
+/// An async call whose time arrives with the mark of its polls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Polled {
+    pub row: u32,
+    /// The row of the event around it.
+    pub around: u32,
+}
+
+/// A call that began in a block that is not stored, and was open when the first stored block began.
+#[derive(Clone, Copy, Debug)]
+struct Outside {
+    id: u64,
+    row: u32,
+}
+
 /// The open events of one lane.
 #[derive(Default)]
 struct Nest {
     /// Innermost last. No event ends after the one before it.
     open: Vec<Open>,
-    polled: HashMap<u64, Open>,
+    polled: HashMap<u64, (Open, u32)>,
+    /// Outermost first.
+    outside: Vec<Outside>,
+    /// Some calls that began outside are not known.
+    is_partly_known: bool,
 }
 
 /// The open events of all lanes, during a scan in the order of the lanes.
@@ -65,6 +84,44 @@ impl<'a> SelfTimes<'a> {
         self.exact
     }
 
+    /// Adds a call that began outside of the stored blocks of this lane.
+    pub fn add_outside(&mut self, id: u64, row: u32) {
+        self.nest.outside.push(Outside { id, row });
+    }
+
+    /// Notes that not all calls that began outside are known.
+    pub fn outside_is_partly_known(&mut self) {
+        self.nest.is_partly_known = true;
+    }
+
+    /// True if a call of this row that began outside is around an event with this cause; `None` if that is not known. An event whose
+    /// cause is further out, or that has none, shows which of them have ended.
+    #[inline(always)]
+    pub fn is_inside(&mut self, cause: u64, row: u32) -> Option<bool> {
+        if self.nest.outside.is_empty() { Some(false) } else { self.is_inside_of(cause, row) }
+    }
+
+    #[cold]
+    fn is_inside_of(&mut self, cause: u64, row: u32) -> Option<bool> {
+        let Nest { outside, is_partly_known, .. } = &mut self.nest;
+        let is_between =
+            |ids: &[Outside]| ids.first().zip(ids.last()).is_some_and(|(a, b)| a.id < cause && cause < b.id);
+        if cause == 0 || outside.iter().any(|call| call.id == cause) || (*is_partly_known && is_between(outside)) {
+            outside.retain(|call| call.id <= cause);
+        }
+        match outside.iter().any(|call| call.row == row) {
+            true => Some(true),
+            false if *is_partly_known && !outside.is_empty() => None,
+            false => Some(false),
+        }
+    }
+
+    /// The rows of an async call of this lane that has ended, and what is known of it is needed no longer.
+    pub fn polled(&mut self, id: u64) -> Option<Polled> {
+        let (open, around) = self.nest.polled.remove(&id)?;
+        Some(Polled { row: open.row, around })
+    }
+
     /// Enters an event. Returns the row of the event around it, whose self time is shorter by this event's span.
     #[inline(always)]
     pub fn enter(&mut self, id: EventId, start: u64, slot: &Slot, span: Option<u64>, row: u32) -> u32 {
@@ -80,8 +137,8 @@ impl<'a> SelfTimes<'a> {
             None => return NO_ROW,
         };
         let around = self.around(slot.cause, end);
-        if !self.asyncs.is_empty() && self.is_async(slot.site) && slot.outcome() != Outcome::Instant {
-            self.poll(id.raw(), start, Open { end, row });
+        if self.is_async(slot.site) && slot.outcome() != Outcome::Instant {
+            self.poll(id.raw(), start, Open { end, row }, around);
         } else if self.nest.open.len() < DEPTH_MAX {
             // An inner event ends with the outer one at the latest, even if its own end was not recorded.
             let end = self.nest.open.last().map_or(end, |outer| outer.end.min(end));
@@ -92,15 +149,17 @@ impl<'a> SelfTimes<'a> {
         around
     }
 
-    fn is_async(&self, site: u32) -> bool {
-        self.asyncs.get(site as usize).copied().unwrap_or(false)
+    /// True if the events of a site are entered and left.
+    #[inline(always)]
+    pub fn is_async(&self, site: u32) -> bool {
+        !self.asyncs.is_empty() && self.asyncs.get(site as usize).copied().unwrap_or(false)
     }
 
     /// The row of the nearest event that surrounds an event with this end.
     #[inline(always)]
     fn around(&self, cause: u64, end: u64) -> u32 {
         if !self.nest.polled.is_empty()
-            && let Some(call) = self.nest.polled.get(&cause)
+            && let Some((call, _)) = self.nest.polled.get(&cause)
             && call.end >= end
         {
             return call.row;
@@ -112,15 +171,15 @@ impl<'a> SelfTimes<'a> {
     }
 
     #[cold]
-    fn poll(&mut self, id: u64, start: u64, call: Open) {
+    fn poll(&mut self, id: u64, start: u64, call: Open, around: u32) {
         if self.nest.polled.len() >= DEPTH_MAX {
-            self.nest.polled.retain(|_, call| call.end > start);
+            self.nest.polled.retain(|_, (call, _)| call.end > start);
             if self.nest.polled.len() >= DEPTH_MAX {
                 self.exact = false;
                 return;
             }
         }
-        self.nest.polled.insert(id, call);
+        self.nest.polled.insert(id, (call, around));
     }
 
     /// Finds the events that were open around `first`, at which a scan begins in the middle of its lane. Follows the
@@ -163,5 +222,10 @@ impl<'a> SelfTimes<'a> {
             self.nest.open.push(Open { end, ..open });
         }
         true
+    }
+
+    /// The rows of the open events of this lane, with their ends.
+    pub fn open_rows(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.nest.open.iter().map(|open| (open.row, open.end)).filter(|(row, _)| *row != NO_ROW)
     }
 }

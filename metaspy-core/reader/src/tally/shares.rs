@@ -49,10 +49,11 @@ impl Shares {
         percent(row.window_self_ticks, self.self_ticks).filter(|_| row.timed > 0)
     }
 
-    /// The share of the time, with everything that was called, in percent. Shares of nested calls add up to more than 100;
-    /// recursive calls count each time. `None` if calls have left the window: the whole is unknown then.
+    /// The share of the time, with everything that was called, in percent. Rows that call each other add up to more than 100.
+    /// `None` if calls have left the window: the whole is unknown then; and if some time of the row may count twice.
     pub fn total(&self, row: &Measure) -> Option<f64> {
-        percent(row.total_ticks, self.self_ticks).filter(|_| row.timed > 0 && !self.is_partial)
+        let is_known = row.timed > 0 && !self.is_partial && !row.total_at_most;
+        percent(row.total_ticks, self.self_ticks).filter(|_| is_known)
     }
 }
 

@@ -9,6 +9,7 @@ mod roots;
 mod self_time;
 mod tally;
 mod timeline;
+mod totals;
 
 use crate::Store;
 use crate::event::{EventId, Outcome};

@@ -10,7 +10,7 @@ use metaspy_probe::{Adapter, Cell};
 
 use crate::format::slot::FIRST_MARK;
 use crate::platform::fork_gate::Unforked;
-use crate::recorder::LINKED;
+use crate::recorder::{LINKED, note_entered};
 use crate::site::{Family, Site, SiteDef, SiteId, section};
 
 /// A site of this process, with its number.
@@ -45,12 +45,20 @@ fn all() -> &'static RwLock<Vec<&'static Site>> {
             if site.id.compare_exchange(0, sites.len() as u32 + 1, Relaxed, Relaxed).is_ok() {
                 aim(site);
                 sites.push(site);
+                note_kind(sites.len() as u32, site);
                 site.cell.store((sites.len() * size_of::<Cell>()) as u32, Relaxed);
             }
         }
         LINKED.store(sites.len(), Relaxed);
         RwLock::new(sites)
     })
+}
+
+/// Lets folders tell events that are entered and left from calls.
+fn note_kind(id: u32, site: &Site) {
+    if site.kind().is_entered() {
+        note_entered(id);
+    }
 }
 
 /// Lets cells be compared with the site's own tally word.
@@ -90,6 +98,7 @@ pub fn entry(site: &'static Site) -> SiteEntry {
         site.adapter.store(ADAPTER.load(Relaxed), Release);
         sites.push(site);
         id = (sites.len() as u32).min(FIRST_MARK - 1);
+        note_kind(id, site);
         site.id.store(id, Relaxed);
     }
     SiteEntry { id: SiteId(id), site }

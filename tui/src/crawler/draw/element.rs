@@ -112,12 +112,16 @@ fn counts(store: &Store, element: &Element) -> String {
     }
     let partly = measure.is_partly_timed();
     let longest = (measure.timed > 0).then_some(measure.max_ticks);
-    let times =
-        [("total", element.total_ticks(), "≥ "), ("self", element.self_ticks(), "~ "), ("longest", longest, "≥ ")];
+    let sign = |sign| if partly { sign } else { "" };
+    let times = [
+        ("total", element.total_ticks(), measure.total_sign()),
+        ("self", element.self_ticks(), sign("~")),
+        ("longest", longest, sign("≥")),
+    ];
     for (word, ticks, sign) in times {
         let Some(ticks) = ticks else { continue };
-        let sign = if partly { sign } else { "" };
-        text.push_str(&format!("   {word} {sign}{}", duration(store.span_ns(ticks)).trim_start()));
+        let space = if sign.is_empty() { "" } else { " " };
+        text.push_str(&format!("   {word} {sign}{space}{}", duration(store.span_ns(ticks)).trim_start()));
     }
     text
 }

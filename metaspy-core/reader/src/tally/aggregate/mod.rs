@@ -15,14 +15,16 @@ use crate::filter::matcher::{DirectCause, Matcher, Memory};
 use crate::scan::blocks::{Block, Head, MarkSlot, Record, Ring, Slot};
 use crate::scan::chunks::Unit;
 use crate::scan::{self, Levels};
+use crate::tally::cover::{Cover, Covers};
 use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use crate::tally::row_table::Table;
 use crate::tally::self_time::{NO_ROW, SelfTimes};
 use crate::tally::shares::Shares;
 use crate::tally::{By, NO_CAUSE, REMOTE_CAUSE, Scope};
-use metaspy_format::slot::{Mark, SPAN_MAX};
-use metaspy_probe::Subject;
+use metaspy_format::nesting::{OpenCall, Unnamed};
+use metaspy_format::slot::{self, Mark, SPAN_MAX};
+use metaspy_probe::{KindId, Subject};
 
 /// The events that are added up, and their grouping.
 pub(crate) struct Aggregation<'a> {
@@ -52,6 +54,8 @@ pub(crate) struct PartialTally {
     shared: u64,
     /// What these calls add to the sums of all rows.
     repeated: Shares,
+    /// True if it is not known what calls in the window are inside of.
+    pub totals_at_most: bool,
 }
 
 /// The sums of a row.
@@ -63,7 +67,12 @@ pub(crate) struct Cell {
     outcomes: [u64; 8],
     timed: u64,
     total_ticks: u64,
+    /// Ticks of rows of tables that the row counts already.
+    pub again_ticks: u64,
     max_ticks: u64,
+    cover: Cover,
+    /// True if some ticks may count twice.
+    pub at_most: bool,
     /// Self ticks, as two's complement. Negative for a moment if inner events come before the outer one.
     own: u64,
     /// True if some timed calls of the row have no self time.
@@ -79,8 +88,23 @@ struct Worker<'a> {
     /// Finds the sites of the root causes. They are another value, so they need another cache.
     roots: Option<Reasons>,
     self_times: Option<SelfTimes<'a>>,
+    covers: Covers,
     /// `None` while the block is being added up.
     block: Option<Box<Block>>,
+}
+
+/// Causes of an async call that are looked at.
+const CAUSES_MOST: usize = 64;
+
+impl Worker<'_> {
+    /// Adds the time of a call that its row has not covered.
+    #[inline(always)]
+    fn cover(&mut self, row: u32, lane: u32, start: u64, end: u64) {
+        if let Some(cell) = self.part.cells.get_mut(row as usize) {
+            let added = self.covers.add(&mut cell.cover, row, lane, start, end);
+            cell.total_ticks = cell.total_ticks.wrapping_add(added);
+        }
+    }
 }
 
 impl<'a> Aggregation<'a> {
@@ -101,7 +125,9 @@ impl<'a> Aggregation<'a> {
 
     /// Outcomes and times.
     pub fn all(&self) -> PartialTally {
-        self.on_threads(scan::threads_for(self.ring.chunk_count() as usize))
+        // Polls of an async call may be anywhere behind its begin.
+        let has_asyncs = !self.asyncs.is_empty();
+        self.on_threads(if has_asyncs { 1 } else { scan::threads_for(self.ring.chunk_count() as usize) })
     }
 
     /// As [`Aggregation::all`]. Each thread takes one stretch of time.
@@ -148,6 +174,7 @@ impl<'a> Aggregation<'a> {
             under: self.scope.under.map(|_| Reasons::new(self.ring.places(), self.links)),
             roots: (self.by == By::RootCause).then(|| Reasons::new(self.ring.places(), self.links)),
             self_times,
+            covers: Covers::default(),
             block: Some(Block::boxed()),
         }
     }
@@ -166,10 +193,73 @@ impl<'a> Aggregation<'a> {
             let mut self_times = worker.self_times.take()?;
             self_times.turn_to(head.lane);
             let clear = self_times.begin_at(self.ring, &head, &first, |head, slot| self.row(worker, head, slot));
+            for (row, end) in self_times.open_rows() {
+                worker.cover(row, head.lane, end, end);
+            }
             worker.self_times = Some(self_times);
+            let block = worker.block.take()?;
+            self.enter_outside(worker, &block);
+            worker.block = Some(block);
             clear.then_some(())?;
         }
         Some(())
+    }
+
+    /// Notes the calls that are open when the first stored block of a lane begins, and that are not stored themselves.
+    fn enter_outside(&self, worker: &mut Worker<'a>, block: &Block) {
+        for mark in block.open_marks() {
+            let Some(call) = OpenCall::read(mark) else {
+                let unnamed = Unnamed::read(mark[2]);
+                let is_partly_known = if self.by == By::Site { unnamed.sites } else { unnamed.any() };
+                if let Some(self_times) = worker.self_times.as_mut().filter(|_| is_partly_known) {
+                    self_times.outside_is_partly_known();
+                }
+                continue;
+            };
+            let is_stored =
+                |id: EventId| self.folds.first_stored(id.sequence()) <= id.slot() && self.ring.peek(id).is_some();
+            if EventId::from_raw(call.id).is_some_and(is_stored) {
+                continue;
+            }
+            let row = self.row_outside(worker, &call);
+            if let Some(self_times) = &mut worker.self_times {
+                self_times.add_outside(call.id, row);
+            }
+        }
+        // A block that is being folded begins with events that are not stored, too.
+        let start = block.events().next().map_or(u64::MAX, |event| event.start);
+        for event in block.folded_events() {
+            let is_open = event.span().is_none_or(|span| event.start.saturating_add(span) > start);
+            let is_async = self.asyncs.get(event.site as usize).copied().unwrap_or(false);
+            if !is_open || is_async || !event.is_timed() || event.outcome() == Outcome::Instant {
+                continue;
+            }
+            let row = self.row(worker, &block.head, &event);
+            if let Some(self_times) = &mut worker.self_times {
+                self_times.add_outside(block.head.id(event.slot).raw(), row);
+            }
+        }
+    }
+
+    /// The row of a call that is not stored.
+    fn row_outside(&self, worker: &mut Worker<'a>, call: &OpenCall) -> u32 {
+        if !self.scope.is_plain() {
+            return NO_ROW;
+        }
+        let subject = (call.kind != 0).then_some(Subject::new(KindId(call.kind), call.key));
+        // The cause of such a call is not known.
+        let is_known = self.by != By::RootCause && !self.by.is_of_senders();
+        match self.matcher.matches_row(call.site, subject, 0, false) {
+            Some(true) => {
+                let of_row = subject.filter(|_| !self.by.is_of_senders());
+                worker.part.row(self.by, is_known.then_some(call.site), of_row) as u32
+            }
+            Some(false) => NO_ROW,
+            None => {
+                worker.part.totals_at_most = true;
+                NO_ROW
+            }
+        }
     }
 
     fn places(&self, worker: &mut Worker<'a>, places: impl Iterator<Item = u64>) {
@@ -184,7 +274,11 @@ impl<'a> Aggregation<'a> {
 
     fn block(&self, worker: &mut Worker<'a>, block: &Block) {
         if let Some(self_times) = &mut worker.self_times {
+            let is_first = !self_times.knows(block.head.lane);
             self_times.turn_to(block.head.lane);
+            if is_first {
+                self.enter_outside(worker, block);
+            }
         }
         // The compiler specialises the loop for each way of finding rows, because it runs once for each event.
         match (self.plain, self.by) {
@@ -212,11 +306,16 @@ impl<'a> Aggregation<'a> {
     #[inline(always)]
     fn events(&self, worker: &mut Worker<'a>, block: &Block, mut row: impl FnMut(&mut Worker<'a>, &Slot) -> u32) {
         let head = block.head;
+        let mut now = head.base;
         for record in block.records() {
             let slot = match record {
                 Record::Event(slot) => slot,
-                Record::Mark(mark) if mark.mark == Mark::End && worker.self_times.is_some() => {
-                    self.overlong(worker, &mark);
+                Record::Mark(mark) if worker.self_times.is_some() => {
+                    match mark.mark {
+                        Mark::End => self.overlong(worker, &mark),
+                        Mark::Polls => self.polls(worker, &mark),
+                        _ => {}
+                    }
                     continue;
                 }
                 Record::Mark(_) => continue,
@@ -227,11 +326,57 @@ impl<'a> Aggregation<'a> {
                 cell.add(slot.outcome_bits(), span);
             }
             let Some(self_times) = &mut worker.self_times else { continue };
-            let around = self_times.enter(head.id(slot.slot), head.base.saturating_add(slot.start), &slot, span, row);
-            if let (Some(cell), Some(span)) = (worker.part.cells.get_mut(around as usize), span) {
-                cell.own = cell.own.wrapping_sub(span);
+            now = head.base.saturating_add(slot.start);
+            // The time of an async call comes with its polls.
+            let is_async = self_times.is_async(slot.site);
+            let is_polled = is_async && slot::has_details_at_end(slot::details(slot.end));
+            let around = self_times.enter(head.id(slot.slot), now, &slot, span, row);
+            let Some(span) = span else { continue };
+            let is_inside = self_times.is_inside(slot.cause, row);
+            if is_async {
+                worker.part.add_wall(row, span);
+            }
+            if !is_polled {
+                worker.part.add_self(row, around, span);
+                match is_inside {
+                    Some(true) => {}
+                    is_known => {
+                        let end = now.saturating_add(span);
+                        worker.cover(row, head.lane, now, end);
+                        worker.part.total_is_at_most(row, is_known.is_none());
+                    }
+                }
             }
         }
+        worker.covers.leave(head.lane, now);
+    }
+
+    /// Adds the time in which an async call was polled.
+    #[cold]
+    fn polls(&self, worker: &mut Worker<'a>, mark: &MarkSlot<'_>) {
+        let Some(self_times) = &mut worker.self_times else { return };
+        let Some(call) = self_times.polled(mark.event) else { return };
+        let busy = mark.words[0];
+        worker.part.add_self(call.row, call.around, busy);
+        let is_twice = self.is_inside_same_row(worker, mark.event, call.row);
+        worker.part.total_is_at_most(call.row, is_twice);
+        if let Some(cell) = worker.part.cells.get_mut(call.row as usize) {
+            cell.total_ticks = cell.total_ticks.wrapping_add(busy);
+        }
+    }
+
+    /// True if a cause of an async call is in the same row: its polls may contain those of the call.
+    fn is_inside_same_row(&self, worker: &mut Worker<'a>, call: u64, row: u32) -> bool {
+        let mut next = EventId::from_raw(call).and_then(|id| self.ring.peek(id)).map(|(_, slot)| slot.cause);
+        for _ in 0..CAUSES_MOST {
+            let Some(id) = next.and_then(EventId::from_raw) else { return false };
+            let Some((head, slot)) = self.ring.peek(id) else { return false };
+            if self.row(worker, &head, &slot) == row {
+                return true;
+            }
+            next = Some(slot.cause).filter(|cause| *cause < id.raw());
+        }
+        true
     }
 
     /// Adds the part of a span that is longer than its slot can hold.
@@ -316,9 +461,7 @@ impl Cell {
         self.outcomes[outcome as usize % 8] += 1;
         let (span, has_span) = span.map_or((0, 0), |span| (span, 1));
         self.timed += has_span;
-        self.total_ticks = self.total_ticks.wrapping_add(span);
         self.max_ticks = self.max_ticks.max(span);
-        self.own = self.own.wrapping_add(span);
     }
 
     /// The sums as a measure, without self time.
@@ -338,6 +481,8 @@ impl Cell {
             ..Measure::default()
         };
         measure.add(&self.measure);
+        measure.total_ticks = measure.total_ticks.saturating_sub(self.again_ticks);
+        measure.total_at_most = self.at_most && measure.timed > 0;
         measure
     }
 
@@ -346,6 +491,8 @@ impl Cell {
         (self.outcomes.iter_mut()).zip(other.outcomes).for_each(|(sum, count)| *sum += count);
         self.timed += other.timed;
         self.total_ticks = self.total_ticks.wrapping_add(other.total_ticks);
+        self.again_ticks = self.again_ticks.wrapping_add(other.again_ticks);
+        self.at_most |= other.at_most;
         self.max_ticks = self.max_ticks.max(other.max_ticks);
         self.own = self.own.wrapping_add(other.own);
         self.without_self |= other.without_self;

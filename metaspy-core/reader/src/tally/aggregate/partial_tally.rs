@@ -25,6 +25,34 @@ impl PartialTally {
             self_exact: true,
             shared: 0,
             repeated: Shares::default(),
+            totals_at_most: false,
+        }
+    }
+
+    /// Adds the time of a call to its row, and takes it from the row around it.
+    #[inline(always)]
+    pub(super) fn add_self(&mut self, row: u32, around: u32, ticks: u64) {
+        if let Some(cell) = self.cells.get_mut(row as usize) {
+            cell.own = cell.own.wrapping_add(ticks);
+        }
+        if let Some(cell) = self.cells.get_mut(around as usize) {
+            cell.own = cell.own.wrapping_sub(ticks);
+        }
+    }
+
+    /// Adds the time from the first poll of an async call to its end.
+    #[inline]
+    pub(super) fn add_wall(&mut self, row: u32, ticks: u64) {
+        if let Some(cell) = self.cells.get_mut(row as usize) {
+            cell.measure.wall_ticks = cell.measure.wall_ticks.wrapping_add(ticks);
+        }
+    }
+
+    /// Notes that some time of a row may count twice.
+    #[inline]
+    pub(super) fn total_is_at_most(&mut self, row: u32, at_most: bool) {
+        if at_most && let Some(cell) = self.cells.get_mut(row as usize) {
+            cell.at_most = true;
         }
     }
 
@@ -60,6 +88,7 @@ impl PartialTally {
         };
         for (key, cell) in self.table.keys().iter().zip(&self.cells) {
             let mut measure = cell.whole().settled();
+            measure.total_at_most |= self.totals_at_most && measure.timed > 0;
             if measure == Measure::default() {
                 continue;
             }
@@ -102,6 +131,8 @@ impl PartialTally {
             for site in sites {
                 let at = self.row(By::RootCause, site, None);
                 self.cells[at].merge(&cell);
+                // A call of one root cause may be inside a call of several.
+                self.cells[at].at_most = true;
             }
         }
         self.exact &= !roots.is_full();
@@ -119,5 +150,6 @@ impl PartialTally {
         self.exact &= other.exact;
         self.unknown = self.unknown.saturating_add(other.unknown);
         self.self_exact &= other.self_exact;
+        self.totals_at_most |= other.totals_at_most;
     }
 }

@@ -221,7 +221,9 @@ fn cell(store: &Store, measure: &Measure, show: &Show) -> Cell {
     let time =
         |ticks: Option<u64>| Cell::optional(ticks.filter(|_| measure.timed > 0).map(|ticks| store.span_ns(ticks)), "");
     match show.name.as_str() {
-        "total" => time(Some(measure.total_ticks)),
+        "total" => {
+            Cell::optional((measure.timed > 0).then(|| store.span_ns(measure.total_ticks)), measure.total_sign())
+        }
         "self" => time(measure.self_ticks),
         "max" => time(Some(measure.max_ticks)),
         "lost" => Cell::optional(Some(measure.lost).filter(|&lost| lost > 0), ""),

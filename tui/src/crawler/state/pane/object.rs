@@ -19,6 +19,8 @@ pub struct Object {
     pub subject: Subject,
     /// Its calls by site, the most frequent first.
     sites: Vec<(SiteId, Measure)>,
+    /// Its calls at all sites together: one may be inside another.
+    whole: Measure,
     exact: bool,
     times: Times,
 }
@@ -26,7 +28,7 @@ pub struct Object {
 impl Object {
     /// Its calls at all sites.
     fn calls(&self) -> u64 {
-        self.sites.iter().map(|(_, measure)| measure.count).sum()
+        self.whole.count
     }
 
     fn at(&self, site: SiteId) -> Option<&Measure> {
@@ -37,10 +39,12 @@ impl Object {
 /// Reads the numbers of a subject.
 pub fn read(store: &Store, subject: Subject, goes_on: impl FnMut(usize) -> bool) -> Option<Object> {
     let filter = Filter::subject(subject);
-    let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
+    let scope = Scope::matching(filter.clone());
+    let tally = store.tally(By::SiteSubject, &scope);
     let sites = tally.rows.iter().filter_map(|row| Some((row.site?, row.measure))).collect();
+    let whole = store.tally(By::Subject, &scope).rows.first().map_or(Measure::default(), |row| row.measure);
     let times = times::read(store, filter, goes_on)?;
-    Some(Object { subject, sites, exact: tally.exact, times })
+    Some(Object { subject, sites, whole, exact: tally.exact, times })
 }
 
 /// The rows of the tab for the numbers of the subject and of the one that it is compared with.
@@ -83,11 +87,16 @@ fn spark_of(object: &Object, columns: usize) -> String {
     spark(object.times.buckets(), columns.saturating_sub(2))
 }
 
+/// The time in which one of the calls was open.
+fn total(store: &Store, measure: &Measure) -> String {
+    format!("{}{}", measure.total_sign(), duration(store.span_ns(measure.total_ticks)).trim_start())
+}
+
 /// `Scene::measure          12    1.20 ms`
 fn site_line(store: &Store, site: SiteId, measure: &Measure, columns: usize) -> String {
     let time = match measure.timed {
         0 => String::new(),
-        _ => duration(store.span_ns(measure.total_ticks)),
+        _ => total(store, measure),
     };
     let numbers = format!("{}{}  {:>7}", measure.sign(), pad_left(&grouped(measure.count), 7), time);
     let room = columns.saturating_sub(width(&numbers) + 3);
@@ -115,8 +124,7 @@ fn comparison(store: &Store, own: &Object, base: &Object, columns: usize, rows: 
         let numbers = [before, here].map(|count| pad_left(&grouped(count), number)).join("");
         rows.push(note(format!("{name}{numbers} {}", change(before, here))));
     }
-    let total = |object: &Object| object.sites.iter().map(|(_, it)| it.total_ticks).sum::<u64>();
-    let times = [base, own].map(|object| pad_left(&duration(store.span_ns(total(object))), number)).join("");
+    let times = [base, own].map(|object| pad_left(&total(store, &object.whole), number)).join("");
     rows.push(note(format!("{}{times}", pad_right("total time", room))));
     rows.push(note("over time: base, here".into()));
     rows.push(PaneRow::plain(Content::Spark(spark_of(base, columns))));

@@ -47,10 +47,8 @@ impl TableList for StructureView {
         if self.has_times() {
             columns.extend([
                 Self::number("total", Kind::Time, 10, move |store, element| {
-                    let sign = if element.measure.is_partly_timed() { "≥" } else { "" };
-                    Cell::optional(ns(store, element.total_ticks()), sign)
+                    Cell::optional(ns(store, element.total_ticks()), element.measure.total_sign())
                 })
-                // What is no method has no total, but a place in the order.
                 .sorted_by(move |_, list, item| {
                     key(list.element(item).and_then(|it| it.total_ticks().or(it.self_ticks())))
                 }),

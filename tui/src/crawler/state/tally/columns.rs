@@ -71,9 +71,9 @@ impl TableList for TallyView {
         }
         if self.has_events {
             columns.extend([
-                Self::time("total", |row| Some(row.total_ticks)),
-                Self::time("self", TableRow::self_ticks),
-                Self::time("max", |row| Some(row.max_ticks)),
+                Self::time("total", |row| Some(row.total_ticks), |row| row.total_sign),
+                Self::time("self", TableRow::self_ticks, |_| ""),
+                Self::time("max", |row| Some(row.max_ticks), |_| ""),
             ]);
         }
         self.arrangement.of(columns)
@@ -102,12 +102,16 @@ impl TallyView {
     }
 
     /// A column of times.
-    fn time(name: &'static str, ticks: fn(&TableRow) -> Option<u64>) -> Column<Self> {
+    fn time(
+        name: &'static str,
+        ticks: fn(&TableRow) -> Option<u64>,
+        sign: fn(&TableRow) -> &'static str,
+    ) -> Column<Self> {
         Column::new(name, Kind::Time, Width::Cells(10), move |store, list: &Self, item| {
             let row = list.row(item);
             match row.count {
                 0 => Cell::blank(),
-                _ => Cell::optional(ticks(row).filter(|_| row.is_timed).map(|it| store.span_ns(it)), ""),
+                _ => Cell::optional(ticks(row).filter(|_| row.is_timed).map(|it| store.span_ns(it)), sign(row)),
             }
         })
     }

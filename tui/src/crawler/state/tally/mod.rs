@@ -44,6 +44,8 @@ pub struct TableRow {
     has_self: bool,
     is_timed: bool,
     at_least: bool,
+    /// The sign before the total time.
+    total_sign: &'static str,
 }
 
 /// The identity of a row.
@@ -64,6 +66,7 @@ impl TableRow {
             has_self: measure.self_ticks.is_some(),
             is_timed: measure.timed > 0,
             at_least: measure.at_least,
+            total_sign: measure.total_sign(),
         }
     }
 

@@ -1,0 +1,301 @@
+//! Calls inside other calls: a row of a report counts the time in which at least one of its calls was open, once.
+//!
+//! A call inside another call of the same row adds nothing to the row's time. Whether it is inside one can be read from the
+//! lane, as long as the calls around it are stored. A lane that takes a new block therefore writes the timed calls that are
+//! open ([`Mark::Open`](crate::slot::Mark::Open)), so that a block alone shows which of its calls are nested, whatever
+//! happened to the blocks before it. Folders and readers follow the events of a block with a [`Nesting`].
+
+use metaspy_probe::hash::scatter;
+
+/// Open calls that a block names at most.
+pub const OPEN_MOST: usize = 16;
+/// Open calls that a [`Nesting`] knows at most. It lives on the stack of whoever folds.
+const DEPTH_MAX: usize = OPEN_MOST + 32;
+
+/// A timed call that was open when its lane took a block. The outermost one is first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenCall {
+    /// The event; 0 = no call, but the statement that some open calls have no mark.
+    pub id: u64,
+    /// The key of the subject.
+    pub key: u64,
+    /// The number of the site.
+    pub site: u32,
+    /// The kind of the subject.
+    pub kind: u16,
+}
+
+/// Open calls without a mark, because a block names [`OPEN_MOST`] at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unnamed {
+    /// A call without a mark may be the only open one of its site.
+    pub sites: bool,
+    /// A call without a mark may be the only open one of its subject.
+    pub subjects: bool,
+}
+
+const SITES_UNNAMED: u64 = 1 << 36;
+const SUBJECTS_UNNAMED: u64 = 1 << 37;
+
+impl OpenCall {
+    /// Words 1 to 3 of its mark.
+    pub const fn words(self) -> [u64; 3] {
+        [self.id, self.key, self.kind as u64 | (self.site as u64 & 0xF_FFFF) << 16]
+    }
+
+    /// Reads words 1 to 3 of a mark. `None`: it is an [`Unnamed`].
+    pub const fn read(words: [u64; 3]) -> Option<Self> {
+        let [id, key, last] = words;
+        let call = OpenCall { id, key, site: (last >> 16) as u32 & 0xF_FFFF, kind: last as u16 };
+        if id == 0 { None } else { Some(call) }
+    }
+}
+
+impl Unnamed {
+    /// True if some open calls have no mark.
+    pub const fn any(self) -> bool {
+        self.sites || self.subjects
+    }
+
+    /// Words 1 to 3 of its mark.
+    pub const fn words(self) -> [u64; 3] {
+        let sites = if self.sites { SITES_UNNAMED } else { 0 };
+        let subjects = if self.subjects { SUBJECTS_UNNAMED } else { 0 };
+        [0, 0, sites | subjects]
+    }
+
+    /// Reads word 3 of a mark without an event.
+    pub const fn read(last: u64) -> Self {
+        Unnamed { sites: last & SITES_UNNAMED != 0, subjects: last & SUBJECTS_UNNAMED != 0 }
+    }
+}
+
+/// The calls around a call, as far as rows are concerned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// It is inside another call at its site.
+    pub site: bool,
+    /// It is inside another call on its subject.
+    pub subject: bool,
+    /// It is inside another call at its site on its subject.
+    pub both: bool,
+}
+
+/// An open call, and a digest of it and of those around it.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// The tick at which it ends, counted as the starts of the block; [`u64::MAX`] if unknown.
+    end: u64,
+    call: OpenCall,
+    sites: u64,
+    subjects: u64,
+}
+
+/// The calls that are open at a place of a block.
+#[derive(Debug)]
+pub struct Nesting {
+    levels: [Level; DEPTH_MAX],
+    depth: usize,
+    unnamed: Unnamed,
+    /// A call inside the innermost one that there is room for was not entered.
+    is_full: bool,
+}
+
+impl Default for Nesting {
+    fn default() -> Self {
+        Nesting::new()
+    }
+}
+
+impl Nesting {
+    /// No open calls.
+    pub const fn new() -> Self {
+        let call = OpenCall { id: 0, key: 0, site: 0, kind: 0 };
+        let level = Level { end: 0, call, sites: 0, subjects: 0 };
+        let unnamed = Unnamed { sites: false, subjects: false };
+        Nesting { levels: [level; DEPTH_MAX], depth: 0, unnamed, is_full: false }
+    }
+
+    /// Adds the words of a [`Mark::Open`](crate::slot::Mark::Open).
+    pub fn add(&mut self, words: [u64; 3]) {
+        match OpenCall::read(words) {
+            Some(call) => self.enter(call, u64::MAX),
+            None => self.unnamed = Unnamed::read(words[2]),
+        }
+    }
+
+    /// True if no call is open, and none is without a mark.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.depth == 0 && !self.unnamed.any()
+    }
+
+    /// Open calls that are not known here. They matter as long as one that is known is open.
+    #[inline]
+    pub fn unnamed(&self) -> Unnamed {
+        let is_beyond = self.is_full && self.depth == DEPTH_MAX;
+        let Unnamed { sites, subjects } = if self.depth == 0 { Unnamed::default() } else { self.unnamed };
+        Unnamed { sites: sites || is_beyond, subjects: subjects || is_beyond }
+    }
+
+    /// Leaves the calls that have ended before an event with this start and cause.
+    ///
+    /// The end of a call is not known if the call began in an earlier block, or still runs. Such a call has ended if the
+    /// event's cause is a call around it, or if the event has no cause.
+    #[inline(always)]
+    pub fn leave_before(&mut self, start: u64, cause: u64) {
+        while self.depth > 0 {
+            let top = &self.levels[self.depth - 1];
+            if top.end == u64::MAX && top.call.id != cause {
+                return self.leave_around(cause);
+            }
+            if top.end > start {
+                return;
+            }
+            self.depth -= 1;
+        }
+    }
+
+    #[inline(never)]
+    fn leave_around(&mut self, cause: u64) {
+        let open = &self.levels[..self.depth];
+        // A cause that was named may be anywhere, and then shows nothing.
+        let is_around = cause == 0
+            || open.iter().any(|level| level.call.id == cause)
+            || (self.unnamed.any() && open[0].call.id < cause && cause < open[self.depth - 1].call.id);
+        if is_around {
+            let stays = |level: &Level| level.end != u64::MAX || level.call.id <= cause;
+            self.depth = open.iter().rposition(stays).map_or(0, |at| at + 1);
+        }
+    }
+
+    /// False if no open call has this site or this subject.
+    #[inline(always)]
+    pub fn may_be_around(&self, site: u32, kind: u16, key: u64) -> bool {
+        let Some(top) = self.levels[..self.depth].last() else { return false };
+        top.sites & site_bit(site) | top.subjects & subject_bit(kind, key) != 0 || self.unnamed().any()
+    }
+
+    /// The open calls with this site and this subject.
+    pub fn around(&self, site: u32, kind: u16, key: u64) -> Around {
+        let mut around = Around::default();
+        for Level { call, .. } in self.levels[..self.depth].iter().rev() {
+            let (is_site, is_subject) = (call.site == site, call.kind == kind && call.key == key);
+            around.site |= is_site;
+            around.subject |= is_subject;
+            around.both |= is_site && is_subject;
+        }
+        around
+    }
+
+    /// Enters a call. One that nothing is inside need not be entered.
+    #[inline(always)]
+    pub fn enter(&mut self, call: OpenCall, end: u64) {
+        let (mut sites, mut subjects, mut most) = (0, 0, u64::MAX);
+        if let Some(top) = self.levels[..self.depth].last() {
+            (sites, subjects, most) = (top.sites, top.subjects, top.end);
+        }
+        if let Some(level) = self.levels.get_mut(self.depth) {
+            // An inner call ends with the outer one at the latest, even if clocks of processors differ.
+            *level = Level {
+                end: end.min(most),
+                call,
+                sites: sites | site_bit(call.site),
+                subjects: subjects | subject_bit(call.kind, call.key),
+            };
+            self.depth += 1;
+            self.is_full = false;
+        } else {
+            self.is_full = true;
+        }
+    }
+}
+
+#[inline(always)]
+fn site_bit(site: u32) -> u64 {
+    1 << (site & 63)
+}
+
+#[inline(always)]
+fn subject_bit(kind: u16, key: u64) -> u64 {
+    1 << (scatter(key ^ (kind as u64) << 48) >> 58)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: u64, site: u32, key: u64) -> OpenCall {
+        OpenCall { id, key, site, kind: 1 }
+    }
+
+    #[test]
+    fn an_open_call_is_read_as_it_was_written() {
+        let open = OpenCall { id: u64::MAX, key: 7, site: 0xF_FFEF, kind: u16::MAX };
+        assert_eq!(OpenCall::read(open.words()), Some(open));
+        for (sites, subjects) in [(true, false), (false, true), (true, true)] {
+            let unnamed = Unnamed { sites, subjects };
+            assert_eq!((OpenCall::read(unnamed.words()), Unnamed::read(unnamed.words()[2])), (None, unnamed));
+        }
+    }
+
+    #[test]
+    fn calls_are_around_until_they_end() {
+        let mut nesting = Nesting::new();
+        nesting.enter(call(128, 1, 5), 100);
+        nesting.enter(call(129, 2, 5), 50);
+        nesting.leave_before(20, 129);
+        assert_eq!(nesting.around(1, 1, 6), Around { site: true, subject: false, both: false });
+        assert_eq!(nesting.around(1, 1, 5), Around { site: true, subject: true, both: true });
+        assert_eq!(nesting.around(3, 1, 5), Around { site: false, subject: true, both: false });
+        nesting.leave_before(50, 128);
+        assert!(nesting.around(1, 1, 9).site && !nesting.around(2, 1, 9).site);
+        nesting.leave_before(100, 0);
+        assert!(nesting.is_empty() && !nesting.may_be_around(1, 1, 5));
+    }
+
+    #[test]
+    fn a_call_of_an_earlier_block_ends_when_an_event_has_a_cause_around_it() {
+        let check = |cause, unnamed: bool, open: [bool; 3]| {
+            let mut nesting = Nesting::new();
+            for (id, site) in [(130, 1), (200, 2), (300, 3)] {
+                nesting.add(call(id, site, 1).words());
+            }
+            if unnamed {
+                nesting.add(Unnamed { sites: true, subjects: true }.words());
+            }
+            nesting.leave_before(10, cause);
+            assert_eq!([1, 2, 3].map(|site| nesting.around(site, 0, 0).site), open, "cause {cause}, {unnamed}");
+        };
+        check(300, false, [true; 3]);
+        check(200, false, [true, true, false]);
+        check(130, false, [true, false, false]);
+        check(0, false, [false; 3]);
+        // A cause that was named, in another lane.
+        check(250, false, [true; 3]);
+        check(90, false, [true; 3]);
+        // An open call without a mark.
+        check(250, true, [true, true, false]);
+    }
+
+    #[test]
+    fn what_is_not_around_is_mostly_seen_at_once() {
+        let mut nesting = Nesting::new();
+        nesting.enter(call(128, 1, 5), 100);
+        let keys = 0..1000;
+        let may = keys.filter(|&key| nesting.may_be_around(2, 1, key)).count();
+        assert!((1..100).contains(&may), "{may}");
+        assert!(nesting.may_be_around(1, 1, 77) && nesting.may_be_around(2, 1, 5));
+    }
+
+    #[test]
+    fn a_full_nesting_takes_no_more() {
+        let mut nesting = Nesting::new();
+        for id in 1..1000 {
+            nesting.enter(call(id, id as u32, 1), u64::MAX);
+        }
+        assert_eq!((nesting.depth, nesting.unnamed()), (DEPTH_MAX, Unnamed { sites: true, subjects: true }));
+        nesting.leave_before(0, 3);
+        assert_eq!((nesting.depth, nesting.unnamed()), (3, Unnamed::default()));
+    }
+}
