@@ -27,7 +27,7 @@ fn a_row_of_a_site_and_a_subject_has_both() {
 }
 
 #[test]
-fn senders_and_the_objects_that_asked_have_rows() {
+fn senders_have_rows_with_and_without_their_subjects() {
     let path = fixture::closed("senders.spy", 3);
     let rows = |by: &str, filter: &str| -> Vec<(String, String, u64)> {
         let (code, report) = json(&["report", text(&path), "--by", by, "--filter", filter]);

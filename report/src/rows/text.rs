@@ -189,7 +189,7 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
             "at least: subjects beyond the table of their site share the row of others"
         }
         (false, true) if matches!(report.by, By::Sender | By::SenderSubject) => {
-            "not exact: the causes of calls that left the window are not known"
+            "not exact: the causes of some calls, or of their ends, left the window"
         }
         (false, true) => "not exact: the filter asks what is not known of calls that left the window",
     };

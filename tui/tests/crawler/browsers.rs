@@ -41,7 +41,7 @@ fn what_activated_a_cache_is_read_from_root_to_hit() {
 }
 
 #[test]
-fn who_asked_is_a_row_for_each_object_that_caused_something() {
+fn each_object_that_causes_calls_has_a_row_in_a_browser() {
     let mut user = user("asked.spy");
     user.press(": \"asked\" Enter");
     let screen = user.screen();

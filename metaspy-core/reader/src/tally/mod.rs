@@ -291,6 +291,8 @@ impl Store {
                 // The causes of these calls are unknown.
                 (Some(true), _) if scope.under.is_some() => part.unknown = part.unknown.saturating_add(all.count),
                 (Some(true), Some(measure)) if measure == Measure::default() => {}
+                // The end of an event that moved to another thread: the event itself is in the row of its cause.
+                (Some(true), Some(_)) if by.is_of_senders() && all.count == 0 => part.exact = false,
                 (Some(true), Some(measure)) => {
                     // The causes left the window with the calls.
                     let site = if by == By::RootCause || by.is_of_senders() { None } else { Some(who.site) };

@@ -1,8 +1,9 @@
 //! Effects, and tallies by root cause.
 
-use crate::event::EventId;
+use crate::event::{EventId, Outcome};
 use crate::testing::Draft;
 use crate::{By, Filter, NO_CAUSE, Scope, Store, Tally};
+use metaspy_format::row;
 use metaspy_format::slot::Mark;
 use metaspy_format::superblock as sb;
 use metaspy_probe::{SiteId, Subject};
@@ -64,7 +65,7 @@ fn a_call_with_several_root_causes_is_in_the_row_of_each() {
 }
 
 #[test]
-fn rows_and_filters_by_direct_cause_say_who_sent_and_who_asked() {
+fn rows_and_filters_by_direct_cause_leave_out_its_own_causes() {
     let mut writer = scene(2);
     let frame = writer.event(Draft { site: 1, subject: Subject::NONE, ..Draft::default() });
     let ask = |key: u64, cause| Draft { site: 2, subject: node(key), cause, ..Draft::default() };
@@ -112,6 +113,18 @@ fn calls_whose_direct_cause_left_the_window_have_a_row_and_mark_the_others() {
     assert_eq!(is_least, [false, true]);
     let filtered = store.tally(By::Site, &Scope::matching("cause.site:layout".parse().expect("a filter")));
     assert!(!filtered.exact && filtered.rows.len() == 1, "{filtered:?}");
+}
+
+#[test]
+fn the_end_of_a_moved_event_makes_no_row_of_a_direct_cause() {
+    let mut writer = scene(1);
+    let frame = writer.event(Draft { site: 1, ..Draft::default() });
+    writer.event(Draft { site: 3, outcome: Outcome::Moved, cause: Some(frame), ..Draft::default() });
+    let mut end = row(who(3, false), 0, 0);
+    (end[row::CANCELLED_RUNNING], end[row::FAILED_PANICKED]) = (1 << 32, 1);
+    writer.page(&[end]);
+    let tally = writer.store().tally(By::Sender, &Scope::matching("site:announce".parse().expect("a filter")));
+    assert_eq!((roots(&tally), tally.exact), (vec![(Some(1), 1)], false));
 }
 
 #[test]
