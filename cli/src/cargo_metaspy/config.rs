@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use metaspy_weave::plan::{CHAIN, PLAN};
+use metaspy_weave::wrapper::doc_tests::RUSTDOC;
 use toml::{Table, Value};
 
 use crate::cargo_metaspy::cargo::Cargo;
@@ -44,10 +45,16 @@ impl Config {
             Some(wrapper) => Some(wrapper).filter(|wrapper| !wrapper.is_empty()),
             None => {
                 let (part, wrapper) = self.find("rustc-wrapper").filter(|(_, wrapper)| !wrapper.is_empty())?;
-                // The shell's rule: a name without a slash is searched in PATH.
-                Some(if wrapper.contains(['/', '\\']) { part.dir.join(wrapper).into() } else { wrapper.into() })
+                Some(part.command(wrapper))
             }
         }
+    }
+
+    /// The rustdoc that the configuration selects.
+    pub fn rustdoc(&self) -> OsString {
+        let name = if env::var_os(PLAN).is_some() { RUSTDOC } else { "RUSTDOC" };
+        let configured = || self.find("rustdoc").map(|(part, command)| part.command(command));
+        env::var_os(name).or_else(configured).unwrap_or_else(|| "rustdoc".into())
     }
 
     /// The target platform without `--target`. Of several, the first.
@@ -84,6 +91,11 @@ impl Config {
 }
 
 impl Part {
+    /// A command by the shell's rule: a name without a slash is searched in PATH.
+    fn command(&self, name: &str) -> OsString {
+        if name.contains(['/', '\\']) { self.dir.join(name).into() } else { name.into() }
+    }
+
     /// By `--config`: a key with its value, or a file.
     fn given(text: &str, here: &Path) -> Option<Part> {
         if let Some(part) = Part::parsed(text, here) {
@@ -94,7 +106,11 @@ impl Part {
     }
 
     fn in_environment(here: &Path) -> Part {
-        let keys = [("rustc-wrapper", "CARGO_BUILD_RUSTC_WRAPPER"), ("target", "CARGO_BUILD_TARGET")];
+        let keys = [
+            ("rustc-wrapper", "CARGO_BUILD_RUSTC_WRAPPER"),
+            ("rustdoc", "CARGO_BUILD_RUSTDOC"),
+            ("target", "CARGO_BUILD_TARGET"),
+        ];
         let set =
             keys.into_iter().filter_map(|(key, name)| Some((key.to_owned(), Value::String(env::var(name).ok()?))));
         Part { dir: here.to_owned(), build: set.collect(), target: Table::new(), profile: Table::new() }

@@ -33,6 +33,7 @@ use metaspy_report::text::print_message;
 use metaspy_weave::plan::{CHAIN, PLAN, Plan};
 use metaspy_weave::runtime::{self, Settings, version};
 use metaspy_weave::wrapper;
+use metaspy_weave::wrapper::doc_tests::RUSTDOC;
 
 use crate::exit::{complain, parse};
 use arguments::Woven;
@@ -98,7 +99,8 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
         stale.clean(&cargo, command, &target_dir)
     })?;
     let mut built = cargo.command(command, &target_dir)?;
-    built.env("RUSTC_WRAPPER", env::current_exe().context("cannot find the file of this command")?);
+    let this = env::current_exe().context("cannot find the file of this command")?;
+    built.env("RUSTC_WRAPPER", &this).env("RUSTDOC", this).env(RUSTDOC, config.rustdoc());
     built.env(PLAN, plan.write()?).env_remove(CHAIN).envs(settings.wrapper.map(|wrapper| (CHAIN, wrapper)));
     let recordings = if records {
         Some(Recordings::new(&target_dir, Note::now(typed, graph.workspace_root.clone()))?)

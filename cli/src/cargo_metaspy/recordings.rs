@@ -1,6 +1,6 @@
 //! The directory in which the programs of a run record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +9,7 @@ use std::{env, fs};
 use anyhow::{Context, Result};
 use metaspy_core::recording::UNRECORDED;
 use metaspy_report::runs::{self, Begun, Note};
+use metaspy_weave::wrapper::doc_tests::UNCOUNTED;
 
 use crate::cargo_metaspy::profilers::Requested;
 
@@ -72,6 +73,12 @@ impl Recordings {
     /// The recordings.
     pub fn recordings(&self) -> Vec<PathBuf> {
         runs::recordings_in(self.dir())
+    }
+
+    /// Sentences about calls that could not be counted.
+    pub fn uncounted(&self) -> BTreeSet<String> {
+        let text = fs::read_to_string(self.dir().join(UNCOUNTED)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
     }
 
     /// The names of the programs that started without the environment of this run, each once.

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
 
+use serde_json::json;
+
 use crate::common::{Package, manifest, three};
 
 #[cfg(unix)]
@@ -125,4 +127,44 @@ fn recordings_are_kept_in_a_chosen_directory() {
     assert_eq!(runs.len(), 1, "{runs:?}");
     let files = below(&runs[0]).flat_map(|run| below(&run).chain([run]).collect::<Vec<_>>());
     assert_eq!(files.filter(|file| file.extension().is_some_and(|it| it == "spy")).count(), 1);
+}
+
+#[test]
+fn calls_of_documentation_tests_are_counted() {
+    let lib = "/// ```\n/// assert_eq!(documented::double(2), 4);\n/// ```\npub fn double(n: u32) -> u32 {\n    n * 2\n}\n\
+               /// ```\n/// assert_eq!(documented::triple(2), 6);\n/// ```\npub fn triple(n: u32) -> u32 {\n    n * 3\n}\npub fn never() {}\n\
+               #[cfg(test)]\nmod tests {\n    fn fixture() -> u32 {\n        1\n    }\n    #[test]\n    fn doubles() {\n        \
+               assert_eq!(super::double(fixture()), 2);\n    }\n}\n";
+    for edition in ["2021", "2024"] {
+        let manifest = manifest("documented", edition, "");
+        let package = Package::new("documented", &[("Cargo.toml", &manifest), ("src/lib.rs", lib)]);
+        let did = package.metaspy(&["test"]);
+        let calls =
+            ["double", "triple", "never", "tests::fixture"].map(|name| did.calls(&format!("documented::{name}")));
+        assert_eq!(calls, [Some(2), Some(1), Some(0), Some(1)], "{edition}: {}{}", did.stdout, did.stderr);
+        let ratio = &did.json["ratio"];
+        assert_eq!((&ratio["covered"], &ratio["methods"]), (&json!(2), &json!(3)), "the fixture is no method");
+        assert_eq!((&did.json["exact"], &did.json["doubts"]), (&json!(true), &json!([])));
+        assert!(did.stdout.contains("2 of 3 functions ran; 2 functions of tests not counted"), "{}", did.stdout);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn documentation_tests_that_cannot_be_linked_with_the_core_run_and_no_count_is_exact() {
+    use std::os::unix::fs::PermissionsExt;
+    let lib = "/// ```\n/// assert_eq!(apart::double(2), 4);\n/// ```\npub fn double(n: u32) -> u32 {\n    n * 2\n}\n";
+    let linker = "#!/bin/sh\ncase \"$*\" in *whole-archive*) exit 1;; esac\nexec cc \"$@\"\n";
+    let manifest = manifest("apart", "2024", "");
+    let files = [("Cargo.toml", manifest.as_str()), ("src/lib.rs", lib), ("linker.sh", linker)];
+    let package = Package::new("apart", &files);
+    let linker = package.dir.join("linker.sh");
+    fs::set_permissions(&linker, fs::Permissions::from_mode(0o755)).expect("it is the test's own file");
+    let flags = format!("-Clinker={}", linker.display());
+    let did = package.metaspy_in(&["test"], &[("RUSTDOCFLAGS", flags.as_ref())]);
+    assert!(did.code == 0 && did.stdout.contains("src/lib.rs - double"), "{}{}", did.stdout, did.stderr);
+    assert_eq!((did.calls("apart::double"), &did.json["exact"]), (Some(0), &json!(false)));
+    let doubts = did.json["doubts"].to_string();
+    assert!(doubts.contains("the documentation tests of apart are not counted"), "{doubts}");
+    assert!(did.stdout.contains("the documentation tests of apart are not counted"), "{}", did.stdout);
 }

@@ -81,7 +81,8 @@ impl Woven {
 /// The program of the recordings, their calling contexts, and the types that arrived.
 fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
     let files = recordings.recordings();
-    let mut run = Run { processes: Some(files.len()), ..Run::default() };
+    let doubts = recordings.uncounted().into_iter().collect();
+    let mut run = Run { processes: Some(files.len()), doubts, ..Run::default() };
     let (mut builder, mut contexts, mut stores) = (Builder::new(), None::<Contexts>, Vec::new());
     for path in files {
         match Store::open(&path) {

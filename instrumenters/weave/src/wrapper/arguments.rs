@@ -81,6 +81,22 @@ impl Arguments {
         self.after("--crate-name")?.to_str()
     }
 
+    /// The platform, and options of code generation such as the linker.
+    pub fn code_generation(&self) -> Vec<&OsStr> {
+        let mut chosen = Vec::new();
+        let mut words = self.all.iter().map(OsString::as_os_str);
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy();
+            if ["-C", "--codegen", "--target"].contains(&&*text) {
+                chosen.push(word);
+                chosen.extend(words.next());
+            } else if ["-C", "--codegen=", "--target="].iter().any(|flag| text.starts_with(flag)) {
+                chosen.push(word);
+            }
+        }
+        chosen
+    }
+
     /// `--target`.
     pub fn target(&self) -> Option<&OsStr> {
         self.after("--target")

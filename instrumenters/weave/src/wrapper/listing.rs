@@ -10,7 +10,7 @@ use crate::plan::{Content, File, Plan, Target, write_whole};
 use crate::source::{CrateSource, SelfKind, Visibility};
 
 /// The version of the lists. A crate with a list of another version is woven again.
-pub const FORMAT: &str = "listing 6";
+pub const FORMAT: &str = "listing 7";
 
 /// What was woven into a crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@
 mod arguments;
 mod compile;
 mod diagnostics;
+pub mod doc_tests;
 mod fallback;
 mod link_core;
 mod listing;
@@ -29,12 +30,18 @@ pub use stamp::{CrateStamp, PLAIN, stamps};
 
 /// True if cargo started this process in place of the compiler.
 pub fn is_wanted(first: Option<&OsStr>) -> bool {
+    if doc_tests::is_wanted(first) {
+        return true;
+    }
     let is_set = |name| std::env::var_os(name).is_some();
     (is_set(PLAN) || is_set(BUILDS_CORE)) && first.is_some_and(|first| first != "metaspy")
 }
 
-/// Compiles a crate. `arguments` are the compiler and its arguments.
+/// Compiles a crate, or tests its documentation. `arguments` are the compiler and its arguments.
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
+    if doc_tests::is_wanted(arguments.first().map(OsString::as_os_str)) {
+        return doc_tests::run(arguments);
+    }
     // A wrapper of the workspace's crates comes before the compiler, whose own arguments begin with a flag.
     let is_flag = |argument: &&OsString| argument.as_encoded_bytes().first().is_some_and(|first| b"-@".contains(first));
     let words = arguments.iter().take_while(|argument| !is_flag(argument)).count();
