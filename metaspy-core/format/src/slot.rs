@@ -188,6 +188,15 @@ pub const fn outcome(word: u64) -> Outcome {
     Outcome::from_bits(outcome_bits(word))
 }
 
+/// Outcomes as a set, one bit each: all of them.
+pub const ALL_OUTCOMES: u8 = u8::MAX;
+
+/// True if an outcome is in a set.
+#[inline(always)]
+pub const fn has_outcome(outcomes: u8, outcome: Outcome) -> bool {
+    outcomes >> outcome as u8 & 1 == 1
+}
+
 /// The meta level in word 3 or in flags. For several words combined with `|`: 0 if all levels are 0.
 #[inline(always)]
 pub const fn level(word: u64) -> u8 {

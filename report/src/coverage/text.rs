@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_of_one_path_are_told_apart_by_the_arguments_of_their_traits_or_by_their_lines() {
+    fn methods_of_one_path_differ_by_the_arguments_of_their_traits_or_by_their_lines() {
         let eq = |arguments: &str, line: u32| metaspy_core::store::RecordedSite {
             lines: (line, line),
             ..woven("a", "Slice::PartialEq::eq", &format!("type=Slice trait=PartialEq{arguments}"))

@@ -65,12 +65,12 @@ fn a_closed_recording_shows_why_numbers_outside_the_window_are_not_exact() {
     recording.close();
     let mut user = User::new(fixture::open(&path));
     assert!(user.crawler.status.totals.folded > 0);
-    user.press("f \"outcome:failed\" Enter");
+    user.press("f \"took:>1us\" Enter");
     assert!(user.screen().contains("┌ ≥ "), "{}", user.screen());
     for screen in ["2", "3"] {
         user.press(screen);
         let screen = user.screen();
-        assert!(screen.contains(" at least: `outcome:` is unknown outside the window ┐"), "{screen}");
+        assert!(screen.contains(" at least: `took:` is unknown outside the window ┐"), "{screen}");
     }
     // Counts by site are exact, even if events left the window.
     user.press("f Ctrl-u \"site:measure\" Enter");

@@ -16,13 +16,10 @@ use crate::scan::blocks::{Head, Ring, Slot};
 use crate::scan::chunks::{Chunk, Summary};
 use crate::scan::lanes::RecordedLane;
 use metaspy_format::row::OTHERS;
-use metaspy_format::slot;
+use metaspy_format::slot::{self, ALL_OUTCOMES};
 use metaspy_format::summary::bit;
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
-
-/// A bit for every outcome.
-pub const ALL_OUTCOMES: u8 = u8::MAX;
 
 /// A compiled filter.
 #[derive(Clone)]

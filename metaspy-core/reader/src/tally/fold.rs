@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::event::Outcome;
-use crate::filter::matcher::ALL_OUTCOMES;
 use crate::scan::blocks::Ring;
 use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
@@ -11,6 +10,7 @@ use metaspy_format::row::array::{Key, Shape};
 use metaspy_format::row::{
     Again, CANCELLED_RUNNING, COUNT, FAILED_PANICKED, FREED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
 };
+use metaspy_format::slot::{ALL_OUTCOMES, has_outcome};
 use metaspy_format::superblock as sb;
 use metaspy_format::{Words, high, low};
 use metaspy_probe::{KindId, Subject};
@@ -90,7 +90,7 @@ impl Row {
         if outcomes == ALL_OUTCOMES {
             return Some(all);
         }
-        let wants = |outcome: Outcome| outcomes >> outcome as u8 & 1 == 1;
+        let wants = |outcome: Outcome| has_outcome(outcomes, outcome);
         let chosen = |outcome: Outcome, calls: u64| if wants(outcome) { calls } else { 0 };
         let failed = chosen(Outcome::Failed, all.failed);
         let panicked = chosen(Outcome::Panicked, all.panicked);
