@@ -4,7 +4,7 @@ use metaspy_blueprints::evolution::{By, Change, Former, Version, compare};
 use metaspy_blueprints::graph::{Call, Method, Owner, OwnerKind};
 use metaspy_blueprints::scene::{Border, Fill};
 use metaspy_blueprints::{Graph, Options, PictureError, Scene, emit, picture};
-use metaspy_report::program::{Edge, Receivers};
+use metaspy_report::program::{Edge, Receivers, TestCount};
 
 /// A method: name, executions, total time in ms, hash of its source. Each is called by the one before it.
 type Row = (&'static str, u64, u64, u32);
@@ -29,7 +29,7 @@ fn graph(rows: &[Row]) -> Graph {
             objects: None,
             instructions: None,
             returns: None,
-            tests: 0,
+            tests: TestCount::default(),
             fingerprint,
         });
         if at > 0 {

@@ -1,6 +1,6 @@
 //! The numbers of functions, types and modules, and how those of several recordings are added up.
 
-use metaspy_report::program::{Edge, Objects, Receivers, Returned};
+use metaspy_report::program::{Edge, Objects, Receivers, Returned, TestCount};
 
 /// The totals of a type or a module.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,7 +37,7 @@ pub struct Numbers {
     /// What it returned, if values were recorded.
     pub returns: Option<Returned>,
     /// The number of tests in which it ran.
-    pub tests: usize,
+    pub tests: TestCount,
     /// The reason, if it cannot be recorded.
     pub skipped: Option<String>,
     /// True for a test.

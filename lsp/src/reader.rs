@@ -113,7 +113,7 @@ impl State {
 
 fn hash_of_tables(store: &Store) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for table in store.profiles().iter().flat_map(|profile| &profile.tables) {
+    for table in store.united_profiles().iter().flat_map(|profile| &profile.tables) {
         (&table.name, table.lost).hash(&mut hasher);
         for row in &table.rows {
             row.key.hash(&mut hasher);

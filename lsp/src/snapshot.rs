@@ -225,7 +225,7 @@ impl Model {
                 sum.objects = Some(Objects { count, bytes });
             }
             sum.returns = sum.returns.max(profile.returns);
-            sum.tests = sum.tests.max(profile.tests.len());
+            sum.tests = sum.tests.max(profile.test_count());
             sum.skipped = sum.skipped.or_else(|| method.site.skipped.clone());
             sum.is_test |= method.is_test();
             sum.is_of_tests |= method.site.skipped.is_none() && !method.is_counted();

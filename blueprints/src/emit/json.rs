@@ -5,6 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use metaspy_report::coverage::Pattern;
+use metaspy_report::program::TestCount;
 
 use crate::graph::{Bounds, Call, Graph, Method, OwnerKind};
 use crate::scene::{Border, EdgeKind, Frame, List, Node, Scene};
@@ -64,7 +65,7 @@ impl Shown {
                 method.self_ns,
                 method.receivers.to_string(),
                 method.returns.and_then(|word| returns.iter().position(|&other| other == word.word())),
-                method.tests,
+                tests(method.tests),
                 method.lines,
                 files.binary_search(&method.file.as_str()).unwrap_or(0),
                 method.line
@@ -190,4 +191,8 @@ fn last_segment(path: &str) -> &str {
 fn round(length: f64) -> Value {
     let tenths = (length * 10.0).round();
     if tenths % 10.0 == 0.0 { Value::from((tenths / 10.0) as i64) } else { Value::from(tenths / 10.0) }
+}
+/// A number, or a text for a lower bound.
+fn tests(tests: TestCount) -> Value {
+    if tests.is_least && tests.count > 0 { tests.to_string().into() } else { tests.count.into() }
 }

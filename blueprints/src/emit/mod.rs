@@ -43,7 +43,7 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
         lines.extend((method.hooks_ns > 0).then(recorded));
     }
     lines.extend(method.returns.map(|returned| format!("returns: {}", returned.word())));
-    lines.extend((method.tests > 0).then(|| format!("in {} tests", grouped(method.tests))));
+    lines.extend((method.tests.count > 0).then(|| format!("in {} tests", method.tests)));
     lines.push(format!("{} lines, {}:{}", method.lines, clean(&method.file), method.line));
     let more = node.methods[1..].iter().take(12).map(|&at| format!("stands for {}", clean(&graph.methods[at].path)));
     lines.extend(more);

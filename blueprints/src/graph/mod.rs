@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use metaspy_core::store::{Chain, ChainFrame, Filter};
 use metaspy_core::{SiteId, Store};
 use metaspy_report::coverage::{Found, Pattern, patterns};
-use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Returned};
+use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Returned, TestCount};
 
 pub use below::Bounds;
 pub use hooks::HookCost;
@@ -80,7 +80,7 @@ pub struct Method {
     /// What it returned; `None` if this was not recorded.
     pub returns: Option<Returned>,
     /// The number of tests in which it ran.
-    pub tests: u64,
+    pub tests: TestCount,
     /// The fingerprint of its source; 0 if it is not known.
     pub fingerprint: u32,
 }
@@ -156,7 +156,7 @@ impl Graph {
                 objects: profile.objects.map(|objects| objects.count),
                 instructions: profile.instructions(),
                 returns: profile.returns,
-                tests: profile.tests.len() as u64,
+                tests: profile.test_count(),
                 fingerprint: method.facts.as_ref().map_or(0, |facts| facts.fingerprint),
             });
         }

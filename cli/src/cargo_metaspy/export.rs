@@ -82,7 +82,7 @@ fn more(results: &Results, options: &arguments::Woven) -> Map<String, Value> {
     more.insert("comparison".into(), json!(results.comparison));
     let reach = |reach: &TestReach<'_>| {
         let methods: Vec<&str> = reach.methods.iter().map(|method| method.path_text()).collect();
-        json!({ "test": reach.test, "methods": methods, "alone": reach.alone })
+        json!({ "test": reach.test, "methods": methods, "alone": reach.alone, "at_least": reach.is_least })
     };
     let tests = options.by_test.then(|| by_test(&results.run.program).iter().map(reach).collect::<Vec<_>>());
     more.insert("tests".into(), json!(tests));

@@ -145,8 +145,8 @@ fn is_run(path: &Path) -> bool {
     if path.is_dir() { !is_unfinished && recordings_in(path).is_ok() } else { recording::is_recording(path) }
 }
 
-/// The path of a file, or of the live recording with this name or of this process: of several the newest, running
-/// processes first.
+/// The path of a file, or of the live recording with this name, of this process, or with a profiler of this name: of several
+/// the newest, running processes first.
 pub fn path_of(source: &Path) -> Result<PathBuf> {
     if source == Path::new(incoming::STANDARD) || source.exists() || source.components().count() > 1 {
         return Ok(source.to_owned());
@@ -172,12 +172,16 @@ pub fn attach(source: Option<&Path>) -> Result<PathBuf> {
     Ok(listed.path)
 }
 
-/// The live recording with this name or of this process. If several match, it is the newest, and the others are listed.
+/// The live recording with this name, of this process, or with a profiler of this name. If several match, it is the newest,
+/// and the others are listed.
 fn find(name: &str) -> Result<Listed> {
     let all = list();
     let mut matching: Vec<&Listed> = all.iter().filter(|it| it.name == name || it.pid.to_string() == name).collect();
     if matching.is_empty() {
         matching = all.iter().filter(|it| it.name.starts_with(name)).collect();
+    }
+    if matching.is_empty() {
+        matching = all.iter().filter(|it| has_profiler(&it.path, name)).collect();
     }
     let Some((&found, others)) = matching.split_first() else { return Err(say(not_found(name, &all))) };
     if !others.is_empty() {
@@ -193,6 +197,14 @@ fn find(name: &str) -> Result<Listed> {
         complain("metaspy", &text);
     }
     Ok(found.clone())
+}
+
+/// True if a profiler with this name was installed in a recording.
+fn has_profiler(path: &Path, name: &str) -> bool {
+    Store::open(path).is_ok_and(|store| {
+        store.views().iter().any(|view| view.view.name == name)
+            || store.united_profiles().iter().any(|profile| profile.name == name)
+    })
 }
 
 /// Recordings that a message names.

@@ -1,6 +1,6 @@
 //! Hovers: on the name of a function, on a call, on a type or a module.
 
-use metaspy_report::program::{Edge, Objects, Returned};
+use metaspy_report::program::{Edge, Objects, Returned, TestCount};
 use metaspy_report::text::{counted, grouped, last_segment, percent, short_bytes};
 
 use super::{item, types};
@@ -104,9 +104,9 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
         }
     }
     match numbers.tests {
-        0 => {}
-        1 => phrases.push("in 1 test".into()),
-        tests => phrases.push(format!("in {} tests", grouped(tests as u64))),
+        TestCount { count: 0, .. } => {}
+        TestCount { count: 1, is_least: false } => phrases.push("in 1 test".into()),
+        tests => phrases.push(format!("in {tests} tests")),
     }
     match numbers.returns {
         Some(Returned::Constant) => phrases.push("always returned the same for each object".into()),

@@ -129,6 +129,11 @@ impl Visibility {
 }
 
 impl Facts {
+    /// True for a test, and for a function inside `#[cfg(test)]`: coverage counts neither.
+    pub fn is_of_tests(&self) -> bool {
+        self.is_test || self.is_test_only
+    }
+
     /// Parses the words of the function with this module, name, file and lines.
     pub fn parse(module: &str, name: &str, file: &str, lines: (u32, u32), words: &str) -> Self {
         let value = |key: &str| {

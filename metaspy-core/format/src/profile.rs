@@ -281,6 +281,11 @@ pub mod page {
 
     /// In a page of [`Kind::Head`]: values of the table that found no room.
     pub const LOST: usize = HEADER_WORDS;
+    /// In a page of [`Kind::Head`]: the installation of the same profiler that sees all calls of this one, + 1; 0 = none.
+    pub const WITHIN: usize = HEADER_WORDS + 1;
+    /// In a page of [`Kind::Head`]: a bit for each installation around that does not see all of them, because it began later
+    /// or ended earlier. The lowest bit is for the installation that [`WITHIN`] names, the next one for the one around it.
+    pub const OVERLAPS: usize = HEADER_WORDS + 2;
     /// Words of a page of [`Kind::Head`].
     pub const HEAD_WORDS: usize = 8;
 
@@ -293,6 +298,8 @@ pub mod page {
         Values,
         /// Keys of rows.
         Keys,
+        /// A bit for each site with a value that found no room. The bit of site 0 stands for sites that have none here.
+        Incomplete,
     }
 
     /// A page's table, and what it holds of it.
@@ -316,6 +323,7 @@ pub mod page {
                 1 => Kind::Head,
                 2 => Kind::Values,
                 3 => Kind::Keys,
+                4 => Kind::Incomplete,
                 _ => return None,
             };
             Some(Content { table: word as u32, kind })
@@ -337,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_page_names_its_table_and_its_kind() {
-        for kind in [Kind::Head, Kind::Values, Kind::Keys] {
+        for kind in [Kind::Head, Kind::Values, Kind::Keys, Kind::Incomplete] {
             let content = Content { table: u32::MAX, kind };
             assert_eq!(Content::unpack(content.pack()), Some(content));
         }

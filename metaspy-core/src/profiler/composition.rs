@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 pub use metaspy_format::View;
 
 use crate::arm;
-use crate::event::Event;
+use crate::event::{Event, EventId};
 use crate::format::arena::Entry;
 use crate::hook;
 use crate::instrumenter::{Installation, Instrumenter, Session};
@@ -262,6 +262,13 @@ impl Installed {
     /// The number of the profiler.
     pub(super) fn number(&self) -> u64 {
         self.shared.session().profiler()
+    }
+
+    /// The block that it is installed around begins.
+    pub(super) fn begin_block(&self, event: Option<EventId>) {
+        if let Some(block) = self.shared.session().block() {
+            block.begin(event);
+        }
     }
 
     fn end(&mut self) -> Profile {

@@ -25,14 +25,17 @@ impl Profiler {
     /// # Ok::<(), metaspy_core::InstallError>(())
     /// ```
     ///
-    /// Calls of other threads are recorded too, run handlers, and count in tables of method profilers; the profile leaves
-    /// them out. Every call is an event, because only events have causes: modes below [`Mode::Sampled`] are raised
-    /// to [`Mode::Full`]. Effects that another thread has after the guard is dropped are not in the profile.
+    /// The same calls are those that its method profilers see and that their tables count. Other calls of other threads are
+    /// recorded too, and run handlers; the profile leaves them out. Every call is an event, because only events have
+    /// causes: modes below [`Mode::Sampled`] are raised to [`Mode::Full`]. Effects that another thread has after the guard
+    /// is dropped are not in the profile.
     pub fn install_here(self) -> Result<InstalledHere, InstallError> {
-        let installed = hook::meta(|| self.install_in(Session::of_events))?;
+        let installed = hook::meta(|| self.install_in(Session::of_block))?;
         let site = block_site();
         hook::meta(|| arm::arms().arm(installed.number(), site, Arming::all(Mode::Full)));
-        Ok(InstalledHere { block: hook::enter(site, Subject::NONE), installed })
+        let block = hook::enter(site, Subject::NONE);
+        installed.begin_block(block.event());
+        Ok(InstalledHere { block, installed })
     }
 
     /// Installs it around a block: as [`Profiler::install_here`], until the block ends.

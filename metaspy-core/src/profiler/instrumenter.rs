@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::arm::{self, Arming, Group, Mode, SitePattern, Subjects};
-use crate::method_profilers::Observer;
+use crate::method_profilers::{Block, Observer};
 use crate::profiler::InstallError;
 use crate::select::Selector;
 use crate::site::{self, Family, Site, SiteEntry, SiteId, SiteKind};
@@ -81,8 +81,8 @@ pub struct Session {
     profiler: u64,
     handlers: Vec<crate::hook::Handler>,
     armed: Vec<(SiteId, Subjects)>,
-    /// Calls that would only be counted become events.
-    events: bool,
+    /// The block that the profiler is installed around. Calls that would only be counted become events then.
+    block: Option<Arc<Block>>,
     standing: Vec<Standing>,
     method_profilers: Vec<Arc<dyn Observer>>,
 }
@@ -116,14 +116,19 @@ impl Session {
             handlers: Vec::new(),
             armed: Vec::new(),
             standing: Vec::new(),
-            events: false,
+            block: None,
             method_profilers: Vec::new(),
         }
     }
 
-    /// A session in which every call is an event.
-    pub(crate) fn of_events(profiler: u64) -> Self {
-        Session { events: true, ..Session::new(profiler) }
+    /// A session around a block of this thread, in which every call is an event.
+    pub(crate) fn of_block(profiler: u64) -> Self {
+        Session { block: Some(Arc::new(Block::of_this_thread())), ..Session::new(profiler) }
+    }
+
+    /// The block that the profiler is installed around.
+    pub(crate) fn block(&self) -> Option<&Arc<Block>> {
+        self.block.as_ref()
     }
 
     /// Arms one site.
@@ -143,7 +148,7 @@ impl Session {
         if cfg!(panic = "abort") && !arming.handlers.is_empty() && !insists() {
             return Err(InstallError::HandlersWouldAbort);
         }
-        if self.events && arming.mode == Mode::Tally {
+        if self.block.is_some() && arming.mode == Mode::Tally {
             arming.mode = Mode::Full;
         }
         Ok(arming)

@@ -64,7 +64,7 @@ impl Log {
         };
         if !is_there && self.word(sb::ARENA_LOST).fetch_add(1, Ordering::Relaxed) == 0 {
             self.note_loss(
-                "There is no room for more names, views, tables or notes: some are missing. Record with a larger budget.",
+                "There is no room for more names, views, tables or notes: some are missing. Set METASPY_BUDGET to a larger size.",
             );
         }
     }

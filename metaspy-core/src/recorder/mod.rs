@@ -9,6 +9,7 @@ mod begin;
 mod blocks;
 mod boundaries;
 mod busy;
+mod causes;
 mod close;
 mod collector;
 mod count;
@@ -57,6 +58,7 @@ pub(crate) use begin::{
 };
 pub(crate) use boundaries::Boundary;
 pub(crate) use busy::{Busy, Gate};
+pub(crate) use causes::is_under;
 pub(crate) use collector::Lease;
 pub(crate) use count::{count_at_once, count_in_bucket, count_missed, tally, tally_more};
 pub(crate) use counted_outcome::count_outcome_in;

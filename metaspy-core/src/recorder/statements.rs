@@ -63,7 +63,7 @@ impl Log {
     fn note_lost_statements(&self) {
         if !self.statements.has_noted.swap(true, Ordering::Relaxed) {
             self.note_loss(
-                "There is no room for more labels, relations and ends: some are missing. Record with a larger budget.",
+                "There is no room for more labels, relations and ends: some are missing. Set METASPY_BUDGET to a larger size.",
             );
         }
     }

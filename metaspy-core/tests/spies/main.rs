@@ -7,6 +7,7 @@ mod ends;
 mod forked;
 mod names;
 mod on_request;
+mod scopes;
 mod tables;
 mod values;
 

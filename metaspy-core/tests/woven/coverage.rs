@@ -42,6 +42,16 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
     let packages: Vec<&str> = mirror.packages().iter().map(|it| it.path.as_str()).collect();
     assert_eq!(packages, ["woven", "woven::domain"]);
     let scene = &mirror.types()[2];
+    let all = profile.methods_run();
+    assert!(of(&mirror, "Scene::new").is_covered(&all) && !of(&mirror, "Scene::never").is_covered(&all));
+    let methods = |type_: &_| mirror.methods_of(type_).filter(|method| !method.facts.is_test).count() as u32;
+    let ratio = mirror.ratio_of_type(scene, &all);
+    assert_eq!((ratio.methods, ratio.types, ratio.covered_types), (methods(scene), 1, 1));
+    assert_eq!(ratio.covered, 2, "new and measure");
+    let whole = mirror.ratio(&all);
+    assert_eq!((whole.types, whole.covered_types), (3, 2));
+    assert_eq!(mirror.ratio_of_package(&mirror.packages()[0], &all), whole);
+    assert!(whole.covered < whole.methods && whole.rate() == f64::from(whole.covered) / f64::from(whole.methods));
     let associated = mirror.methods_of(scene).filter(|method| method.is_associated());
     assert_eq!(associated.map(|method| method.facts.name.as_str()).collect::<Vec<_>>(), ["new"]);
     assert!(mirror.methods().iter().all(|method| !method.facts.is_test), "a test that nobody selected");

@@ -114,7 +114,7 @@ impl Default for Contexts {
 impl Contexts {
     /// The contexts of a recording; `None` if no profiler recorded any.
     pub fn read(store: &Store) -> Option<Contexts> {
-        let profiles = store.profiles();
+        let profiles = store.united_profiles();
         let tables = profiles.iter().flat_map(|profile| &profile.tables);
         let mut tables = tables.filter(|table| table.key == KeyKind::Context).peekable();
         tables.peek()?;

@@ -97,7 +97,7 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
     let mut columns = vec![Column::numbers("executions", cells(&|it| grouped(it.measure.count))).at_least(14)];
     if profiles.has_coverage() {
         columns.push(Column::numbers("receivers", cells(&|it| it.receivers.to_string())));
-        columns.push(Column::numbers("tests", profile(&|profile| profile.tests.len().to_string())));
+        columns.push(Column::numbers("tests", profile(&|profile| profile.test_count().to_string())));
     }
     if profiles.has_calls() {
         columns.push(Column::numbers("total", profile(&|profile| time(profile.total_ns))).at_least(9));
@@ -185,11 +185,11 @@ fn example(example: &Example<'_>) -> String {
 pub fn tests(program: &Program, top: Top) -> Vec<String> {
     let mut lines = vec!["tests, and the methods that each reached".to_owned()];
     for reach in by_test(program) {
-        let methods = counted(reach.methods.len() as u64, "method");
-        let alone = if reach.alone == 0 {
-            String::new()
-        } else {
-            format!(", {} in no other test", grouped(reach.alone as u64))
+        let sign = if reach.is_least { "≥" } else { "" };
+        let methods = format!("{sign}{}", counted(reach.methods.len() as u64, "method"));
+        let alone = match reach.alone {
+            None | Some(0) => String::new(),
+            Some(alone) => format!(", {} in no other test", grouped(alone as u64)),
         };
         lines.push(format!("  {}: {methods}{alone}", reach.test));
         let shown = top.limit(TOP);

@@ -107,6 +107,7 @@ fn method(run: &Run, keys: &Keys, element: &Element, method: &Method) -> Value {
         "receivers_exact": run.is_exact() && !receivers.is_least && !receivers.is_unknown(),
         "returns": profile.returns.map(|returned| returned.word()),
         "tests": profile.tests,
+        "tests_at_least": profile.has_lost_tests,
         "total_ns": profile.total_ns,
         "self_ns": profile.self_ns,
         "callers": profile.callers.iter().map(|(path, calls)| edge(path.as_deref(), calls)).collect::<Vec<_>>(),

@@ -122,7 +122,7 @@ impl Functions {
         let mut by_number: HashMap<u64, Function> = HashMap::new();
         let mut frames: Vec<(u64, u64, Frame)> = Vec::new();
         let mut events: Vec<(u64, InEvent)> = Vec::new();
-        let profiles = store.profiles();
+        let profiles = store.united_profiles();
         // A merged recording may have tables of several processes.
         for table in profiles.iter().filter(|profile| profile.name == PROFILE).flat_map(|profile| &profile.tables) {
             functions.lost = functions.lost.saturating_add(table.lost);

@@ -1,12 +1,14 @@
 //! A method: its source, and what profilers measured of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::RecordedSite;
 
 use super::element::Receivers;
 use super::profiles::{ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS};
+use crate::text::grouped;
 
 /// A method, with everything that the recordings contain of it.
 #[derive(Clone, Debug)]
@@ -28,8 +30,10 @@ pub struct MethodProfile {
     pub returns: Option<Returned>,
     /// Calls that it made to methods with a hook.
     pub calls: u64,
-    /// The tests in which it ran.
+    /// The tests in which it ran, as far as they are known.
     pub tests: BTreeSet<String>,
+    /// True if it may have run in further tests, because the recording had no room for them.
+    pub has_lost_tests: bool,
     /// Its time with the methods that it called, if calls were timed.
     pub total_ns: Option<u64>,
     /// Its time without them.
@@ -45,9 +49,30 @@ pub struct MethodProfile {
 }
 
 impl MethodProfile {
+    /// The number of tests in which it ran.
+    pub fn test_count(&self) -> TestCount {
+        TestCount { count: self.tests.len() as u64, is_least: self.has_lost_tests }
+    }
+
     /// The instructions in its own code, if callgrind counted them.
     pub fn instructions(&self) -> Option<u64> {
         self.columns.get(INSTRUCTIONS)?.get(OWN_INSTRUCTIONS)?.value.number()
+    }
+}
+
+/// A number of tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TestCount {
+    /// The number.
+    pub count: u64,
+    /// True if there may be more.
+    pub is_least: bool,
+}
+
+impl fmt::Display for TestCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.is_least { "≥" } else { "" };
+        f.pad(&format!("{sign}{}", grouped(self.count)))
     }
 }
 
@@ -111,8 +136,7 @@ impl Method {
     /// True if it counts in every ratio, pattern, picture and export of coverage: it can run, and it is no test and not
     /// inside `#[cfg(test)]`.
     pub fn is_counted(&self) -> bool {
-        let is_of_tests = self.facts.as_ref().is_some_and(|facts| facts.is_test || facts.is_test_only);
-        self.site.skipped.is_none() && !is_of_tests
+        self.site.skipped.is_none() && !self.facts.as_ref().is_some_and(Facts::is_of_tests)
     }
 
     /// True for a closure.

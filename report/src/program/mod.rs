@@ -22,7 +22,7 @@ use metaspy_core::{SiteId, Store};
 
 pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};
-pub use method::{Edge, Method, MethodProfile, Objects, Returned};
+pub use method::{Edge, Method, MethodProfile, Objects, Returned, TestCount};
 pub use profiles::{ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS, Profiles, is_additive};
 pub use ratio::{Ratio, rate};
 

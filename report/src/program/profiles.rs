@@ -91,7 +91,7 @@ impl Profiles {
 impl Builder {
     /// Adds the tables of a recording whose methods have these places.
     pub(super) fn add_profiles(&mut self, store: &Store, places: &HashMap<SiteId, usize>) {
-        let profiles = store.profiles();
+        let profiles = store.united_profiles();
         let has_calls = profiles.iter().any(|profile| profile.name == Calls::NAME);
         for profile in profiles {
             self.profiles.add(&profile);
@@ -155,6 +155,11 @@ impl Builder {
     }
 
     fn add_tests(&mut self, store: &Store, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        for (_, &place) in places.iter().filter(|(site, _)| table.is_incomplete(**site)) {
+            if let Some(method) = &mut self.elements[place].method {
+                method.profile.has_lost_tests = true;
+            }
+        }
         for row in &table.rows {
             if let RowKey::Subject(site, test) = row.key
                 && let Some(profile) = self.profile_at(places, site)

@@ -1,7 +1,7 @@
 //! Processor time, from the samples of `metaspy sample`: the table `cpu` of a recording.
 
 use metaspy_core::Store;
-use metaspy_core::store::{RowKey, Value};
+use metaspy_core::store::RowKey;
 
 use super::{By, Report, Row};
 
@@ -34,15 +34,12 @@ impl CpuTotals {
     /// Those of a recording; `None` without samples.
     pub fn read(store: &Store) -> Option<CpuTotals> {
         let mut totals = CpuTotals::default();
-        let profiles = store.profiles();
+        let profiles = store.united_profiles();
         let tables = profiles.iter().filter(|profile| profile.name == PROFILE).flat_map(|profile| &profile.tables);
         for table in tables {
             totals.lost_rows += table.lost;
             for row in &table.rows {
-                let value = |column: &str| match table.value(row.key, column) {
-                    Value::Number(number) | Value::Ns(number) => number,
-                    _ => 0,
-                };
+                let value = |column: &str| table.value(row.key, column).number().unwrap_or(0);
                 let cpu = Cpu { samples: value(SAMPLES), ns: value(PROFILE) };
                 totals.all.add(cpu);
                 if matches!(row.key, RowKey::Subject(site, _) if site.0 == 0) {

@@ -167,7 +167,7 @@ pub enum Key {
 impl Report {
     /// Leaves the columns of these method profilers only. An error names those that the recording has.
     pub fn keep_profiles(&mut self, store: &Store, names: &[String]) -> Result<(), String> {
-        let known: BTreeSet<String> = store.profiles().into_iter().map(|profile| profile.name).collect();
+        let known: BTreeSet<String> = store.united_profiles().into_iter().map(|profile| profile.name).collect();
         if let Some(name) = names.iter().find(|name| !known.contains(*name)) {
             let known: Vec<String> = known.into_iter().collect();
             return Err(match known.is_empty() {

@@ -25,7 +25,7 @@ impl Profiles {
     /// Reads the profiles of a recording.
     pub fn read(store: &Store) -> Profiles {
         let mut profiles = Profiles { by_site: HashMap::new(), by_subject: HashMap::new(), by_both: HashMap::new() };
-        for profile in store.profiles() {
+        for profile in store.united_profiles() {
             // Values of contexts and of samples belong to no site alone, and several values of a call have types.
             let is_of_sites =
                 |table: &&ProfileTable| !matches!(table.key, KeyKind::Context | KeyKind::Type | KeyKind::Sampled);

@@ -197,7 +197,7 @@ impl Types {
     }
 
     fn add(&mut self, store: &Store) {
-        let profiles = store.profiles();
+        let profiles = store.united_profiles();
         let tables =
             profiles.iter().filter(|profile| profile.name == Profiler::NAME).flat_map(|profile| &profile.tables);
         let tables: Vec<&ProfileTable> = tables.filter(|table| table.name == "types").collect();

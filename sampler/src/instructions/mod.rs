@@ -74,7 +74,7 @@ pub fn append(outputs: &[Output], recording: &Path, store: &Store) -> io::Result
 
 /// True if a recording has instructions.
 pub fn has_instructions(store: &Store) -> bool {
-    store.profiles().iter().any(|profile| profile.name == INSTRUCTIONS)
+    store.united_profiles().iter().any(|profile| profile.name == INSTRUCTIONS)
 }
 
 fn other(text: &str) -> io::Error {

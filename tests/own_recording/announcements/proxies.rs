@@ -144,6 +144,10 @@ enum Job {
 fn kinds_of_messages_have_sites_and_details_have_message_and_line() {
     let _turn = turn();
     let (jobs, mut queue) = Bus::new("px_kinds").kinds().details().mpsc(4);
+    let listed: Vec<String> = metaspy::site::entries().iter().map(|entry| entry.site.path()).collect();
+    for site in ["Begun::sent", "Begun::received", "Done::sent", "Done::received"] {
+        assert!(listed.contains(&format!("px_kinds::{site}")), "{site} is listed before a message has the kind");
+    }
     let run = |jobs: &mpsc::Sender<Job>, queue: &mut mpsc::Receiver<Job>| {
         [Job::Begun(7), Job::Done, Job::Done].into_iter().for_each(|job| jobs.try_send(job).expect("there is room"));
         (0..3).for_each(|_| _ = queue.try_recv());

@@ -72,7 +72,10 @@ impl<M> Bus<M> {
     where
         M: Messages<T>,
     {
-        Endpoint::new(ChannelSites::named::<T>(self.name, self.at), self.messages.kind(), self.messages.show())
+        let sites = ChannelSites::named::<T>(self.name, self.at);
+        // Kinds that no message ever has are listed, too.
+        self.messages.kinds().iter().for_each(|kind| sites.list(kind));
+        Endpoint::new(sites, self.messages.kind(), self.messages.show())
     }
 }
 

@@ -62,6 +62,11 @@ impl ChannelSites {
         self.owner.subject(self.channels.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// Makes both sites of a kind.
+    pub fn list(&self, kind: &'static str) {
+        let (_, _) = (self.sent_of(kind), self.received_of(kind));
+    }
+
     /// The site where messages of a kind are sent.
     pub fn sent_of(&self, kind: &'static str) -> &'static Site {
         dynamic_sites::for_announcements(self.bus, kind, "sent", self.at)

@@ -14,6 +14,11 @@ pub type Show<T> = for<'m> fn(&'m T, &mut Reify<'m>);
 pub trait Messages<T> {
     #[doc(hidden)]
     fn kind(&self) -> Option<fn(&T) -> &'static str>;
+    /// The kinds that messages can have, if they are distinguished.
+    #[doc(hidden)]
+    fn kinds(&self) -> &'static [&'static str] {
+        &[]
+    }
     #[doc(hidden)]
     fn show(&self) -> Option<Show<T>>;
 }
@@ -45,6 +50,10 @@ impl<T: Debug + 'static, M: Messages<T>> Messages<T> for Shown<M> {
         self.0.kind()
     }
 
+    fn kinds(&self) -> &'static [&'static str] {
+        self.0.kinds()
+    }
+
     fn show(&self) -> Option<Show<T>> {
         Some(|message, reify| {
             reify.payload(message);
@@ -56,6 +65,10 @@ impl<T: Debug + 'static, M: Messages<T>> Messages<T> for Shown<M> {
 impl<T: Announce, M: Messages<T>> Messages<T> for Kinds<M> {
     fn kind(&self) -> Option<fn(&T) -> &'static str> {
         Some(T::kind)
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        T::KINDS
     }
 
     fn show(&self) -> Option<Show<T>> {

@@ -6,7 +6,7 @@ use metaspy_format::profile::page::{self, Content, Kind};
 use metaspy_format::profile::{ColumnKind, Key, KeyKind, TableDef, TypeKey};
 
 use crate::merge::remap::Input;
-use crate::profiles::RawTable;
+use crate::profiles::{DeclaredTable, RawTable};
 
 /// The tables of all inputs as tables of the whole.
 #[derive(Default)]
@@ -17,22 +17,21 @@ pub(super) struct Tables {
     pub words: Vec<u64>,
 }
 
-/// Merges the tables of the inputs. Tables with the same name and columns are one, if their profilers were installed as
-/// the same in order among installations of their name.
+/// Merges the tables of the inputs. Those of a profiler that was installed several times in a process become one, and so
+/// do tables with the same name and columns.
 pub(super) fn merged(inputs: &[Input]) -> Tables {
     let mut tables = Tables::default();
     let mut merged: Vec<RawTable> = Vec::new();
     for input in inputs {
-        let installations = installations(input);
-        for (number, raw) in input.store.profile_tables() {
-            let mut def = input.store.names().tables[&number].clone();
-            def.installation = installations[&(def.profile.clone(), def.installation)];
+        for DeclaredTable { def, raw } in input.store.united_tables() {
             let at = tables.defs.iter().position(|known| *known == def).unwrap_or_else(|| {
                 tables.defs.push(def.clone());
                 merged.push(RawTable::default());
                 tables.defs.len() - 1
             });
             merged[at].lost = merged[at].lost.saturating_add(raw.lost);
+            let site = |site: u32| if site == 0 { 0 } else { input.site(site) };
+            merged[at].incomplete.extend(raw.incomplete.iter().copied().map(site));
             for (key, words) in &raw.rows {
                 let key = renumbered(input, def.key, *key);
                 words
@@ -45,21 +44,6 @@ pub(super) fn merged(inputs: &[Input]) -> Tables {
         write(&mut tables.words, number, def, raw);
     }
     tables
-}
-
-/// For each installation of an input, which one it is among installations of the same name.
-fn installations(input: &Input) -> BTreeMap<(String, u32), u32> {
-    let mut known: BTreeMap<(String, u32), u32> = BTreeMap::new();
-    for def in input.store.names().tables.values() {
-        known.insert((def.profile.clone(), def.installation), 0);
-    }
-    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-    for ((profile, _), order) in &mut known {
-        let count = counts.entry(profile.clone()).or_default();
-        *order = *count;
-        *count += 1;
-    }
-    known
 }
 
 fn renumbered(input: &Input, kind: KeyKind, key: Key) -> Key {
@@ -94,6 +78,9 @@ fn write(area: &mut Vec<u64>, table: u32, def: &TableDef, raw: RawTable) {
     let mut head = vec![0; page::HEAD_WORDS];
     head[page::LOST - page::HEADER_WORDS] = raw.lost;
     push(area, Content { table, kind: Kind::Head }, 0, &head);
+    let mut incomplete = vec![0; raw.incomplete.last().map_or(0, |site| *site as usize / 64 + 1)];
+    raw.incomplete.iter().for_each(|site| incomplete[*site as usize / 64] |= 1 << (site % 64));
+    push(area, Content { table, kind: Kind::Incomplete }, 0, &incomplete);
     let rows: BTreeMap<Key, Vec<(u16, u64)>> = raw.rows.into_iter().collect();
     if def.key != KeyKind::Site {
         let keys: Vec<u64> = rows.keys().flat_map(|key| [key.key, key.who()]).collect();

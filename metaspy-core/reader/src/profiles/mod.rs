@@ -26,9 +26,12 @@
 
 mod raw;
 mod tick_ns;
+mod united;
 mod value;
 
-use metaspy_format::profile::Key;
+use std::collections::BTreeSet;
+
+use metaspy_format::profile::{Key, TableDef};
 use metaspy_format::superblock as sb;
 use metaspy_probe::{KindId, SiteId, Subject};
 
@@ -39,6 +42,7 @@ pub use metaspy_format::profile::{Column, ColumnKind, KeyKind, Merge, TypeKey};
 pub use value::Value;
 
 pub(crate) use raw::{RawTable, parse};
+pub(crate) use united::DeclaredTable;
 
 /// What one installation of a method profiler wrote.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +69,8 @@ pub struct ProfileTable {
     /// Values that found no room in the recording: the others are then lower bounds. Of a table that ended, and whose room
     /// a later one took, it is at least 1.
     pub lost: u64,
+    /// The sites with a value that found no room; 0 = any site.
+    incomplete: BTreeSet<u32>,
     /// Nanoseconds per tick of the recording's clock.
     tick_ns: TickNs,
 }
@@ -76,6 +82,9 @@ pub struct ProfileRow {
     pub key: RowKey,
     /// Columns that hold something, with their words.
     words: Vec<(u16, u64)>,
+    /// A value of its site found no room in the recording: numbers that are added up are lower bounds, and the site may have
+    /// further rows.
+    pub is_incomplete: bool,
 }
 
 /// What a row is about.
@@ -130,6 +139,7 @@ impl ProfileRow {
         let value = column.merge.value(word);
         match &column.kind {
             ColumnKind::Number if column.at_most.is_some_and(|most| value >= most) => Value::AtLeast(value),
+            ColumnKind::Number if self.is_incomplete && column.merge != Merge::Min => Value::AtLeast(value),
             ColumnKind::Number => Value::Number(value),
             ColumnKind::Ticks => Value::Ns(table.tick_ns.ns(value)),
             ColumnKind::Choice(names) => match value.checked_sub(1).and_then(|at| names.get(at as usize)) {
@@ -146,6 +156,11 @@ impl ProfileRow {
 }
 
 impl ProfileTable {
+    /// True if a value of this site found no room: its rows are lower bounds, and some may be missing.
+    pub fn is_incomplete(&self, site: SiteId) -> bool {
+        self.incomplete.contains(&site.0) || self.incomplete.contains(&0)
+    }
+
     /// The row of a key.
     pub fn row(&self, key: RowKey) -> Option<&ProfileRow> {
         self.rows.binary_search_by_key(&key, |row| row.key).ok().map(|at| &self.rows[at])
@@ -178,25 +193,35 @@ impl Profile {
 }
 
 impl Store {
-    /// What method profilers wrote, as of now, in the order of their installation.
+    /// What each installation of a method profiler wrote, as of now, in the order of the installations. A call that several
+    /// installations saw is in the tables of each; [`Store::united_profiles`] has it once.
     pub fn profiles(&self) -> Vec<Profile> {
+        self.profiles_of(self.declared_tables())
+    }
+
+    /// What all installations of each method profiler wrote together, as of now. A call that several of them saw counts once.
+    pub fn united_profiles(&self) -> Vec<Profile> {
+        self.profiles_of(self.united_tables())
+    }
+
+    fn profiles_of(&self, tables: Vec<DeclaredTable>) -> Vec<Profile> {
         let mut profiles: Vec<Profile> = Vec::new();
         let tick_ns = TickNs::of(self);
-        for (number, raw) in self.profile_tables() {
-            let def = &self.names().tables[&number];
-            let is_of =
-                |profile: &&mut Profile| (profile.installation, &profile.name) == (def.installation, &def.profile);
-            let rows = raw.rows.into_iter().map(|(key, words)| ProfileRow { key: RowKey::of(def.key, key), words });
-            let mut rows: Vec<ProfileRow> = rows.collect();
+        for DeclaredTable { def, raw } in tables {
+            let is_of = |profile: &Profile| (profile.installation, &profile.name) == (def.installation, &def.profile);
+            let is_incomplete = |site| raw.incomplete.contains(&site) || raw.incomplete.contains(&0);
+            let row = |(key, words): (Key, _)| {
+                let is_incomplete = is_incomplete(key.site);
+                ProfileRow { key: RowKey::of(def.key, key), words, is_incomplete }
+            };
+            let mut rows: Vec<ProfileRow> = raw.rows.into_iter().map(row).collect();
             rows.sort_unstable_by_key(|row| row.key);
-            let (name, columns) = (def.name.clone(), def.columns.clone());
-            let table = ProfileTable { name, key: def.key, columns, rows, lost: raw.lost, tick_ns };
-            match profiles.iter_mut().find(is_of) {
-                Some(profile) => profile.tables.push(table),
-                None => {
-                    let (name, installation) = (def.profile.clone(), def.installation);
-                    profiles.push(Profile { name, installation, tables: vec![table] });
-                }
+            let found = profiles.iter().position(is_of);
+            let TableDef { profile, installation, name, key, columns } = def;
+            let table = ProfileTable { name, key, columns, rows, lost: raw.lost, incomplete: raw.incomplete, tick_ns };
+            match found {
+                Some(at) => profiles[at].tables.push(table),
+                None => profiles.push(Profile { name: profile, installation, tables: vec![table] }),
             }
         }
         profiles

@@ -1,6 +1,6 @@
 //! The words of all tables, from the pages that every thread wrote, and their declarations.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use metaspy_format::Words;
 use metaspy_format::profile::page::{self, Content, Kind};
@@ -36,7 +36,11 @@ impl Store {
                 Kind::Head => {
                     table.has_head = true;
                     table.lost = table.lost.saturating_add(words.get(page::LOST - page::HEADER_WORDS));
+                    let within = words.get(page::WITHIN - page::HEADER_WORDS).checked_sub(1);
+                    table.within = within.and_then(|installation| u32::try_from(installation).ok());
+                    table.overlaps = words.get(page::OVERLAPS - page::HEADER_WORDS);
                 }
+                Kind::Incomplete => table.add_incomplete(first, words),
                 Kind::Values => table.merge(def, first, words, |row| match def.key {
                     KeyKind::Site if row == 0 => None,
                     KeyKind::Site => Some(Key { site: row as u32, second: 0, key: 0 }),
@@ -47,6 +51,9 @@ impl Store {
         });
         // Its pages were taken by the table of a later profiler, or there was no room for one.
         tables.values_mut().filter(|table| !table.has_head).for_each(|table| table.lost = table.lost.max(1));
+        // Which sites lost something is not known: any of them.
+        let unknown = tables.values_mut().filter(|table| table.lost > 0 && table.incomplete.is_empty());
+        unknown.for_each(|table| _ = table.incomplete.insert(0));
         tables
     }
 }
@@ -56,6 +63,12 @@ impl Store {
 pub(crate) struct RawTable {
     pub rows: HashMap<Key, Vec<(u16, u64)>>,
     pub lost: u64,
+    /// Sites with a value that found no room; 0 = any site.
+    pub incomplete: BTreeSet<u32>,
+    /// The installation of the same profiler that sees all calls of this one.
+    pub within: Option<u32>,
+    /// A bit for each installation around that does not see all of them: the lowest for the innermost one.
+    pub overlaps: u64,
     /// True if the recording has its counts of loss.
     has_head: bool,
 }
@@ -73,6 +86,15 @@ impl RawTable {
             if let Some(key) = key(row) {
                 self.put(def, key, (number % columns) as u16, word);
             }
+        }
+    }
+
+    fn add_incomplete(&mut self, first: u64, words: Words<'_>) {
+        for at in 0..words.len() {
+            let bits = words.get(at);
+            let site = |bit: u32| u32::try_from(first.saturating_add(at as u64) * 64 + u64::from(bit)).ok();
+            let set = (0..u64::BITS).filter(|bit| bits >> bit & 1 != 0);
+            self.incomplete.extend(set.filter_map(site));
         }
     }
 

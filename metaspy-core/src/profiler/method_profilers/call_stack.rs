@@ -9,9 +9,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use metaspy_probe::Receiver;
 
+use crate::causality::Carried;
 use crate::clock;
 use crate::method_profilers::contexts::Node;
-use crate::method_profilers::present::Hold;
+use crate::method_profilers::present::{Hold, Present};
 use crate::method_profilers::test_context::Named;
 use crate::platform::own_pages;
 use crate::platform::page_vec::PageVec;
@@ -44,6 +45,36 @@ pub(crate) struct Thread {
     pub named: Option<Named>,
     /// How often it is still tried to find out whether the thread is named after a test.
     tries: u8,
+    /// The events that were last asked whether they belong to a block.
+    pub blocks: KnownEvents,
+}
+
+/// Events, with the profilers to whose block they do not belong.
+pub(crate) struct KnownEvents([KnownEvent; 16]);
+
+struct KnownEvent {
+    /// The event with its recording.
+    event: Carried,
+    /// The number of the profilers.
+    present: u64,
+    outside: u32,
+}
+
+impl KnownEvents {
+    const fn new() -> Self {
+        KnownEvents([const { KnownEvent { event: Carried::NOTHING, present: 0, outside: 0 } }; 16])
+    }
+
+    /// The profilers to whose block an event does not belong, if that is known.
+    pub fn known(&self, event: Carried, present: &Present) -> Option<u32> {
+        let known = &self.0[event.to_bits() as usize % self.0.len()];
+        (known.event == event && known.present == present.number).then_some(known.outside)
+    }
+
+    /// Remembers them.
+    pub fn remember(&mut self, event: Carried, present: &Present, outside: u32) {
+        self.0[event.to_bits() as usize % self.0.len()] = KnownEvent { event, present: present.number, outside };
+    }
 }
 
 /// A running call: two lines of the cache, and of a call that profilers see the end of only the first one.
@@ -73,6 +104,8 @@ pub(crate) struct Shown {
     pub receiver: Receiver,
     /// The test that this thread ran before, if the call is a test; otherwise [`NO_TEST`].
     pub test_before: u32,
+    /// A bit for each profiler that is installed around a block to which the call does not belong.
+    pub outside: u32,
     /// The data that they keep around the call.
     pub kept: Option<Kept>,
 }
@@ -81,7 +114,15 @@ const _: () = assert!(size_of::<Option<Shown>>() == size_of::<Shown>());
 
 impl Thread {
     const fn new() -> Self {
-        Thread { stack: PageVec::new(), depths: PageVec::new(), bottom: None, test: 0, named: None, tries: TRIES }
+        Thread {
+            stack: PageVec::new(),
+            depths: PageVec::new(),
+            bottom: None,
+            test: 0,
+            named: None,
+            tries: TRIES,
+            blocks: KnownEvents::new(),
+        }
     }
 
     /// The number of calls of a site on the stack. [`Thread::has_room`] has made room for it.
@@ -176,6 +217,12 @@ impl Entry {
     #[inline]
     pub fn test_before(&self) -> u32 {
         self.shown.as_ref().map_or(NO_TEST, |shown| shown.test_before)
+    }
+
+    /// The profilers that are installed around a block to which the call does not belong.
+    #[inline]
+    pub fn outside(&self) -> u32 {
+        self.shown.as_ref().map_or(0, |shown| shown.outside)
     }
 
     /// The current tick if a profiler needs it, otherwise 0.

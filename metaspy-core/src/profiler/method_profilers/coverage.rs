@@ -70,7 +70,7 @@ impl MethodProfiler for TestCoverage {
     type Around = ();
 
     fn install(&mut self, tables: &mut Tables<'_>) {
-        self.tests = tables.by_subject("tests", [Column::flags("ran", &["ran"])]);
+        self.tests = tables.by_many_subjects("tests", [Column::flags("ran", &["ran"])]);
     }
 
     #[inline]

@@ -3,13 +3,14 @@
 use std::num::NonZeroU32;
 use std::ptr::null_mut;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use metaspy_probe::{ANY, Receiver, Seen, Value};
 
 use crate::arm::{self, unsettle};
 use crate::event::Outcome;
+use crate::method_profilers::block;
 use crate::method_profilers::call::CallEnd;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, NO_TEST, Shown, Thread};
 use crate::method_profilers::contexts;
@@ -28,7 +29,7 @@ const TEST: u32 = 1 << 31;
 /// the child cannot reach its parent.
 pub(super) fn forget_profilers() {
     present::forget();
-    contexts::publish(None, &[], false);
+    contexts::publish(None, &[], true);
     unsettle();
 }
 
@@ -44,19 +45,36 @@ pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
     // Numbers of sites begin at 1.
     let interests: Vec<u32> = std::iter::once(0).chain(entries.iter().map(interest)).collect();
     let timed = observers.iter().any(|observer| observer.is_timed());
-    let before = observers.iter().enumerate().filter(|(_, observer)| !observer.sees_only_ends());
-    let before = before.fold(TEST, |bits, (at, _)| bits | 1 << at);
+    let bits = |is_of: &dyn Fn(&dyn Observer) -> bool| {
+        let of = observers.iter().enumerate().filter(|(_, observer)| is_of(observer.as_ref()));
+        of.fold(0, |bits, (at, _)| bits | 1 << at)
+    };
+    let blocks = bits(&|observer| observer.block().is_some());
+    // Whether a call belongs to a block is decided when it begins.
+    let before = TEST | blocks | bits(&|observer| !observer.sees_only_ends());
     let mut trees = observers.iter().enumerate().filter_map(|(at, observer)| Some((observer.context_tree()?, 1 << at)));
     let tree = trees.next();
-    Present { observers: observers.to_vec(), interests, before, timed, tree, holds: AtomicUsize::new(0) }
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let number = NEXT.fetch_add(1, Relaxed);
+    Present {
+        number,
+        observers: observers.to_vec(),
+        interests,
+        before,
+        blocks,
+        timed,
+        tree,
+        holds: AtomicUsize::new(0),
+    }
 }
 
 /// Makes hooks call other profilers than before, and returns those.
 pub(super) fn publish(present: Present) -> Option<Replaced<Present>> {
     let interests = present.interests.clone();
-    let (tree, is_timed) = (present.tree, present.timed);
+    let tree = present.tree;
+    let is_alone = !present.timed && tree.is_none_or(|(_, bit)| present.blocks & bit == 0);
     let replaced = present.publish();
-    contexts::publish(tree, &interests, is_timed);
+    contexts::publish(tree, &interests, is_alone);
     unsettle();
     let mut arms = arm::arms();
     for entry in site::entries() {
@@ -148,10 +166,11 @@ pub(super) fn begin(
     if interest == 0 || is_meta() || !thread.has_room(number) {
         return None;
     }
-    let before = interest & present.before;
+    let outside = if interest & present.blocks == 0 { 0 } else { outside_of(thread, &present, number) };
+    let before = interest & present.before & !outside;
     let test_before = if interest & TEST == 0 { NO_TEST } else { begin_test(thread, site) };
-    let entry = push(thread, number, interest, present)?;
-    entry.shown = Some(Shown { receiver, test_before, kept: None });
+    let entry = push(thread, number, interest & !outside, present)?;
+    entry.shown = Some(Shown { receiver, test_before, outside, kept: None });
     let mut kept = None;
     if before != 0
         && let Some((entry, around)) = thread.stack.split_last()
@@ -170,6 +189,28 @@ pub(super) fn begin(
         entry.started = entry.now();
     }
     Some(interest)
+}
+
+/// The observers around whose block a call is not that begins now.
+#[cold]
+fn outside_of(thread: &mut Thread, present: &Present, site: u32) -> u32 {
+    let event = block::current_event();
+    if let Some(outside) = thread.blocks.known(event, present) {
+        return outside;
+    }
+    let mut outside = 0;
+    for (at, observer) in present.observers.iter().enumerate() {
+        let Some(block) = observer.block() else { continue };
+        let is_in = block.has(event);
+        if is_in != Some(true) {
+            outside |= 1 << at;
+        }
+        if is_in.is_none() || !block.has_event() {
+            observer.tables().iter().for_each(|table| table.lose_at(site));
+        }
+    }
+    thread.blocks.remember(event, present, outside);
+    outside
 }
 
 /// Puts a call on the stack of its thread, which has room for it.
@@ -235,7 +276,7 @@ fn finish_last(thread: &mut Thread, outcome: Outcome, returned: Option<&Value<'_
     }
     let ended = CallEnd { ticks, inner: entry.inner, calls: entry.calls, outcome, returned };
     let interest = entry.present.interests.get(entry.site as usize).copied().unwrap_or_default();
-    for observer in each_reversed(&entry.present, interest) {
+    for observer in each_reversed(&entry.present, interest & !entry.outside()) {
         observer.after(entry, around, thread.test, &ended);
     }
     pop(thread, ticks);

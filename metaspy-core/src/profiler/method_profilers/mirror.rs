@@ -7,7 +7,7 @@ use crate::format::facts::{Facts, SelfKind};
 use crate::format::profile::KeyKind;
 use crate::method_profilers::method_profiler::MethodProfiler;
 use crate::method_profilers::site_facts::facts_of;
-use crate::method_profilers::table::{Columns, Data, Table, Tables};
+use crate::method_profilers::table::{Columns, Data, Table, TableRows, Tables};
 use crate::site::{self, SiteEntry, SiteId, SiteKind};
 
 /// The mirror of all methods of this program, observed or woven, with the data of one profiler.
@@ -91,7 +91,8 @@ impl<P: MethodProfiler> Mirror<P> {
         let mut declaration = Columns::declaration();
         drop(P::Method::new(&mut declaration));
         let columns = declaration.into_declared();
-        let table = (!columns.is_empty()).then(|| tables.install("", KeyKind::Site, columns, sites.len()));
+        let table =
+            (!columns.is_empty()).then(|| tables.install("", KeyKind::Site, columns, TableRows::Sites(sites.len())));
         Mirror::made_of(selected, sites.len(), table.as_ref())
     }
 

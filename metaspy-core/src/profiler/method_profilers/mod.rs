@@ -56,6 +56,7 @@
 //! ```
 
 mod async_call;
+mod block;
 mod call;
 mod call_stack;
 mod calls;
@@ -69,10 +70,12 @@ mod method_profiler;
 mod mirror;
 mod observer;
 mod present;
+mod ratio;
 mod receivers;
 mod registry;
 mod returns;
 mod site_facts;
+mod spans;
 mod table;
 mod test_context;
 mod too_many;
@@ -80,6 +83,7 @@ mod type_names;
 mod types;
 
 pub(crate) use async_call::AsyncCall;
+pub(crate) use block::Block;
 pub use call::{Argument, Call, CallEnd};
 pub(crate) use call_stack::{Activation, is_busy as runs_profiler};
 pub use calls::{Calls, Timed};
@@ -97,6 +101,7 @@ pub use metaspy_format::facts::{Facts, SelfKind, Visibility};
 pub use method_profiler::{Interest, MethodProfiler};
 pub use mirror::{MethodSpy, Mirror, PackageSpy, TypeSpy};
 pub(crate) use observer::Observer;
+pub use ratio::{MethodsRun, Ratio};
 pub(crate) use registry::{Instrument, Observing};
 pub use returns::Returns;
 pub use table::{CallerTable, Choice, Columns, Count, Data, Flags, Max, Min, Row, SubjectTable, Tables};

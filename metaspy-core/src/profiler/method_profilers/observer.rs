@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use metaspy_probe::Value;
 
+use crate::method_profilers::block::Block;
 use crate::method_profilers::call::CallEnd;
 use crate::method_profilers::call_stack::Entry;
 use crate::method_profilers::contexts::Tree;
@@ -15,8 +16,12 @@ use crate::method_profilers::table::Table;
 pub(crate) trait Observer: Any + Send + Sync {
     /// The tables that it made.
     fn tables(&self) -> &[Arc<Table>];
+    /// The number of its profiler's installation.
+    fn installation(&self) -> u32;
     /// True if it observes the calls of a site.
     fn is_interested(&self, site: usize) -> bool;
+    /// The block that its profiler is installed around.
+    fn block(&self) -> Option<&Block>;
     fn is_timed(&self) -> bool;
     /// True if it is called at the ends of calls only, and at each.
     fn sees_only_ends(&self) -> bool;

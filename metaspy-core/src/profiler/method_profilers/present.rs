@@ -17,11 +17,15 @@ static PRESENT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// The profilers that hooks call. It is replaced and never changed, because running calls refer to it. It is freed when no
 /// call refers to it any more.
 pub(crate) struct Present {
+    /// Distinguishes them from all others of the process; from 1 on.
+    pub number: u64,
     pub observers: Vec<Arc<dyn Observer>>,
     /// For each site number, a bit for each interested observer; the highest bit marks a test.
     pub interests: Vec<u32>,
     /// A bit for each observer that is called before a call, and that may lose its interest in calls; and that of tests.
     pub before: u32,
+    /// A bit for each observer that is installed around a block.
+    pub blocks: u32,
     pub timed: bool,
     /// The number of counted [`Hold`]s.
     pub holds: AtomicUsize,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Installation, Instrumenter, Session};
+use crate::method_profilers::block::Block;
 use crate::method_profilers::call::{Call, CallEnd};
 use crate::method_profilers::call_stack::{self, Entry};
 use crate::method_profilers::contexts::{self, OtherTree, Tree};
@@ -15,6 +16,7 @@ use crate::method_profilers::mirror::Mirror;
 use crate::method_profilers::observer::{Observer, Sight};
 use crate::method_profilers::present::{self, Present};
 use crate::method_profilers::receivers;
+use crate::method_profilers::spans::Spans;
 use crate::method_profilers::table::{self, Table, Tables};
 use crate::method_profilers::too_many::{MOST, TooManyProfilers};
 use crate::platform::lock::{Locked, lock};
@@ -30,7 +32,7 @@ pub(crate) struct Instrument<P>(pub Option<P>);
 impl<P: MethodProfiler> Instrumenter for Instrument<P> {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let Some(profiler) = self.0.take() else { return Ok(Installation::none()) };
-        let installed = install(profiler, session.profiler())?;
+        let installed = install(profiler, session.profiler(), session.block())?;
         session.add_method_profiler(Arc::clone(&installed.0));
         // How often a method ran is the count of its tally.
         let sites = site::entries();
@@ -46,7 +48,11 @@ struct Installed(Arc<dyn Observer>);
 impl Drop for Installed {
     fn drop(&mut self) {
         let mut registry = lock(&REGISTRY);
-        registry.observers.retain(|observer| !std::ptr::addr_eq(Arc::as_ptr(observer), Arc::as_ptr(&self.0)));
+        let is_its = |observer: &Arc<dyn Observer>| std::ptr::addr_eq(Arc::as_ptr(observer), Arc::as_ptr(&self.0));
+        if let Some(at) = registry.observers.iter().position(is_its) {
+            registry.observers.remove(at);
+            registry.spans.end(self.0.installation());
+        }
         // In a forked child no profiler is called.
         let unused = if present::is_there() { registry.publish() } else { Vec::new() };
         drop(registry);
@@ -58,20 +64,39 @@ impl Drop for Installed {
     }
 }
 
-static REGISTRY: Mutex<Registry> = Mutex::new(Registry { process: 0, observers: Vec::new(), replaced: Vec::new() });
+static REGISTRY: Mutex<Registry> =
+    Mutex::new(Registry { process: 0, observers: Vec::new(), spans: Spans::NONE, replaced: Vec::new() });
 
 struct Registry {
     /// The process of these profilers: a forked child has none of its parent's.
     process: u32,
     observers: Vec<Arc<dyn Observer>>,
+    /// Which of them see the calls of others.
+    spans: Spans,
     /// What hooks called before. A call may still refer to it.
     replaced: Vec<Replaced<Present>>,
 }
 
 impl Registry {
+    /// An error if the profiler cannot be installed beside the others.
+    fn accepts(&self, new: &dyn Observer) -> Result<(), InstallError> {
+        if self.observers.len() >= MOST {
+            return Err(TooManyProfilers.into());
+        }
+        let has_tree = self.observers.iter().any(|observer| observer.context_tree().is_some());
+        if has_tree && new.context_tree().is_some() {
+            return Err(InstallError::Other(Box::new(OtherTree)));
+        }
+        Ok(())
+    }
+
     /// Makes hooks call these profilers. Returns what no call refers to any more, to be dropped without the lock.
     #[must_use]
     fn publish(&mut self) -> Vec<Present> {
+        for observer in &self.observers {
+            let within = self.spans.of(observer.installation());
+            observer.tables().iter().for_each(|table| table.put_within(within));
+        }
         self.replaced.extend(dispatch::publish(dispatch::present(&self.observers)));
         Replaced::take_unread(&mut self.replaced, Present::is_unused)
     }
@@ -103,23 +128,29 @@ impl Listener for Events {
 }
 
 /// Installs a profiler on all methods that it selects. Its mirror stays as long as a profile or a call refers to it.
-fn install<P: MethodProfiler>(mut profiler: P, installation: u64) -> Result<Installed, InstallError> {
+fn install<P: MethodProfiler>(
+    mut profiler: P,
+    installation: u64,
+    block: Option<&Arc<Block>>,
+) -> Result<Installed, InstallError> {
     recorder::listen(Module::MethodProfilers, &Events);
     recorder::watch_forks();
     let log = Recording::current()?.log();
-    drop(registry_with_room()?);
+    let installation = installation as u32;
+    registry_with_room()?.spans.begin(P::NAME, installation, block);
     let mut made = Vec::new();
-    let mut tables = Tables { log, profile: P::NAME, installation: installation as u32, made: &mut made };
+    let mut tables = Tables { log, profile: P::NAME, installation, made: &mut made };
     let mirror = Mirror::new(&profiler, &mut tables);
     profiler.install(&mut tables);
-    let mut registry = registry_with_room().inspect_err(|_| made.iter().for_each(|table| table.uninstall()))?;
-    let has_tree = registry.observers.iter().any(|observer| observer.context_tree().is_some());
-    if has_tree && profiler.context_tree().0.is_some() {
-        made.iter().for_each(|table| table.uninstall());
-        return Err(InstallError::Other(Box::new(OtherTree)));
+    let (profiler, mirror, block) = (Arc::new(profiler), Arc::new(mirror), block.cloned());
+    let observing = Observing { profiler, mirror, tables: made, installation, block };
+    let mut registry = lock(&REGISTRY);
+    if let Err(error) = registry.accepts(&observing) {
+        registry.spans.end(installation);
+        observing.tables.iter().for_each(|table| table.uninstall());
+        return Err(error);
     }
-    let observer: Arc<dyn Observer> =
-        Arc::new(Observing { profiler: Arc::new(profiler), mirror: Arc::new(mirror), tables: made });
+    let observer: Arc<dyn Observer> = Arc::new(observing);
     registry.observers.push(Arc::clone(&observer));
     let unused = registry.publish();
     drop(registry);
@@ -134,6 +165,7 @@ fn registry_with_room() -> Result<Locked<'static, Registry>, TooManyProfilers> {
         // They belong to the parent, and so does their memory.
         std::mem::forget(std::mem::take(&mut registry.observers));
         std::mem::forget(std::mem::take(&mut registry.replaced));
+        registry.spans = Spans::NONE;
         registry.process = std::process::id();
     }
     if registry.observers.len() < MOST { Ok(registry) } else { Err(TooManyProfilers) }
@@ -144,11 +176,21 @@ pub(crate) struct Observing<P: MethodProfiler> {
     pub profiler: Arc<P>,
     pub mirror: Arc<Mirror<P>>,
     pub tables: Vec<Arc<Table>>,
+    installation: u32,
+    block: Option<Arc<Block>>,
 }
 
 impl<P: MethodProfiler> Observer for Observing<P> {
     fn tables(&self) -> &[Arc<Table>] {
         &self.tables
+    }
+
+    fn installation(&self) -> u32 {
+        self.installation
+    }
+
+    fn block(&self) -> Option<&Block> {
+        self.block.as_deref()
     }
 
     fn is_interested(&self, site: usize) -> bool {
@@ -185,6 +227,9 @@ impl<P: MethodProfiler> Observer for Observing<P> {
     }
 
     fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(Option<&'static AtomicU64>, bool)> {
+        if self.block.is_some() {
+            return None;
+        }
         let spy = self.mirror.at_site(entry.site as usize)?;
         let call = Call { entry, around, test, arguments: &[], places: self.mirror.places() };
         let interest = || self.profiler.interest(spy, &call);

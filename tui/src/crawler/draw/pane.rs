@@ -12,7 +12,7 @@
 //! ```
 
 use metaspy_core::{Event, Outcome};
-use metaspy_report::text::{clean, duration, grouped, last_segment, short, short_path, width};
+use metaspy_report::text::{duration, grouped, last_segment, short, short_path, width};
 
 use super::canvas::Canvas;
 use super::{graph, table, theme};
@@ -130,7 +130,7 @@ fn draw_event(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, event: &Ev
         // The title shows the subject; the rows differ by time.
         Tab::SameSubject => {
             let stamp = detail::stamp(crawler.store.time_ns(event.start));
-            let site = clean(last_segment(crawler.store.site_path(event.site))).into_owned();
+            let site = name::site(&crawler.store, event.site);
             format!("{} {site}", stamp.rsplit_once(' ').map_or("", |(stamp, _)| stamp))
         }
         _ => name::fit_event(&crawler.store, event, room as usize),

@@ -1,6 +1,6 @@
 //! The names of subjects and events, in full or shortened to a number of columns.
 
-use metaspy_core::{Event, Store, Subject};
+use metaspy_core::{Event, SiteId, SiteKind, Store, Subject};
 use metaspy_report::text::{clean, last_segment, short_type, shorten, shorten_label, width};
 
 /// The name of a subject: its label, or its kind and key: `Node #12`. A place has an address: `Node @7f3a`.
@@ -46,9 +46,22 @@ fn kind_and_key_parts(store: &Store, subject: Subject) -> (String, String) {
     }
 }
 
+/// The short name of a site: the method, or the kind of message and the end of a proxied channel: `Done::sent`.
+pub fn site(store: &Store, site: SiteId) -> String {
+    let path = store.site_path(site);
+    let module = store.site(site).filter(|site| site.kind == SiteKind::Announcement).map_or(0, |site| site.module);
+    clean(of_kind(path, module as usize).unwrap_or(last_segment(path))).into_owned()
+}
+
+/// The kind and the end of a path whose module has this length, if its last segment is an end of a channel.
+fn of_kind(path: &str, module: usize) -> Option<&str> {
+    let name = path.get(module..).filter(|_| module > 0)?.strip_prefix("::")?;
+    matches!(last_segment(name), "sent" | "received").then_some(name)
+}
+
 /// An event: its site and its subject.
 pub fn event(store: &Store, event: &Event) -> String {
-    let site = clean(last_segment(store.site_path(event.site))).into_owned();
+    let site = site(store, event.site);
     match event.subject {
         Some(of) => format!("{site} {}", subject(store, of)),
         None => site,
@@ -57,7 +70,7 @@ pub fn event(store: &Store, event: &Event) -> String {
 
 /// An event in `columns` columns. First the label is shortened, down to its first word; then the site; then both.
 pub fn fit_event(store: &Store, event: &Event, columns: usize) -> String {
-    let site = clean(last_segment(store.site_path(event.site))).into_owned();
+    let site = site(store, event.site);
     let Some(of) = event.subject else { return shorten(&site, columns) };
     let first = match store.label(of) {
         Some(label) => label.split(' ').next().map_or(0, width) + usize::from(label.contains(' ')),
@@ -69,5 +82,18 @@ pub fn fit_event(store: &Store, event: &Event, columns: usize) -> String {
     match columns.checked_sub(width(&of) + 1) {
         Some(room) if room > 0 => format!("{} {of}", shorten(&site, room)),
         _ => shorten(&site, columns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_of_a_channel_is_named_with_the_kind_of_its_messages() {
+        assert_eq!(of_kind("app::room::Joined::sent", "app::room".len()), Some("Joined::sent"));
+        assert_eq!(of_kind("app::room::received", "app::room".len()), Some("received"));
+        assert_eq!(of_kind("page::cache::hit", "page".len()), None);
+        assert_eq!(of_kind("room::Joined::sent", 0), None, "the module is not known");
     }
 }

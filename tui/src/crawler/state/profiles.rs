@@ -54,7 +54,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
     /// own item has it.
     pub fn read(&self, store: &Store, items: impl Fn(RowKey) -> Vec<K>) -> Self {
         let mut all: Vec<Profile<K>> = Vec::new();
-        for profile in store.profiles() {
+        for profile in store.united_profiles() {
             // Several values of a call have types, and functions have samples: their sum is no number of an item.
             let is_of_items = |table: &&ProfileTable| !matches!(table.key, KeyKind::Type | KeyKind::Sampled);
             let tables = profile.tables.iter().filter(is_of_items).filter(|table| !profile.is_divided(table));

@@ -67,16 +67,16 @@ const ENDED_MAX: usize = 4;
 /// The tree of an installed profiler, if no profiler needs the time of calls.
 static ALONE: AtomicPtr<Tree> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Publishes which calls are counted in a tree alone: the bit of its profiler is the only one of their site, and no profiler
-/// needs their time.
-pub(in super::super) fn publish(tree: Option<(&'static Tree, u32)>, interests: &[u32], is_timed: bool) {
+/// Publishes which calls are counted in a tree alone: the bit of its profiler is the only one of their site. Without
+/// `may_be_alone` there are none, because a profiler needs their time, or only those of a block are counted.
+pub(in super::super) fn publish(tree: Option<(&'static Tree, u32)>, interests: &[u32], may_be_alone: bool) {
     births::publish(tree.map(|(tree, _)| tree).filter(|tree| tree.counts_objects));
-    if let Some((tree, bit)) = tree.filter(|_| !is_timed) {
+    let alone = tree.filter(|_| may_be_alone);
+    if let Some((tree, bit)) = alone {
         for (alone, &interest) in tree.alone.iter().zip(interests) {
             alone.store(interest == bit, Relaxed);
         }
     }
-    let alone = tree.filter(|_| !is_timed);
     let tree = alone.map_or(std::ptr::null_mut(), |(tree, _)| std::ptr::from_ref(tree).cast_mut());
     ALONE.store(tree, Release);
 }

@@ -61,7 +61,7 @@ impl Table {
         let row = recorder::current()
             .and_then(|log| self.instance(log))
             .and_then(|instance| instance.keys.as_ref())
-            .and_then(|keys| keys.row(Key { site, second: 0, key: around }));
+            .and_then(|keys| keys.row(Key { site, second: 0, key: around }, self.rows));
         let Some(row) = row else { return ContextRow::NONE };
         let first = row as usize * self.def.columns.len();
         let found = self.of_this_thread(ContextRow { row, words: std::ptr::null() });

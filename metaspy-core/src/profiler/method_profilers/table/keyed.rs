@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::format::profile::{COLUMNS_MAX, Column, Key, KeyKind, Merge, TableDef, TypeKey};
-use crate::method_profilers::table::{Table, keys};
+use crate::method_profilers::table::{Table, TableRows};
 use crate::recorder::Log;
 use crate::site::SiteId;
 use crate::subject::{KindId, Subject};
@@ -35,12 +35,17 @@ pub struct Row<'t>(Option<(&'t Table, usize)>);
 impl Tables<'_> {
     /// A table with a row for each site and subject.
     pub fn by_subject(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> SubjectTable {
-        SubjectTable(Some(self.install(name, KeyKind::Subject, columns, 0)))
+        SubjectTable(Some(self.install(name, KeyKind::Subject, columns, TableRows::Keys)))
+    }
+
+    /// As [`Tables::by_subject`], for rows of which most are written once.
+    pub(crate) fn by_many_subjects(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> SubjectTable {
+        SubjectTable(Some(self.install(name, KeyKind::Subject, columns, TableRows::ManyKeys)))
     }
 
     /// A table with a row for each callee and caller.
     pub fn by_caller(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> CallerTable {
-        CallerTable(Some(self.install(name, KeyKind::Caller, columns, 0)))
+        CallerTable(Some(self.install(name, KeyKind::Caller, columns, TableRows::Keys)))
     }
 
     /// A table with a row for each calling context. Its first column is the id of the context; the second one is the first
@@ -50,12 +55,12 @@ impl Tables<'_> {
         all.extend(columns);
         // Then a segment of a thread's words holds whole rows.
         all.resize(all.len().next_power_of_two(), Column::default());
-        self.install(name, KeyKind::Context, all, 0)
+        self.install(name, KeyKind::Context, all, TableRows::Keys)
     }
 
     /// A table with a row for each callee, caller, and type of a value.
     pub(crate) fn by_type(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> TypeTable {
-        TypeTable(Some(self.install(name, KeyKind::Type, columns, 0)))
+        TypeTable(Some(self.install(name, KeyKind::Type, columns, TableRows::Keys)))
     }
 
     pub(crate) fn install(
@@ -63,12 +68,12 @@ impl Tables<'_> {
         name: &str,
         key: KeyKind,
         columns: impl IntoIterator<Item = Column>,
-        sites: usize,
+        rows: TableRows,
     ) -> Arc<Table> {
         let columns = columns.into_iter().take(COLUMNS_MAX).collect();
         let (profile, installation) = (self.profile.to_owned(), self.installation);
         let def = TableDef { profile, installation, name: name.to_owned(), key, columns };
-        let table = Table::install(self.log, def, sites);
+        let table = Table::install(self.log, def, rows);
         self.made.push(Arc::clone(&table));
         table
     }
@@ -118,5 +123,3 @@ impl Row<'_> {
         }
     }
 }
-
-const _: () = assert!(keys::ROWS_MAX <= crate::format::profile::ROWS_MAX as usize);

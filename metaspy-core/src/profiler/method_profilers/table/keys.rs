@@ -2,57 +2,133 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
 use crate::format::profile::Key;
 use crate::format::profile::page::{Content, Kind};
+use crate::method_profilers::contexts;
 use crate::method_profilers::table::pages;
 use crate::platform::lock::lock;
+use crate::platform::signal_mask::may_be_in_handler;
 use crate::recorder::Log;
 
-/// Rows of a table at most.
-pub(super) const ROWS_MAX: usize = 1 << 16;
 /// The fewest rows that are worth a table.
 const ROWS_MIN: usize = 64;
-/// The part of the area that the keys of one table may take.
+/// The part of the area that the first keys of a table take at most.
 const AREA_SHARE: usize = 16;
+
+/// Rows of the first index at most.
+const FIRST_MAX: usize = 1 << 16;
 
 /// Slots of tables that ended, for later ones.
 static UNUSED: Mutex<Vec<&[AtomicU32]>> = Mutex::new(Vec::new());
 
 /// Finds the row of a key. Threads only meet where a key is new.
+///
+/// When all rows are in use, it continues in another index with twice as many, as long as the recording has room.
 pub(super) struct KeyIndex {
+    log: &'static Log,
+    table: u32,
+    /// The number of its first row.
+    first: u32,
     /// Row + 1 by the hash of its key; 0 = free. Twice as many as rows. A hook may read them after the table has ended.
     slots: &'static [AtomicU32],
     /// The keys, in the recording.
     keys: &'static [AtomicU64],
     /// Rows in use.
     used: AtomicU32,
+    /// The index in which it continues; null if there is none yet.
+    next: AtomicPtr<KeyIndex>,
+    /// True if the recording had no room for another index.
+    is_last: AtomicBool,
 }
 
 impl KeyIndex {
-    /// An index with room for as many rows as the recording allows; `None` if it has no room at all.
-    pub fn new(log: &'static Log, table: u32) -> Option<Self> {
-        let fitting = (log.layout.profiles.bytes() / AREA_SHARE / (Key::WORDS * 8)).clamp(ROWS_MIN, ROWS_MAX);
-        let mut rows = 1 << fitting.ilog2();
+    /// An index for a table with this many rows at most; `None` if the recording has no room at all.
+    pub fn new(log: &'static Log, table: u32, most: usize) -> Option<Self> {
+        let fitting =
+            (log.layout.profiles.bytes() / AREA_SHARE / (Key::WORDS * 8)).clamp(ROWS_MIN, most.min(FIRST_MAX));
+        KeyIndex::with_rows(log, table, 0, 1 << fitting.ilog2())
+    }
+
+    /// An index with as many of these rows as the recording has room for.
+    fn with_rows(log: &'static Log, table: u32, first: u32, mut rows: usize) -> Option<Self> {
         let keys = loop {
-            match pages::take(log, Content { table, kind: Kind::Keys }, 0, rows * Key::WORDS) {
+            match pages::take(log, Content { table, kind: Kind::Keys }, first.into(), rows * Key::WORDS) {
                 Some(keys) => break keys,
                 None if rows > ROWS_MIN => rows /= 2,
                 None => return None,
             }
         };
-        Some(KeyIndex { slots: free_slots(rows * 2), keys, used: AtomicU32::new(0) })
+        let (used, next) = (AtomicU32::new(0), AtomicPtr::new(std::ptr::null_mut()));
+        let (slots, is_last) = (free_slots(rows * 2), AtomicBool::new(false));
+        Some(KeyIndex { log, table, first, slots, keys, used, next, is_last })
     }
 
     /// The table has ended: later ones use its slots.
     pub fn give_back(&self) {
         lock(&UNUSED).push(self.slots);
+        self.next().into_iter().for_each(KeyIndex::give_back);
     }
 
-    /// The row of a key, made if it is new; `None` if there is no room for another row.
+    /// The row of a key, made if it is new; `None` if there is no room for another row. A table has this many at most.
     #[inline]
-    pub fn row(&self, key: Key) -> Option<u32> {
+    pub fn row(&self, key: Key, most: usize) -> Option<u32> {
+        match self.row_here(key) {
+            Some(row) => Some(self.first + row),
+            None => self.row_behind(key, most),
+        }
+    }
+
+    #[cold]
+    fn row_behind(&self, key: Key, most: usize) -> Option<u32> {
+        let next = match self.next() {
+            Some(next) => next,
+            None => self.grow(most)?,
+        };
+        next.row(key, most)
+    }
+
+    fn next(&self) -> Option<&KeyIndex> {
+        // SAFETY: it is null, or a box that is freed with this index.
+        unsafe { self.next.load(Acquire).as_ref() }
+    }
+
+    /// Continues in another index. It takes memory, which a signal handler must not: then there is no room.
+    #[cold]
+    fn grow(&self, most: usize) -> Option<&KeyIndex> {
+        let first = self.first as usize + self.rows();
+        let rows = most.checked_sub(first).filter(|rows| *rows >= ROWS_MIN)?.min(2 * self.rows());
+        if self.is_last.load(Relaxed) || may_be_in_handler() {
+            return None;
+        }
+        static GROWING: Mutex<()> = Mutex::new(());
+        let _growing = lock(&GROWING);
+        if let Some(next) = self.next() {
+            return Some(next);
+        }
+        let next = contexts::uncounted(|| {
+            let next = KeyIndex::with_rows(self.log, self.table, first as u32, 1 << rows.ilog2())?;
+            Some(Box::into_raw(Box::new(next)))
+        });
+        match next {
+            Some(next) => self.next.store(next, Release),
+            None => self.is_last.store(true, Relaxed),
+        }
+        self.next()
+    }
+
+    /// The site of a row; 0 if there is no such row.
+    pub fn site_of(&self, row: u32) -> u32 {
+        let Some(at) = row.checked_sub(self.first) else { return 0 };
+        match self.keys.get(at as usize * Key::WORDS..(at as usize + 1) * Key::WORDS) {
+            Some(key) => Key::read(key[Key::WHO].load(Relaxed), 0).map_or(0, |key| key.site),
+            None => self.next().map_or(0, |next| next.site_of(row)),
+        }
+    }
+
+    #[inline]
+    fn row_here(&self, key: Key) -> Option<u32> {
         let who = key.who();
         let mut made = None;
         for at in self.places(key) {
@@ -121,6 +197,11 @@ fn free_slots(count: usize) -> &'static [AtomicU32] {
 
 impl Drop for KeyIndex {
     fn drop(&mut self) {
-        self.give_back();
+        lock(&UNUSED).push(self.slots);
+        let next = *self.next.get_mut();
+        if !next.is_null() {
+            // SAFETY: `grow` made it from a box, and nothing else frees it.
+            drop(unsafe { Box::from_raw(next) });
+        }
     }
 }

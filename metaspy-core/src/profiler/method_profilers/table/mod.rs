@@ -17,11 +17,13 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use crate::format::arena::Entry;
-use crate::format::profile::page::{Content, HEAD_WORDS, HEADER_WORDS, Kind, LOST};
-use crate::format::profile::{Key, KeyKind, Merge, TableDef};
+use crate::format::profile::page::{Content, HEAD_WORDS, HEADER_WORDS, Kind, LOST, OVERLAPS, WITHIN};
+use crate::format::profile::{Key, KeyKind, Merge, ROWS_MAX, TableDef};
 use crate::format::superblock as sb;
+use crate::method_profilers::spans::Within;
 use crate::platform::lock::lock;
 use crate::recorder::{self, Draft, Log};
+use crate::site;
 
 pub(super) use call_times::{CallTimes, known_pair};
 pub use columns::{Choice, Columns, Count, Data, Flags, Max, Min};
@@ -36,8 +38,14 @@ use thread_pages::{Missing, SEGMENT, Slots, ThreadPages};
 pub(crate) struct Table {
     number: u32,
     def: TableDef,
+    /// Rows at most.
+    rows: usize,
     /// Words of all rows together.
     words: usize,
+    /// The installation that sees the calls of this table, too, + 1; 0 = none.
+    within: AtomicU64,
+    /// A bit for each installation around that does not see all of them.
+    overlaps: AtomicU64,
     /// Its slots among those of a thread's pages.
     slots: Slots,
     /// The table in the recording that is written now; null before the first one.
@@ -53,6 +61,8 @@ struct Instance {
     number: u32,
     /// Counts of loss; `None` if there was no room even for these.
     head: Option<&'static [AtomicU64]>,
+    /// A bit for each site with a value that found no room.
+    incomplete: Option<&'static [AtomicU64]>,
     keys: Option<KeyIndex>,
     /// The first words of pages that threads share, by segment: for threads that end, and for tables beyond the slots.
     shared: Box<[AtomicPtr<AtomicU64>]>,
@@ -64,21 +74,48 @@ struct Instance {
 static INSTALLED: Mutex<Vec<Arc<Table>>> = Mutex::new(Vec::new());
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
+/// The rows of a table.
+#[derive(Clone, Copy)]
+pub(crate) enum TableRows {
+    /// One for each of these sites.
+    Sites(usize),
+    /// As many as the recording has room for. Each thread has words of its own.
+    Keys,
+    /// As many as the recording has room for. Most of them are written once, so threads share their words.
+    ManyKeys,
+}
+
+impl TableRows {
+    const fn most(self) -> usize {
+        match self {
+            TableRows::Sites(sites) => sites + 1,
+            TableRows::Keys => 1 << 16,
+            TableRows::ManyKeys => ROWS_MAX as usize,
+        }
+    }
+}
+
 /// Declares the tables of installed profilers in a recording that begins.
 pub(crate) fn declare_all(log: &'static Log) {
     lock(&INSTALLED).iter().for_each(|table| table.declare(log));
 }
 
 impl Table {
-    /// Makes a table, and declares it in a recording. A table by site has this many rows; others have as many as fit.
-    pub fn install(log: &'static Log, def: TableDef, sites: usize) -> Arc<Table> {
-        let rows = if def.key == KeyKind::Site { sites + 1 } else { keys::ROWS_MAX };
-        let words = rows * def.columns.len();
+    /// Makes a table, and declares it in a recording.
+    pub fn install(log: &'static Log, def: TableDef, rows: TableRows) -> Arc<Table> {
+        let words = rows.most() * def.columns.len();
+        let slots = match rows {
+            TableRows::Sites(_) | TableRows::Keys => Slots::reserve(words),
+            TableRows::ManyKeys => Slots::NONE,
+        };
         let table = Arc::new(Table {
             number: NEXT.fetch_add(1, Relaxed),
             def,
+            rows: rows.most(),
             words,
-            slots: Slots::reserve(words),
+            within: AtomicU64::new(0),
+            overlaps: AtomicU64::new(0),
+            slots,
             current: AtomicPtr::new(std::ptr::null_mut()),
             retired: AtomicPtr::new(std::ptr::null_mut()),
         });
@@ -113,18 +150,37 @@ impl Table {
         // A table without it is one whose pages were used again.
         let head = pages::take(log, content, 0, HEAD_WORDS);
         log.append(Draft::new(Entry::Table, self.number).text(&json));
-        let keys = if self.def.key == KeyKind::Site { None } else { KeyIndex::new(log, self.number) };
+        let content = Content { table: self.number, kind: Kind::Incomplete };
+        let incomplete = pages::take(log, content, 0, site::entries().len() / 64 + 1);
+        let keys = if self.def.key == KeyKind::Site { None } else { KeyIndex::new(log, self.number, self.rows) };
         let segments = self.words.div_ceil(SEGMENT);
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let instance = Box::new(Instance {
             log,
             number: NEXT.fetch_add(1, Relaxed),
             head,
+            incomplete,
             keys,
             shared: (0..segments).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
             before: self.current.load(Acquire),
         });
+        self.write_within(&instance);
         self.current.store(Box::into_raw(instance), std::sync::atomic::Ordering::Release);
+    }
+
+    /// States which installation sees the calls of this table, too.
+    pub fn put_within(&self, within: Within) {
+        self.within.store(within.installation.map_or(0, |installation| u64::from(installation) + 1), Relaxed);
+        self.overlaps.store(within.overlaps, Relaxed);
+        // SAFETY: it is null, or a box that is freed with the table.
+        unsafe { self.current.load(Acquire).as_ref() }.into_iter().for_each(|instance| self.write_within(instance));
+    }
+
+    fn write_within(&self, instance: &Instance) {
+        if let Some(head) = instance.head {
+            head[OVERLAPS - HEADER_WORDS].store(self.overlaps.load(Relaxed), Relaxed);
+            head[WITHIN - HEADER_WORDS].store(self.within.load(Relaxed), Relaxed);
+        }
     }
 
     /// The table in a recording, if that is the one that is written now.
@@ -151,11 +207,28 @@ impl Table {
     #[inline(never)]
     fn find_row(&self, key: Key) -> Option<u32> {
         let instance = self.instance(recorder::current()?)?;
-        let row = instance.keys.as_ref().and_then(|keys| keys.row(key));
+        let row = instance.keys.as_ref().and_then(|keys| keys.row(key, self.rows));
         if row.is_none() {
-            instance.lose();
+            instance.lose_at(key.site);
         }
         row
+    }
+
+    /// Counts a value of a site that is lost.
+    #[cold]
+    pub fn lose_at(&self, site: u32) {
+        if let Some(instance) = recorder::current().and_then(|log| self.instance(log)) {
+            instance.lose_at(site);
+        }
+    }
+
+    /// The site that a word is about; 0 if it is not known.
+    fn site_of(&self, instance: &Instance, at: usize) -> u32 {
+        let row = (at / self.def.columns.len()) as u32;
+        match self.def.key {
+            KeyKind::Site => row,
+            _ => instance.keys.as_ref().map_or(0, |keys| keys.site_of(row)),
+        }
     }
 
     /// Merges a word into word `at`, in memory that only this thread writes if it has such memory.
@@ -210,7 +283,7 @@ impl Table {
         match self.shared_word(instance, at) {
             // It never fails: the rule always has a result.
             Some(shared) => _ = shared.fetch_update(Relaxed, Relaxed, |found| Some(merge.words(found, word))),
-            None => instance.lose(),
+            None => instance.lose_at(self.site_of(instance, at)),
         }
     }
 
@@ -265,6 +338,17 @@ impl Drop for Table {
 }
 
 impl Instance {
+    /// Counts a value of a site that found no room; 0 = the site is not known.
+    #[cold]
+    fn lose_at(&self, site: u32) {
+        if let Some(sites) = self.incomplete {
+            // Of a site that came later, and is beyond the bits, nothing is known here.
+            let (word, bit) = sites.get(site as usize / 64).map_or((&sites[0], 0), |word| (word, site % 64));
+            word.fetch_or(1 << bit, Relaxed);
+        }
+        self.lose();
+    }
+
     /// Counts a value that found no room.
     #[cold]
     fn lose(&self) {

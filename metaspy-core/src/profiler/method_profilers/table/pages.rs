@@ -75,7 +75,7 @@ pub(super) fn make_room(log: &'static Log) {
         if std::mem::replace(&mut *freed_in, log.number) != log.number {
             log.note(
                 "There is no room for the tables of all method profilers: those of ended ones give theirs to later ones, \
-                 oldest first. Record with a larger budget.",
+                 oldest first. Set METASPY_BUDGET to a larger size.",
             );
         }
         for (_, at) in ended.range((*table, 0)..=(*table, usize::MAX)) {

@@ -82,6 +82,9 @@ pub(super) enum Missing {
 pub(super) struct Slots(Range<usize>);
 
 impl Slots {
+    /// No slots: threads share all pages of the table.
+    pub const NONE: Slots = Slots(SLOTS..SLOTS);
+
     /// Reserves slots for this many words.
     pub fn reserve(words: usize) -> Slots {
         let segments = words.div_ceil(SEGMENT);
@@ -91,7 +94,7 @@ impl Slots {
             run = if *is_reserved { 0 } else { run + 1 };
             run == segments
         });
-        let Some(end) = end else { return Slots(SLOTS..SLOTS) };
+        let Some(end) = end else { return Slots::NONE };
         let slots = end + 1 - segments..end + 1;
         reserved[slots.clone()].fill(true);
         Slots(slots)

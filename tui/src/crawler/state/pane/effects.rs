@@ -1,10 +1,11 @@
 //! The tab with the tree of effects.
 
 use metaspy_core::{Event, Store};
-use metaspy_report::text::{clean, counted, grouped, last_segment, width};
+use metaspy_report::text::{counted, grouped, width};
 
 use super::{Content, PaneRow, indent};
 use crate::crawler::jobs::{Effects, Reach};
+use crate::crawler::state::name;
 
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
@@ -83,9 +84,7 @@ pub fn summary(store: &Store, effects: &Effects) -> String {
 }
 
 fn by_site(store: &Store, effects: &Effects) -> Vec<String> {
-    let site = |&(site, count): &(_, usize)| {
-        format!("{} {}", grouped(count as u64), clean(last_segment(store.site_path(site))))
-    };
+    let site = |&(site, count): &(_, usize)| format!("{} {}", grouped(count as u64), name::site(store, site));
     effects.by_site.iter().map(site).collect()
 }
 
