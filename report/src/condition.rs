@@ -6,9 +6,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use metaspy_core::Store;
-use metaspy_core::store::{By, DetailLevel, Filter, Measure, Scope};
+use metaspy_core::store::{By, CallBounds, Filter, Gaps, Measure, Scope, Tally};
 
-use crate::text::{duration, grouped, parse_duration_ns, parse_number};
+use crate::text::{counted, duration, grouped, parse_duration_ns, parse_number};
 
 /// A measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,70 +102,161 @@ pub struct Verdict {
     pub condition: String,
     /// The measured value, in ns for times; `None` if it is not known.
     pub value: Option<u64>,
+    /// True if the value is not a lower bound.
+    pub is_exact: bool,
     /// True if the condition holds; `None` if that is not known.
     pub holds: Option<bool>,
     /// The value as text.
     pub text: String,
+    /// What is missing and what to do, if the value is not exact.
+    pub gaps: Vec<String>,
+}
+
+/// What is known of a measured number, in calls or ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bounds {
+    least: u64,
+    /// `None`: no maximum is known.
+    most: Option<u64>,
 }
 
 impl Condition {
-    /// Measures and compares.
+    /// Measures and compares. A condition is decided if every value that agrees with the recording decides it alike.
     pub fn judge(&self, store: &Store, within: &Filter) -> Verdict {
         let filter = within.clone().and(self.filter.clone());
-        let detail = if self.quantity == Quantity::Count { DetailLevel::Counts } else { DetailLevel::All };
-        let tally = store.tally(By::Site, &Scope { filter, detail, ..Scope::default() });
-        let measures = || tally.rows.iter().map(|row| &row.measure);
-        let calls: u64 = measures().map(|measure| measure.count).sum();
-        let timed = calls == 0 || measures().any(|measure| measure.timed > 0);
-        let ticks = match self.quantity {
-            Quantity::Count => None,
-            Quantity::Total => Some(measures().map(|measure| measure.total_ticks).sum()),
-            Quantity::Max => Some(measures().map(|measure| measure.max_ticks).max().unwrap_or(0)),
-            Quantity::SelfTime => {
-                measures().filter(|measure| measure.count > 0).map(|measure| measure.self_ticks).sum()
-            }
+        let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
+        let calls = store.call_bounds(&filter, &tally);
+        let mut gaps = sentences(&calls.gaps, store);
+        let bounds = match self.quantity {
+            Quantity::Count => Some(Bounds { least: calls.least, most: calls.most }),
+            _ => time_bounds(self.quantity, store, &tally, &calls, &mut gaps),
         };
-        let value = match self.quantity {
-            Quantity::Count => Some(calls),
-            _ => ticks.filter(|_| timed).map(|ticks| store.span_ns(ticks)),
-        };
-        // A call that was counted without its site may be one of these.
-        let header = store.header();
-        let may_lack = || header.unnamed > 0 || header.reentrant > 0 || measures().any(|measure| measure.at_least);
-        let is_least = self.quantity == Quantity::Count && may_lack();
-        let text = match (value, self.quantity) {
-            (None, Quantity::SelfTime) => "self time is not known: some calls left the window".into(),
-            (None, _) => "it was not timed".into(),
-            (Some(count), Quantity::Count) if is_least => format!("≥{}", grouped(count)),
-            (Some(count), Quantity::Count) => grouped(count),
-            (Some(ns), _) => {
-                let partial = measures().any(Measure::is_partly_timed);
-                let sign = match self.quantity {
-                    _ if !partial => "",
-                    Quantity::SelfTime => "~",
-                    _ => "≥",
-                };
-                format!("{sign}{}", duration(ns).trim_start())
-            }
-        };
+        let known = bounds.filter(|bounds| bounds.least > 0 || bounds.most.is_some());
         Verdict {
             condition: self.text.clone(),
-            value,
-            holds: value.and_then(|value| match is_least {
-                true => self.operator.holds_from(value, self.limit),
-                false => Some(self.operator.holds(value, self.limit)),
-            }),
-            text,
+            value: known.map(|bounds| bounds.least),
+            is_exact: bounds.is_some_and(Bounds::is_exact),
+            holds: bounds.and_then(|bounds| self.operator.holds_between(bounds, self.limit)),
+            text: known.map_or("not known".to_owned(), |bounds| self.quantity.text(bounds)),
+            gaps,
+        }
+    }
+}
+
+/// The bounds of a time; `None` if nothing is known of it.
+fn time_bounds(
+    quantity: Quantity,
+    store: &Store,
+    tally: &Tally,
+    calls: &CallBounds,
+    gaps: &mut Vec<String>,
+) -> Option<Bounds> {
+    let measures = || tally.rows.iter().map(|row| &row.measure);
+    let untimed = |measure: &Measure| measure.count.saturating_sub(measure.timed).saturating_sub(measure.instants);
+    let untimed: u64 = measures().map(untimed).sum();
+    if untimed > 0 {
+        let count = counted(untimed, "call");
+        gaps.push(format!(
+            "{count} have no time: they only count, were sampled or lost, run, or were instants; {TIMED}"
+        ));
+    }
+    if measures().any(|measure| measure.count > 0) && measures().all(|measure| measure.timed == 0) {
+        gaps.insert(0, "it was not timed".into());
+        return None;
+    }
+    let is_exact = calls.is_exact() && untimed == 0;
+    let exactly = |ticks: u64| Bounds { least: ticks, most: is_exact.then_some(ticks) };
+    let bounds = match quantity {
+        Quantity::Max => exactly(measures().map(|measure| measure.max_ticks).max().unwrap_or(0)),
+        Quantity::SelfTime => {
+            let own: u64 = measures().map(|measure| measure.window_self_ticks).sum();
+            if measures().any(|measure| measure.timed > 0 && measure.self_ticks.is_none()) {
+                gaps.push(format!("calls left the window, and their self time is not known: {WINDOW}"));
+                Bounds { least: own, most: None }
+            } else if untimed > 0 || !tally.self_exact {
+                // The self time of a timed call contains the untimed calls in it.
+                return None;
+            } else {
+                exactly(own)
+            }
+        }
+        Quantity::Total | Quantity::Count => {
+            let most: u64 = measures().map(|measure| measure.total_ticks).sum();
+            // Where nested calls were added up, the longest call alone is certain.
+            let certain =
+                |measure: &Measure| if measure.total_at_most { measure.max_ticks } else { measure.total_ticks };
+            Bounds { least: measures().map(certain).sum(), ..exactly(most) }
+        }
+    };
+    let ns = Bounds { least: store.span_ns(bounds.least), most: bounds.most.map(|ticks| store.span_ns(ticks)) };
+    // If it is not sure of any call that it matches, no time is sure.
+    Some(if calls.least == 0 { Bounds { least: 0, ..ns } } else { ns })
+}
+
+/// How calls get a time.
+const TIMED: &str =
+    "METASPY_MODE=full times every call, a larger METASPY_BUDGET keeps it, and `site:` selects those with a time";
+/// How calls stay in the window.
+const WINDOW: &str = "record with a larger METASPY_BUDGET, or for a shorter time";
+
+/// What is missing, and what to do.
+fn sentences(gaps: &Gaps, store: &Store) -> Vec<String> {
+    let calls = |count: u64| counted(count, "call");
+    let mut sentences = Vec::new();
+    if gaps.without_event > 0 {
+        let calls = calls(gaps.without_event);
+        sentences.push(format!("{calls} without an event in the window may match, too: {WINDOW}"));
+    }
+    if gaps.unnamed > 0 {
+        sentences.push(format!("{} were counted without site and subject: {WINDOW}", calls(gaps.unnamed)));
+    }
+    if gaps.untimed > 0 {
+        sentences.push(format!("the length of {} is not known: {TIMED}", calls(gaps.untimed)));
+    }
+    if gaps.lost_causes > 0 {
+        let calls = calls(gaps.lost_causes);
+        sentences.push(format!("{calls} without an event may be causes: METASPY_MODE=full, and {WINDOW}"));
+    }
+    if gaps.lost_names > 0 {
+        let names = counted(gaps.lost_names, "name");
+        sentences.push(format!("{names} found no room: record with a larger METASPY_BUDGET"));
+    }
+    match store.missing() {
+        _ if !gaps.is_open => {}
+        [] if store.is_live() => sentences.push("the recording changes while it is read: wait for its end".into()),
+        [] => sentences.push(format!("causes left the window, or chains of causes are too long: {WINDOW}")),
+        missing => sentences.push(format!("{}: record again", missing.join("; "))),
+    }
+    sentences
+}
+
+impl Bounds {
+    fn is_exact(self) -> bool {
+        self.most == Some(self.least)
+    }
+}
+
+impl Quantity {
+    fn text(self, bounds: Bounds) -> String {
+        let number = |value: u64| match self {
+            Quantity::Count => grouped(value),
+            _ => duration(value).trim_start().to_owned(),
+        };
+        match bounds.most {
+            _ if bounds.is_exact() => number(bounds.least),
+            Some(most) => format!("{} to {}", number(bounds.least), number(most)),
+            None => format!("≥{}", number(bounds.least)),
         }
     }
 }
 
 impl Operator {
-    /// As [`Operator::holds`], of this value and all larger ones; `None` if that depends.
-    fn holds_from(self, least: u64, limit: u64) -> Option<bool> {
+    /// As [`Operator::holds`], of all values within bounds; `None` if that depends on the value.
+    fn holds_between(self, bounds: Bounds, limit: u64) -> Option<bool> {
+        let (least, most) = (bounds.least, bounds.most.unwrap_or(u64::MAX));
         let is_certain = match self {
-            Operator::Equal | Operator::Unequal => least > limit,
-            _ => self.holds(least, limit) == self.holds(u64::MAX, limit),
+            Operator::Equal | Operator::Unequal => least == most || !(least..=most).contains(&limit),
+            _ => self.holds(least, limit) == self.holds(most, limit),
         };
         is_certain.then(|| self.holds(least, limit))
     }
@@ -179,6 +270,14 @@ impl Operator {
             Operator::Equal => value == limit,
             Operator::Unequal => value != limit,
         }
+    }
+}
+
+impl Verdict {
+    /// Why the condition is not decided, and what to do.
+    pub fn doubt(&self) -> String {
+        let gaps = if self.gaps.is_empty() { "the recording does not know it".into() } else { self.gaps.join("; ") };
+        format!("--fail-if '{}' cannot be decided (it is {}): {gaps}", self.condition, self.text)
     }
 }
 
@@ -210,16 +309,21 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_may_be_too_low_decides_what_larger_ones_decide() {
-        let check = |operator: Operator, holds: [Option<bool>; 3]| {
-            assert_eq!([9, 10, 11].map(|least| operator.holds_from(least, 10)), holds, "{operator:?}");
+    fn a_value_within_bounds_decides_what_all_values_decide() {
+        let check = |operator: Operator, most: Option<u64>, holds: [Option<bool>; 3]| {
+            let judged = [9, 10, 11].map(|least| operator.holds_between(Bounds { least, most }, 10));
+            assert_eq!(judged, holds, "{operator:?}");
         };
-        check(Operator::More, [None, None, Some(true)]);
-        check(Operator::AtLeast, [None, Some(true), Some(true)]);
-        check(Operator::Less, [None, Some(false), Some(false)]);
-        check(Operator::AtMost, [None, None, Some(false)]);
-        check(Operator::Equal, [None, None, Some(false)]);
-        check(Operator::Unequal, [None, None, Some(true)]);
+        check(Operator::More, None, [None, None, Some(true)]);
+        check(Operator::AtLeast, None, [None, Some(true), Some(true)]);
+        check(Operator::Less, None, [None, Some(false), Some(false)]);
+        check(Operator::AtMost, None, [None, None, Some(false)]);
+        check(Operator::Equal, None, [None, None, Some(false)]);
+        check(Operator::Unequal, None, [None, None, Some(true)]);
+        check(Operator::More, Some(11), [None, None, Some(true)]);
+        check(Operator::Equal, Some(11), [None, None, Some(false)]);
+        let judged = |operator: Operator| operator.holds_between(Bounds { least: 3, most: Some(9) }, 10);
+        assert_eq!([Operator::Less, Operator::More, Operator::Equal].map(judged), [true, false, false].map(Some));
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         },
     )?;
     if let Some(unknown) = verdicts.iter().find(|verdict| verdict.holds.is_none()) {
-        return Err(say(format!("--fail-if '{}' cannot be decided: {}", unknown.condition, unknown.text)));
+        return Err(say(unknown.doubt()));
     }
     let missed = outcomes.iter().any(|outcome| outcome.holds() == Some(false));
     if let Some(unknown) = outcomes.iter().find(|outcome| !missed && outcome.holds().is_none()) {

@@ -12,6 +12,7 @@ mod contexts;
 mod demo;
 mod diff;
 mod export;
+mod gates;
 #[cfg(all(feature = "demo", unix))]
 mod killed;
 #[cfg(unix)]

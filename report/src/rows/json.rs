@@ -153,12 +153,16 @@ enum KeyOut<'a> {
 struct ConditionOut<'a> {
     condition: &'a str,
     value: Option<u64>,
+    value_exact: bool,
     failed: Option<bool>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    gaps: &'a [String],
 }
 
 impl<'a> ConditionOut<'a> {
     fn of(verdict: &'a Verdict) -> Self {
-        ConditionOut { condition: &verdict.condition, value: verdict.value, failed: verdict.holds }
+        let Verdict { condition, value, is_exact, holds, gaps, .. } = verdict;
+        ConditionOut { condition, value: *value, value_exact: *is_exact, failed: *holds, gaps }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::platform::lock::lock;
 use crate::scan::blocks::{Head, Ring, Slot};
 use crate::scan::chunks::{Chunk, Summary};
 use crate::scan::lanes::RecordedLane;
+use crate::tally::measure::Measure;
 use metaspy_format::row::OTHERS;
 use metaspy_format::slot::{self, ALL_OUTCOMES};
 use metaspy_format::summary::bit;
@@ -282,7 +283,7 @@ impl Matcher {
     /// True if a row of a tally matches; `None` if a condition needs a value that a row does not have.
     pub fn matches_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
         let asks_for_outcomes = self.tests.iter().any(|(_, test)| matches!(test, Test::Outcome(_)));
-        let holds = self.selects_in_row(site, subject, epoch, meta);
+        let holds = self.selects_in_row(site, subject, epoch, meta, None);
         if asks_for_outcomes && holds == Some(true) { None } else { holds }
     }
 
@@ -295,15 +296,37 @@ impl Matcher {
         })
     }
 
-    /// As [`Matcher::matches_row`], for the calls of the row that end in one of [`Matcher::outcomes`].
-    pub fn selects_in_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
+    /// True if a condition is about causes, and this site is one of them.
+    pub(crate) fn is_cause(&self, site: u32) -> bool {
+        self.tests.iter().any(|(_, test)| match test {
+            Test::Cause(sites, _) => sites.contains(site),
+            // Nothing is known of the subject of a cause without an event.
+            Test::DirectCause(test) => !matches!(&**test, Test::Site(sites) if !sites.contains(site)),
+            _ => false,
+        })
+    }
+
+    /// As [`Matcher::matches_row`], for the calls of the row that end in one of [`Matcher::outcomes`]. The numbers of the row
+    /// may decide a condition on its lengths.
+    pub fn selects_in_row(
+        &self,
+        site: u32,
+        subject: Option<Subject>,
+        epoch: u32,
+        meta: bool,
+        calls: Option<&Measure>,
+    ) -> Option<bool> {
         let belongs = self.members.as_ref().map_or(Some(true), |members| members.holds(SiteId(site), subject));
         if belongs == Some(false) {
             return Some(false);
         }
         let mut known = belongs.is_some();
         for (negated, test) in self.tests.iter().filter(|(_, test)| !matches!(test, Test::Outcome(_))) {
-            match test.of_row(site, subject, epoch, meta) {
+            let holds = match (test, calls) {
+                (Test::Took(compare, ticks), Some(calls)) => of_longest(*compare, *ticks, calls),
+                _ => test.of_row(site, subject, epoch, meta),
+            };
+            match holds {
                 // This row is excluded, whatever the other conditions are.
                 Some(holds) if holds == *negated => return Some(false),
                 Some(_) => {}
@@ -392,6 +415,18 @@ impl Test {
             _ => return None,
         })
     }
+}
+
+/// True or false if a condition on the length holds, or fails, for all calls of a row, which follows from the longest one.
+fn of_longest(compare: Compare, ticks: u64, calls: &Measure) -> Option<bool> {
+    let is_longest_below = match compare {
+        Compare::More | Compare::AtLeast => !compare.holds(calls.max_ticks, ticks),
+        Compare::Less | Compare::AtMost => compare.holds(calls.max_ticks, ticks),
+        Compare::Equal => calls.max_ticks < ticks,
+    };
+    // A row of late ends has times of calls that are counted elsewhere.
+    let is_all_timed = calls.count > 0 && calls.timed == calls.count && calls.running == 0;
+    (is_all_timed && is_longest_below).then_some(matches!(compare, Compare::Less | Compare::AtMost))
 }
 
 fn kinds(store: &Store, name: &str) -> HashSet<u16> {

@@ -76,6 +76,26 @@ pub(crate) enum Condition {
     Text(String),
 }
 
+impl Condition {
+    /// True if only events decide it: rows of tallies have no single lengths and no causes.
+    fn is_of_event(&self) -> bool {
+        matches!(self, Condition::Took(..) | Condition::Cause(_) | Condition::DirectCause(_))
+    }
+
+    /// True if it is about a name or a label.
+    fn is_of_name(&self) -> bool {
+        let is_of_label = |condition: &SubjectCondition| {
+            matches!(condition, SubjectCondition::KindKey(..) | SubjectCondition::Label(_))
+        };
+        match self {
+            Condition::Subject(condition) => is_of_label(condition),
+            Condition::DirectCause(condition) => condition.is_of_name(),
+            Condition::Site(_) | Condition::Cause(_) | Condition::Kind(_) | Condition::Text(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// The ways to select a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SubjectCondition {
@@ -139,6 +159,41 @@ impl Filter {
     /// True if it has no term.
     pub fn is_all(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// The filter without its `took:` terms; `None` if it has none.
+    pub(crate) fn without_lengths(&self) -> Option<Filter> {
+        self.without(|condition| matches!(condition, Condition::Took(..)))
+    }
+
+    /// The filter without the conditions that only events decide, their length and their causes; `None` if it has none.
+    pub(crate) fn without_event_conditions(&self) -> Option<Filter> {
+        self.without(Condition::is_of_event)
+    }
+
+    /// True if a length or a cause excludes calls.
+    pub(crate) fn excludes_by_event(&self) -> bool {
+        self.terms.iter().any(|term| term.negated && term.condition.is_of_event())
+    }
+
+    /// True if a condition is about causes.
+    pub(crate) fn asks_for_causes(&self) -> bool {
+        self.terms.iter().any(|term| matches!(term.condition, Condition::Cause(_) | Condition::DirectCause(_)))
+    }
+
+    /// True if a condition is about names or labels.
+    pub(crate) fn asks_for_names(&self) -> bool {
+        self.terms.iter().any(|term| term.condition.is_of_name())
+    }
+
+    /// True if a name or a label excludes calls.
+    pub(crate) fn excludes_by_name(&self) -> bool {
+        self.terms.iter().any(|term| term.negated && term.condition.is_of_name())
+    }
+
+    fn without(&self, is_left_out: impl Fn(&Condition) -> bool) -> Option<Filter> {
+        let terms: Vec<Term> = self.terms.iter().filter(|term| !is_left_out(&term.condition)).cloned().collect();
+        (terms.len() < self.terms.len()).then(|| Filter { text: self.text.clone(), terms })
     }
 
     /// True if it selects sites and nothing else: then it passes all calls of a method, or none.

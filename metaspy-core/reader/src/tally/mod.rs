@@ -4,6 +4,7 @@
 //! pages of the lanes. Each call is in exactly one of the three.
 
 pub(crate) mod aggregate;
+pub(crate) mod bounds;
 mod cover;
 pub(crate) mod fold;
 pub(crate) mod folds;
@@ -287,7 +288,7 @@ impl Store {
             let (subject, all, chosen) = (row.subject(), row.measure(source), row.measure_of(source, outcomes));
             // A row without a call of its own has ends of calls that are counted elsewhere.
             let unknown = if all.count == 0 { all.running.wrapping_neg() } else { all.count };
-            match (matcher.selects_in_row(who.site, subject, who.epoch, who.meta), chosen) {
+            match (matcher.selects_in_row(who.site, subject, who.epoch, who.meta, Some(&all)), chosen) {
                 // The causes of these calls are unknown.
                 (Some(true), _) if scope.under.is_some() => part.unknown = part.unknown.saturating_add(all.count),
                 (Some(true), Some(measure)) if measure == Measure::default() => {}

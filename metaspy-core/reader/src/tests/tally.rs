@@ -128,6 +128,9 @@ fn outcomes_of_calls_that_left_the_window_are_counted_by_a_filter() {
         ("outcome:returned", 0, 105),
         ("outcome:running", 0, 6),
         ("took:>1ns", 0, 106),
+        // The longest call of a row is known, if all were timed.
+        ("took:>1us", 0, 6),
+        ("took:<1us site:layout", 101, 6),
     ] {
         for detail in [DetailLevel::All, DetailLevel::Counts] {
             let scope = Scope { detail, ..Scope::matching(filter.parse().expect("a filter")) };

@@ -1,0 +1,107 @@
+//! Bounds of the number of calls that pass a filter: what a recording does not know of them, in numbers.
+
+use crate::Store;
+use crate::filter::Filter;
+use crate::tally::measure::Measure;
+use crate::tally::{By, Scope, Tally};
+use metaspy_format::row::COUNT;
+
+/// The number of calls that pass a filter, as far as a recording knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallBounds {
+    /// The calls that surely pass.
+    pub least: u64,
+    /// The calls that may pass. `None` if that is unbounded.
+    pub most: Option<u64>,
+    /// What makes the two differ.
+    pub gaps: Gaps,
+}
+
+/// What a recording does not know of the calls that pass a filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gaps {
+    /// Calls without an event in the window: a condition of the filter is not recorded of them.
+    pub without_event: u64,
+    /// Calls that were counted without site and subject.
+    pub unnamed: u64,
+    /// Calls without a length, if the filter asks for it.
+    pub untimed: u64,
+    /// Calls that may be the causes that the filter asks for, and have no event.
+    pub lost_causes: u64,
+    /// Names and labels that found no room, if the filter asks for names.
+    pub lost_names: u64,
+    /// True if a part of the recording is missing or changed during the reading, or if a cause has left the window.
+    pub is_open: bool,
+}
+
+impl CallBounds {
+    /// True if the number is known.
+    pub fn is_exact(&self) -> bool {
+        self.most == Some(self.least)
+    }
+}
+
+impl Store {
+    /// The number of calls of the application that pass a filter. `tally` is their tally by site, with all details.
+    pub fn call_bounds(&self, filter: &Filter, tally: &Tally) -> CallBounds {
+        let (counted, unnamed) = (calls(tally), self.unnamed());
+        let gaps = Gaps {
+            without_event: tally.unknown.map_or(0, |unknown| unknown.saturating_sub(unnamed)),
+            unnamed,
+            untimed: self.untimed(filter),
+            lost_causes: self.lost_causes(filter),
+            lost_names: if filter.asks_for_names() {
+                self.header().arena_lost + self.header().statements_lost
+            } else {
+                0
+            },
+            is_open: tally.unknown.is_none(),
+        };
+        // A condition that seems not to hold may hold, so its negation may select too many.
+        let is_too_high = filter.excludes_by_event() && (gaps.untimed > 0 || gaps.lost_causes > 0 || gaps.is_open)
+            || filter.excludes_by_name() && gaps.lost_names > 0;
+        CallBounds {
+            least: if is_too_high { 0 } else { counted },
+            most: if gaps.lost_names > 0 { None } else { self.most_calls(filter, tally, &gaps) },
+            gaps,
+        }
+    }
+
+    fn most_calls(&self, filter: &Filter, tally: &Tally, gaps: &Gaps) -> Option<u64> {
+        let add = |unknown: u64| calls(tally).saturating_add(unknown).saturating_add(gaps.untimed);
+        let counted = tally.unknown.filter(|_| gaps.lost_causes == 0).map(add);
+        let without_conditions = filter.without_event_conditions().filter(|_| counted != Some(calls(tally)));
+        let of_any = without_conditions.and_then(|wider| {
+            let tally = self.tally(By::Site, &Scope::matching(wider));
+            tally.unknown.map(|unknown| calls(&tally).saturating_add(unknown))
+        });
+        [counted, of_any].into_iter().flatten().min()
+    }
+
+    /// The calls that would pass the filter if they were as long as it requires, and have no length.
+    fn untimed(&self, filter: &Filter) -> u64 {
+        let Some(of_any_length) = filter.without_lengths() else { return 0 };
+        let untimed = |measure: &Measure| measure.count.saturating_sub(measure.timed).saturating_sub(measure.instants);
+        let tally = self.tally(By::Site, &Scope::matching(of_any_length));
+        tally.rows.iter().map(|row| untimed(&row.measure)).fold(0, u64::saturating_add)
+    }
+
+    /// The calls that may be causes and have no event: calls that were lost, and calls of the causes' sites that only count.
+    fn lost_causes(&self, filter: &Filter) -> u64 {
+        if !filter.asks_for_causes() {
+            return 0;
+        }
+        let matcher = self.compile(filter, 0..=0);
+        let (ring, mut calls) = (self.ring(), self.unnamed());
+        ring.page_rows(&ring.folds(), |row| {
+            if row.who().lost || matcher.is_cause(row.who().site) {
+                calls = calls.saturating_add(row.0[COUNT]);
+            }
+        });
+        calls
+    }
+}
+
+fn calls(tally: &Tally) -> u64 {
+    tally.rows.iter().map(|row| row.measure.count).fold(0, u64::saturating_add)
+}
