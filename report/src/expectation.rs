@@ -47,13 +47,13 @@ impl FromStr for Expectation {
 pub struct Outcome {
     /// As it was written.
     expectation: String,
-    /// Checked events in the window.
+    /// Checked calls: all of them where the tallies decide it, otherwise the events in the window.
     judged: u64,
-    /// Events that miss it.
+    /// Calls that miss it.
     missed: u64,
     /// Calls without an event: it is not known if they miss it.
     unknown: u64,
-    /// True if every event was decided: no chain of reasons was too long.
+    /// True if every checked call was decided: no chain of reasons was too long or led out of the window.
     exact: bool,
     /// The oldest events that miss it.
     offenders: Vec<Offender>,
@@ -77,16 +77,47 @@ impl Expectation {
     pub fn judge(&self, store: &Store, within: &Filter) -> Outcome {
         let every = within.clone().and(self.every.clone());
         let found = store.violations(&every, &self.holds, NAMED);
-        let tally = store.tally(By::Site, &Scope { filter: every, detail: DetailLevel::Counts, ..Scope::default() });
-        let calls: u64 = tally.rows.iter().map(|row| row.measure.count).sum();
+        let offenders = found.events.iter().map(|event| Offender::of(store, event)).collect();
+        let expectation = self.text.clone();
+        let all = Calls::of(store, every.clone());
+        if let Some(missed) = self.missed_by_tally(store, every, all) {
+            return Outcome { expectation, judged: all.count, missed, unknown: 0, exact: true, offenders };
+        }
         Outcome {
-            expectation: self.text.clone(),
+            expectation,
             judged: found.checked,
             missed: found.violated,
-            unknown: calls.saturating_sub(found.checked),
-            exact: found.exact,
-            offenders: found.events.iter().map(|event| Offender::of(store, event)).collect(),
+            unknown: all.count.saturating_sub(found.checked).saturating_add(all.unknown.unwrap_or(0)),
+            exact: found.exact && all.unknown.is_some(),
+            offenders,
         }
+    }
+
+    /// The calls that miss it, in the window and beyond it. `None` if the tallies do not know that.
+    fn missed_by_tally(&self, store: &Store, every: Filter, all: Calls) -> Option<u64> {
+        // A live recording has more calls at the second reading, and a level of the second filter selects other calls.
+        let is_comparable = all.is_exact() && !store.is_live() && !self.holds.mentions_level();
+        let held = Some(every.and(self.holds.clone())).filter(|_| is_comparable).map(|both| Calls::of(store, both))?;
+        held.is_exact().then(|| all.count.saturating_sub(held.count))
+    }
+}
+
+/// The calls that pass a filter.
+#[derive(Clone, Copy)]
+struct Calls {
+    count: u64,
+    /// Further calls that may pass it; `None` if their number is not known.
+    unknown: Option<u64>,
+}
+
+impl Calls {
+    fn of(store: &Store, filter: Filter) -> Calls {
+        let tally = store.tally(By::Site, &Scope { filter, detail: DetailLevel::Counts, ..Scope::default() });
+        Calls { count: tally.rows.iter().map(|row| row.measure.count).sum(), unknown: tally.unknown }
+    }
+
+    fn is_exact(self) -> bool {
+        self.unknown == Some(0)
     }
 }
 
@@ -109,8 +140,9 @@ impl Outcome {
     /// True if it holds; `None` if that cannot be decided.
     pub fn holds(&self) -> Option<bool> {
         match (self.missed, self.unknown) {
-            // An event that seems to miss it may have a reason that was not reached.
-            (1.., _) if !self.exact => None,
+            // An event that seems to miss it may have a reason that was not reached, and one that seems to match it may
+            // have one that excludes it.
+            _ if !self.exact => None,
             (0, 0) => Some(true),
             (0, _) => None,
             _ => Some(false),
@@ -130,11 +162,16 @@ impl Outcome {
     /// The reason why it cannot be decided.
     pub fn doubt(&self) -> String {
         if !self.exact {
-            return format!("--expect '{}' cannot be decided: some chains of reasons are too long", self.expectation);
+            return format!(
+                "--expect '{}' cannot be decided: chains of reasons are too long or lead out of the window, or a part of \
+                 the recording is missing; record with a larger METASPY_BUDGET, or for a shorter time",
+                self.expectation
+            );
         }
         let calls = counted(self.unknown, "call");
         format!(
-            "--expect '{}' cannot be decided: {calls} left the window, and only their number is known",
+            "--expect '{}' cannot be decided: {calls} left the window, and only their number is known; record with a \
+             larger METASPY_BUDGET, or for a shorter time",
             self.expectation
         )
     }

@@ -9,6 +9,7 @@
 //! - [`coverage`]: what of a program ran: the text of `cargo metaspy`.
 //! - [`functions`]: functions by processor time, of recordings with samples.
 //! - [`types`]: the types that arrived at methods.
+//! - [`gate`]: the decision of a check.
 //! - [`condition`] and [`expectation`]: checks that a report passes or fails.
 //! - [`diff`]: the difference of two versions.
 //! - [`grammar`]: the coverage of a grammar.
@@ -28,6 +29,7 @@ pub mod types;
 
 pub mod condition;
 pub mod expectation;
+pub mod gate;
 
 pub mod diff;
 

@@ -5,15 +5,12 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use metaspy_core::Selector;
-use metaspy_report::coverage::{Baseline, Comparison, Run};
-use metaspy_report::text::{counted, percent};
+use metaspy_report::coverage::{Baseline, Comparison, Run, gate};
+use metaspy_report::gate::Decision;
 
 use crate::cargo_metaspy::UNUSABLE;
 use crate::cargo_metaspy::arguments::Woven;
 use crate::cargo_metaspy::profilers::Requested;
-
-/// Lost methods that are named.
-const NAMED: usize = 20;
 
 /// The conditions of a run.
 pub struct Conditions {
@@ -84,24 +81,16 @@ impl Conditions {
         let is_gate = self.fail_under.is_some() || self.baseline.is_some();
         if is_gate && !recorded {
             fail(1, "no program recorded anything, so --fail-under and --baseline do not hold".to_owned());
-        } else if let Some(least) = self.fail_under {
-            let ratio = run.program.ratio();
-            if ratio.methods == 0 {
-                fail(1, "--fail-under: the programs have no functions with a hook".to_owned());
-            } else if ratio.rate() * 100.0 < least {
-                let ran = percent(ratio.covered.into(), ratio.methods.into());
-                let of = format!("{} of {}", ratio.covered, counted(ratio.methods.into(), "method"));
-                fail(1, format!("--fail-under: {of} ran ({ran}), and {least} % is required"));
-            }
+            return failures;
         }
-        if let Some(Comparison { lost, .. }) = comparison.filter(|it| recorded && !it.lost.is_empty()) {
-            let more = lost.len().saturating_sub(NAMED);
-            let mut names: Vec<String> = lost.iter().take(NAMED).cloned().collect();
-            if more > 0 {
-                names.push(format!("{more} more"));
+        let fail_under = self.fail_under.map(|least| gate::fail_under(least, run));
+        let baseline = self.baseline.as_ref().zip(comparison).map(|(before, it)| gate::baseline(before, it, run));
+        for decision in [fail_under, baseline].into_iter().flatten() {
+            match decision {
+                Decision::Holds => {}
+                Decision::Fails(message) => fail(1, message),
+                Decision::Undecided(message) => fail(UNUSABLE, message),
             }
-            let what = counted(lost.len() as u64, "method");
-            fail(1, format!("--baseline: {what} ran before and not now: {}", names.join(", ")));
         }
         failures
     }

@@ -97,7 +97,7 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
         let _ = write_text(&mut text, &contexts, options.shown.shown(1.0), options.top.rows().limit(CONTEXTS));
         lines.push(String::from_utf8_lossy(&text).trim_end().to_owned());
     }
-    if let Some(Comparison { gained, lost, new, gone }) = comparison {
+    if let Some(Comparison { gained, lost, new, gone, .. }) = comparison {
         let [gained, lost, new, gone] = [gained, lost, new, gone].map(|paths| grouped(paths.len() as u64));
         lines.push(format!("since the baseline: {gained} methods gained, {lost} lost, {new} new, {gone} gone"));
     }

@@ -38,6 +38,10 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     if options.json.replaces_text() {
         failed.iter().for_each(|judgement| complain("metaspy", judgement));
     }
+    let undecided = judgements.iter().find(|judgement| judgement.is_undecided());
+    if let Some(undecided) = undecided.filter(|_| failed.is_empty()) {
+        return Err(say(format!("--fail-on: {undecided}")));
+    }
     Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
 }
 

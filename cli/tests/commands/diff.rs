@@ -116,6 +116,48 @@ fn a_check_decides_how_the_command_ends() {
     assert!(code == 2 && error.contains("write 'count +10%'"), "{error}");
 }
 
+/// No gate passes over what the recordings do not know: it fails, or it is not decided and the command states why.
+#[test]
+fn a_check_of_recordings_that_lack_something_never_passes() {
+    use metaspy_core::recording::Policy;
+    let whole = fixture::closed("diff-whole.spy", 8_000);
+    let recorded = |name: &str, policy: Policy| {
+        let path = fixture::directory().join(name);
+        let _turn = fixture::turn();
+        let (recording, installed) = fixture::begin(metaspy_core::Recording::file(&path).policy(policy), 8_000);
+        drop(installed);
+        recording.close();
+        path
+    };
+    let lost = recorded("diff-lost.spy", Policy::KeepOldest);
+    let folded = recorded("diff-folded.spy", Policy::KeepNewest);
+    let empty = fixture::closed("diff-empty.spy", 0);
+    let cut = fixture::directory().join("diff-cut.spy");
+    let bytes = std::fs::read(&whole).expect("it was written");
+    std::fs::write(&cut, &bytes[..bytes.len() / 2]).expect("it can be written");
+    let panicked = ["--filter", "outcome:panicked"];
+    let of_lane = ["--filter", "lane:page"];
+    for (after, filter, gate, code, words) in [
+        // Counts and outcomes are in the tallies.
+        (&folded, &[][..], "count +0%", 0, "passed"),
+        (&folded, &panicked, "count +0%", 0, "passed"),
+        (&lost, &[], "count +0%", 0, "passed"),
+        (&lost, &[], "time -99%", 2, "UNDECIDED: time -99%: not known exactly: "),
+        (&folded, &[], "self -99%", 2, "UNDECIDED: self -99%: not known exactly: "),
+        (&folded, &of_lane, "count +0%", 2, "calls may lack in "),
+        (&folded, &of_lane, "time +0%", 2, "calls may lack in "),
+        (&cut, &[], "count +0%", 2, "calls may lack in "),
+        (&empty, &[], "count +0%", 1, "there was nothing to compare: "),
+        (&empty, &panicked, "count +0%", 1, "there was nothing to compare: "),
+    ] {
+        let line = [&["diff", text(&whole), text(after), "--fail-on", gate], filter].concat();
+        let (ended_with, out, error) = ended(&line);
+        assert_eq!(ended_with, code, "{line:?}: {out}{error}");
+        assert!(out.contains(words), "{line:?}: {out}{error}");
+        assert_eq!(error.contains("UNDECIDED"), code == 2, "{line:?}: {error}");
+    }
+}
+
 #[test]
 fn a_version_without_events_is_compared_and_a_missing_recording_is_refused() {
     let (before, after) = (fixture::closed("diff-e.spy", 1), fixture::closed("diff-f.spy", 3));

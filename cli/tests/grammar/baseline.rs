@@ -80,6 +80,20 @@ fn another_start_rule_is_reported() {
 }
 
 #[test]
+fn a_baseline_of_another_grammar_ends_with_2() {
+    let place = Place::new("other_grammar").file("list.pest", LIST).file("in/a", "1,x");
+    let (_, old, _) = place.run(&[&RULE[..], &["in", "--json"]].concat());
+    let other: Value = serde_json::from_str(&old).expect("it is JSON");
+    let mut other = other;
+    for production in other["productions"].as_array_mut().expect("there are some") {
+        production["name"] = format!("other_{}", production["name"].as_str().expect("it has a name")).into();
+    }
+    let place = place.file("old.json", other.to_string());
+    let (code, _, error) = place.run(&[&RULE[..], &["in", "--baseline", "old.json"]].concat());
+    assert!(code == 2 && error.contains("--baseline cannot be decided: no production is in use both"), "{error}");
+}
+
+#[test]
 fn a_baseline_that_cannot_be_read_ends_with_2_before_anything_is_parsed() {
     let place = Place::with_lists("unreadable").file("list.txt", "1,2").file("other.json", "{\"format\": 1}");
     let place = place.file("newer.json", r#"{"format": 2, "rule": "a", "digest": "", "productions": []}"#);

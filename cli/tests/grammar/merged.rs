@@ -57,6 +57,23 @@ fn a_part_that_was_killed_counts_and_is_named() {
     assert_eq!(code, 0);
 }
 
+/// Calls that were counted without their production may have matched.
+#[test]
+fn counts_that_are_too_low_fail_no_gate_and_pass_none() {
+    let place = parts("merged_inexact");
+    let path = place.path("parts/b.spy");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[sb::UNNAMED * 8..sb::UNNAMED * 8 + 8].copy_from_slice(&3_u64.to_le_bytes());
+    fs::write(&path, bytes).unwrap();
+    let (code, _, error) = place.run(&["report", "parts", "--fail-under", "99"]);
+    assert!(
+        code == 2 && error.contains("--fail-under 99 cannot be decided: ") && error.contains("METASPY_BUDGET"),
+        "{error}"
+    );
+    let (code, _, error) = place.run(&["report", "parts", "--fail-under", "1"]);
+    assert_eq!((code, error.as_str()), (0, ""), "more calls would cover more");
+}
+
 #[test]
 fn files_that_are_no_recordings_are_named_and_an_empty_directory_has_a_hint() {
     let place = parts("merged_unreadable").file("parts/c.spy", "a letter").file("empty/none.txt", "");

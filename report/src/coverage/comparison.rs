@@ -12,6 +12,13 @@ use crate::program::{Element, Program};
 pub struct Baseline {
     format: u32,
     methods: Vec<Earlier>,
+    /// False if its counts are lower bounds.
+    #[serde(default = "yes")]
+    pub(super) exact: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A method as it was.
@@ -55,6 +62,9 @@ pub struct Comparison {
     pub new: Vec<String>,
     /// Methods that are no longer in the program.
     pub gone: Vec<String>,
+    /// The number of methods that are in both.
+    #[serde(skip)]
+    pub common: usize,
 }
 
 impl Comparison {
@@ -77,6 +87,7 @@ impl Comparison {
             lost: both(true, false),
             new: only(&now, &before),
             gone: only(&before, &now),
+            common: before.keys().filter(|path| now.contains_key(**path)).count(),
         }
     }
 }
@@ -110,8 +121,13 @@ mod tests {
             (woven("a", "a_test", "c=1 test"), 0),
         ]);
         let list = |path: &str| vec![path.to_owned()];
-        let expected =
-            Comparison { gained: list("a::gained"), lost: list("a::lost"), new: list("a::new"), gone: list("a::gone") };
+        let expected = Comparison {
+            gained: list("a::gained"),
+            lost: list("a::lost"),
+            new: list("a::new"),
+            gone: list("a::gone"),
+            common: 3,
+        };
         assert_eq!(Comparison::new(&before, &now), expected);
     }
 

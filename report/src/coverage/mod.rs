@@ -3,6 +3,7 @@
 mod by_test;
 mod comparison;
 mod constants;
+pub mod gate;
 mod patterns;
 pub mod text;
 
@@ -28,6 +29,9 @@ pub struct Run {
     pub processes: Option<usize>,
     /// Reasons why numbers may be too low, as sentences.
     pub doubts: Vec<String>,
+    /// Programs without a recording, and recordings that could not be read whole, as sentences. Methods of theirs may be
+    /// absent.
+    pub unread: Vec<String>,
 }
 
 impl Run {
@@ -38,7 +42,8 @@ impl Run {
         if !program.exact {
             doubts.push("the counts may be too low: `metaspy report` states why".into());
         }
-        Run { program, processes: Some(store.processes().len().max(1)), doubts }
+        let unread = store.missing().to_vec();
+        Run { program, processes: Some(store.processes().len().max(1)), doubts, unread }
     }
 
     /// True if every number is exact.

@@ -77,18 +77,49 @@ pub struct Judgement {
     pub failures: Vec<(String, String)>,
     /// The numbers that were compared; 0 if no recording has them, which fails as well.
     pub compared: usize,
+    /// What was not judged because its numbers are not exact.
+    pub unjudged: Vec<String>,
+    /// Recordings that have nothing to compare, or may lack calls.
+    pub doubtful: Vec<String>,
 }
 
 impl Judgement {
     /// True if a thing fails, or if there was nothing to compare.
     pub fn is_failure(&self) -> bool {
-        !self.failures.is_empty() || self.compared == 0
+        !self.failures.is_empty() || (self.compared == 0 && self.unjudged.is_empty())
+    }
+
+    /// True if nothing is known to fail, and something was not judged.
+    pub fn is_undecided(&self) -> bool {
+        self.failures.is_empty() && !self.unjudged.is_empty()
+    }
+
+    /// What is missing, and what to do.
+    fn missing(&self) -> String {
+        let named = self.unjudged.iter().take(FEW).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = match self.unjudged.len().saturating_sub(FEW) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let what = format!("not known exactly: {named}{more}");
+        if self.doubtful.is_empty() {
+            let advice = "record with a larger METASPY_BUDGET, or leave these rows out with --filter";
+            return format!("{what}; {advice}");
+        }
+        format!("{what}; calls may lack in {}: `metaspy report` states why", self.doubtful.join(", "))
     }
 }
 
 impl fmt::Display for Judgement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_undecided() {
+            return write!(f, "UNDECIDED: {}: {}", self.gate, self.missing());
+        }
         match (self.compared, self.failures.len()) {
+            (0, _) if !self.doubtful.is_empty() => {
+                let empty = self.doubtful.join(", ");
+                write!(f, "FAILED: {}: there was nothing to compare: {empty} has no calls", self.gate)
+            }
             (0, _) => write!(f, "FAILED: {}: there was nothing to compare", self.gate),
             (_, 0) => write!(f, "passed: {}", self.gate),
             (_, count) => {
@@ -107,6 +138,8 @@ impl fmt::Display for Judgement {
 const ROUNDING: f64 = 1e-9;
 /// Failures that the text names.
 const NAMED: usize = 20;
+/// Rows without exact numbers that the text names.
+const FEW: usize = 5;
 
 impl Gate {
     /// The gate as it was written.
@@ -116,6 +149,7 @@ impl Gate {
 
     /// Judges every thing that both versions have, and the sum of all. A change is judged by the end of its interval that
     /// is nearer to no change, so noise alone fails rarely; with one recording of each version, by the ratio itself.
+    /// Numbers that are not exact are not judged, and leave the gate undecided.
     pub fn judge(&self, diff: &Diff) -> Judgement {
         let whole = match self.quantity {
             Quantity::Count => Some(&diff.count),
@@ -127,20 +161,52 @@ impl Gate {
         let rows = diff.rows.iter().filter(|row| row.presence == Presence::Both);
         let rows = rows.filter_map(|row| Some((row.label.as_str(), self.of(row)?)));
         let all = whole.map(|change| ("all together", change)).into_iter().chain(rows);
-        let mut judgement = Judgement { gate: self.text.clone(), failures: Vec::new(), compared: 0 };
-        for (label, change) in all {
+        let mut judgement = Judgement {
+            gate: self.text.clone(),
+            failures: Vec::new(),
+            compared: 0,
+            unjudged: Vec::new(),
+            doubtful: diff.empty.clone(),
+        };
+        if !diff.empty.is_empty() {
+            return judgement;
+        }
+        judgement.doubtful.clone_from(&diff.incomplete);
+        // The columns of method profilers do not come from the events.
+        let is_lacking = !matches!(self.quantity, Quantity::Column(_)) && !diff.incomplete.is_empty();
+        for (label, change) in all.filter(|_| !is_lacking) {
             judgement.compared += 1;
             if self.fails(change) {
                 judgement.failures.push((label.to_owned(), self.sentence(change)));
             }
         }
+        if is_lacking {
+            judgement.unjudged.push("every row".to_owned());
+        }
+        let in_both = diff.rows.iter().filter(|row| row.presence == Presence::Both);
+        let inexact = in_both.filter(|row| !is_lacking && !self.is_exact(row));
+        judgement.unjudged.extend(inexact.map(|row| row.label.clone()));
         judgement
     }
 
+    /// False if the row has such a number, and it is not exact.
+    fn is_exact(&self, row: &Row) -> bool {
+        match &self.quantity {
+            Quantity::Count => row.is_exact || row.is_unobserved_in_one,
+            Quantity::Total => !row.is_partly_timed && !row.lacks_total,
+            Quantity::SelfTime => !row.is_partly_timed && !row.lacks_self,
+            Quantity::Column(name) => !row.lower_bounds.contains(name),
+            Quantity::Allocations | Quantity::Bytes => true,
+        }
+    }
+
+    /// The number of a row, if it is exact.
     fn of<'r>(&self, row: &'r Row) -> Option<&'r Change> {
+        if !self.is_exact(row) {
+            return None;
+        }
         match &self.quantity {
             Quantity::Count => Some(&row.count),
-            Quantity::Total | Quantity::SelfTime if row.is_partly_timed => None,
             Quantity::Total => row.total_ns.as_ref(),
             Quantity::SelfTime => row.self_ns.as_ref(),
             Quantity::Column(name) => row.columns.get(name),

@@ -77,5 +77,7 @@ fn judgement(judgement: &Judgement) -> Value {
         "failed": judgement.is_failure(),
         "compared": judgement.compared,
         "failures": failures.collect::<Vec<_>>(),
+        "undecided": judgement.is_undecided(),
+        "unjudged": judgement.unjudged,
     })
 }

@@ -30,7 +30,7 @@ pub mod side;
 mod sort;
 pub mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::rows;
@@ -115,6 +115,10 @@ pub struct Diff {
     pub allocations: Option<(Change, Change)>,
     /// Sentences about what cannot be compared, and about counts that are not exact.
     pub notes: Vec<String>,
+    /// Recordings that may lack calls, beyond those that rows with a lower bound may lack.
+    pub incomplete: Vec<String>,
+    /// Recordings without any call.
+    pub empty: Vec<String>,
 }
 
 /// A thing in both versions.
@@ -142,8 +146,14 @@ pub struct Row {
     pub self_ns: Option<Change>,
     /// True if the times lack some calls. Such times are shown, and are no change.
     pub is_partly_timed: bool,
+    /// True if some of the recordings with calls have a total time and others have none, or only an upper bound.
+    pub lacks_total: bool,
+    /// As `lacks_total`, of the self time: it is unknown where calls left the window.
+    pub lacks_self: bool,
     /// Columns of method profilers, as `profiler.column`.
     pub columns: BTreeMap<String, Change>,
+    /// The columns that are lower bounds.
+    pub lower_bounds: BTreeSet<String>,
 }
 
 /// The versions that have a thing. A site that exists and was not called is in its version.
@@ -230,7 +240,9 @@ impl Diff {
             notes.push(format!("{rows} with `~`: times of a part of the calls, which are no change and not judged"));
         }
         let is_filtered = before.is_filtered || after.is_filtered;
-        Ok(Diff { by, recordings, is_timed, is_filtered, rows, count, self_ns, allocations, notes })
+        let both = |of: fn(&Side) -> &Vec<String>| of(before).iter().chain(of(after)).cloned().collect();
+        let (incomplete, empty) = (both(|side| &side.incomplete), both(|side| &side.empty));
+        Ok(Diff { by, recordings, is_timed, is_filtered, rows, count, self_ns, allocations, notes, incomplete, empty })
     }
 
     /// The rows with a change: another count, a time whose interval does not contain 1, or a thing of one version. With
@@ -261,6 +273,16 @@ impl Row {
             Sample::new(thing.numbers.iter().map(|numbers| numbers.count).chain(absent))
         };
         let all = || before.numbers.iter().chain(&after.numbers);
+        // What was not called took no time, where the other version was timed.
+        let times = |of: &dyn Fn(&Numbers) -> Option<u64>| {
+            let is_timed = all().any(|numbers| of(numbers).is_some());
+            let time = |numbers: &Numbers| of(numbers).or((numbers.count == 0).then_some(0));
+            both(change(&time)).filter(|_| is_timed)
+        };
+        let lacks = |of: &dyn Fn(&Numbers) -> Option<u64>| {
+            let is_timed = all().any(|numbers| numbers.total_ns.is_some() || of(numbers).is_some());
+            is_timed && all().any(|numbers| numbers.count > 0 && of(numbers).is_none())
+        };
         let names = all().flat_map(|numbers| numbers.columns.keys());
         let columns = names.filter_map(|name| Some((name.clone(), both(change(&|it| it.columns.get(name).copied()))?)));
         Row {
@@ -272,10 +294,13 @@ impl Row {
             is_unobserved_in_one: false,
             count: Change { before: counts(before, recordings.0), after: counts(after, recordings.1) },
             is_exact: all().all(|numbers| !numbers.at_least),
-            total_ns: both(change(&|numbers| numbers.total_ns)),
-            self_ns: both(change(&|numbers| numbers.self_ns)),
+            total_ns: times(&|numbers| numbers.total_ns),
+            self_ns: times(&|numbers| numbers.self_ns),
             is_partly_timed: all().any(|numbers| numbers.is_partly_timed),
+            lacks_total: lacks(&|numbers| numbers.total_ns) || all().any(|numbers| numbers.total_at_most),
+            lacks_self: lacks(&|numbers| numbers.self_ns),
             columns: columns.collect(),
+            lower_bounds: all().flat_map(|numbers| &numbers.lower_bounds).cloned().collect(),
         }
     }
 

@@ -43,6 +43,10 @@ pub struct Side {
     pub is_filtered: bool,
     /// Sentences about counts that are not exact.
     pub doubts: Vec<String>,
+    /// Recordings that may lack calls, beyond those that rows with a lower bound may lack.
+    pub(super) incomplete: Vec<String>,
+    /// Recordings without any call.
+    pub(super) empty: Vec<String>,
     pub(super) things: BTreeMap<Identity, Thing>,
     /// What the version has, though none of its events passes the filter.
     pub(super) silent: BTreeSet<Identity>,
@@ -71,11 +75,15 @@ pub(super) struct Numbers {
     /// True if the count is a lower bound.
     pub at_least: bool,
     pub total_ns: Option<u64>,
+    /// True if the total time is an upper bound.
+    pub total_at_most: bool,
     pub self_ns: Option<u64>,
     /// True if the times lack some calls.
     pub is_partly_timed: bool,
     /// Columns of method profilers, as `profiler.column`.
     pub columns: BTreeMap<String, u64>,
+    /// The columns that are lower bounds.
+    pub lower_bounds: BTreeSet<String>,
 }
 
 impl Side {
@@ -97,6 +105,15 @@ impl Side {
         let report = Report::new(store, by.rows(), filter, Top::All);
         if !report.exact {
             self.doubts.push(format!("{name}: not every count is exact; `metaspy report {name}` states why"));
+        }
+        // The subjects that share a row make only marked rows inexact.
+        let is_read_whole = report.totals.exact && report.totals.unnamed == 0 && report.damage.is_empty();
+        let is_complete = report.exact || (report.has_others && is_read_whole && filter.is_all());
+        if !is_complete {
+            self.incomplete.push(name.to_owned());
+        }
+        if report.totals.emitted == 0 && report.rows.iter().all(|row| row.profiles.is_empty()) {
+            self.empty.push(name.to_owned());
         }
         let mut is_timed = false;
         for row in report.rows.iter().filter(|row| by != By::Method || is_method(row)) {
@@ -187,13 +204,19 @@ impl Numbers {
                 _ => None,
             })
         });
+        let lower_bounds = row.profiles.iter().flat_map(|(profiler, columns)| {
+            let least = columns.iter().filter(|(_, value)| matches!(value.value, Value::AtLeast(_)));
+            least.map(move |(name, _)| format!("{profiler}.{name}"))
+        });
         Numbers {
             count: row.measure.count,
             at_least: row.measure.at_least,
             total_ns: row.total_ns(store).or_else(|| of_calls("total")),
             self_ns: row.self_ns(store).or_else(|| of_calls("self")),
+            total_at_most: row.measure.total_at_most,
             is_partly_timed: row.measure.is_partly_timed(),
             columns: columns.collect(),
+            lower_bounds: lower_bounds.collect(),
         }
     }
 
@@ -207,7 +230,9 @@ impl Numbers {
         self.at_least |= other.at_least;
         self.total_ns = sum(self.total_ns, other.total_ns);
         self.self_ns = sum(self.self_ns, other.self_ns);
+        self.total_at_most |= other.total_at_most;
         self.is_partly_timed |= other.is_partly_timed;
+        self.lower_bounds.extend(other.lower_bounds);
         for (name, number) in other.columns {
             let own = self.columns.entry(name).or_default();
             *own = own.saturating_add(number);

@@ -80,6 +80,7 @@ fn times_of_a_part_of_the_calls_are_no_change_and_not_judged() {
     let (whole, partly) = (diff(false), diff(true));
     assert_eq!((whole.changed().count(), gate.judge(&whole).failures.len()), (1, 2));
     assert_eq!((partly.changed().count(), gate.judge(&partly).compared), (0, 0));
+    assert!(gate.judge(&partly).is_undecided() && gate.judge(&gone).is_undecided());
     assert!(partly.notes.iter().any(|note| note.starts_with("1 row with `~`")), "{:?}", partly.notes);
     let mut text = Vec::new();
     text::write(&mut text, &partly, crate::table::Top::All, &[]).expect("memory can be written");
@@ -111,4 +112,63 @@ fn recordings_of_different_programs_are_refused_by_name() {
     // Programs of two names with a common site are compared, with a note.
     let diff = Diff::new(By::Site, &side("a", &[("x", 1)]), &side("b", &[("x", 1)])).expect("`x` is in both");
     assert!(diff.notes.iter().any(|note| note.contains("different names")), "{:?}", diff.notes);
+}
+
+#[test]
+fn a_gate_is_not_decided_by_numbers_that_are_not_exact() {
+    let exact = || side("a", &[("site", 100), ("other", 5)]);
+    let of = |change: &dyn Fn(&mut Side)| {
+        let mut side = exact();
+        change(&mut side);
+        side
+    };
+    let first = |side: &mut Side, change: &dyn Fn(&mut Numbers)| {
+        change(&mut side.things.get_mut(&Identity::Path("site".into())).expect("it is there").numbers[0]);
+    };
+    let at_least = of(&|side| first(side, &|numbers| numbers.at_least = true));
+    let incomplete = of(&|side| side.incomplete.push("a.spy".into()));
+    let empty = of(&|side| {
+        side.things.values_mut().for_each(|thing| thing.numbers[0] = Numbers::default());
+        side.empty.push("a.spy".into());
+    });
+    let column = |bound: bool| {
+        of(&|side| {
+            first(side, &|numbers| {
+                numbers.columns.insert("cache.misses".into(), 3);
+                numbers.lower_bounds.extend(bound.then(|| "cache.misses".to_owned()));
+            });
+        })
+    };
+    let partly = of(&|side| {
+        side.is_timed = true;
+        first(side, &|numbers| (numbers.total_ns, numbers.is_partly_timed) = (Some(9), true));
+    });
+    for (gate, after, expected) in [
+        ("count +10%", exact(), "passed: "),
+        ("count +10%", at_least, "UNDECIDED: count +10%: not known exactly: site; record with a larger METASPY_BUDGET"),
+        ("count +10%", incomplete, "UNDECIDED: count +10%: not known exactly: every row; calls may lack in a.spy"),
+        ("count +10%", empty, "FAILED: count +10%: there was nothing to compare: a.spy has no calls"),
+        ("cache.misses +1", column(false), "passed: "),
+        ("cache.misses +1", column(true), "UNDECIDED: "),
+        ("time +10%", partly, "UNDECIDED: time +10%: not known exactly: site"),
+    ] {
+        let before = if gate.starts_with("cache") { column(false) } else { exact() };
+        let diff = Diff::new(By::Site, &before, &after).expect("they have sites in common");
+        let judgement = gate.parse::<Gate>().expect("it is a gate").judge(&diff);
+        assert!(judgement.to_string().starts_with(expected), "{judgement}");
+        let ends_well = !judgement.is_failure() && !judgement.is_undecided();
+        assert_eq!(ends_well, expected.starts_with("passed"), "{judgement}");
+    }
+}
+
+#[test]
+fn a_function_that_was_not_called_before_took_no_time() {
+    let timed = |count, total_ns| {
+        let mut side = side("a", &[("site", count)]);
+        side.is_timed = true;
+        side.things.values_mut().for_each(|thing| thing.numbers[0].total_ns = total_ns);
+        side
+    };
+    let diff = Diff::new(By::Site, &timed(0, None), &timed(1, Some(90))).expect("they have a site in common");
+    assert_eq!("time +10%".parse::<Gate>().expect("it is a gate").judge(&diff).failures.len(), 1);
 }

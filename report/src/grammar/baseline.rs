@@ -40,6 +40,20 @@ impl Baseline {
     }
 }
 
+impl Baseline {
+    /// The start rule.
+    pub fn rule(&self) -> &str {
+        &self.rule
+    }
+
+    /// True if a production is in use in both.
+    pub fn is_of(&self, report: &Report) -> bool {
+        let in_use = self.productions.iter().filter(|production| production.role == Role::InUse);
+        let names: HashSet<&str> = in_use.map(|production| production.name.as_str()).collect();
+        report.in_use().any(|production| names.contains(production.name.as_str()))
+    }
+}
+
 /// What changed since the baseline. A production that is not in use counts as absent: nothing can match it.
 #[derive(Debug, Serialize)]
 pub struct Comparison {

@@ -19,6 +19,22 @@ pub fn failures(fail_under: Option<f64>, report: &Report) -> Vec<String> {
     failures
 }
 
+/// Decides whether the gates can be decided. The sentence of an undecided one states what is missing.
+pub fn undecided(fail_under: Option<f64>, report: &Report, is_exact: bool) -> Option<String> {
+    let least = fail_under?;
+    if report.in_use().next().is_none() {
+        return Some("--fail-under cannot be decided: no production is in use".to_owned());
+    }
+    if report.coverage < least && !is_exact {
+        let known = percent(report.coverage);
+        return Some(format!(
+            "--fail-under {least} cannot be decided: {known} are known to have matched, and some counts are lower \
+             bounds; a larger METASPY_BUDGET has room for every call"
+        ));
+    }
+    None
+}
+
 /// Names that a sentence contains.
 const NAMES: usize = 20;
 

@@ -90,6 +90,8 @@ fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
                 if let Some(read) = Contexts::read(&store) {
                     contexts.get_or_insert_default().merge(&read);
                 }
+                let missing = store.missing().first();
+                run.unread.extend(missing.map(|what| format!("a recording is damaged: {what}")));
                 if !builder.add_recording(&store, &Filter::all()) {
                     run.doubts.push(format!("the counts of {} may be too low", store.program().name));
                 }
@@ -97,15 +99,16 @@ fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
                 let _ = types::keep(&path, &store);
                 stores.push(store);
             }
-            Err(error) => run.doubts.push(format!("a recording cannot be read: {error}")),
+            Err(error) => run.unread.push(format!("a recording cannot be read: {error}")),
         }
     }
     for name in recordings.unrecorded() {
-        run.doubts.push(format!(
+        run.unread.push(format!(
             "`{name}` ran and its calls are not counted: the program that started it did not pass on METASPY_RECORD, \
              METASPY_DIR and METASPY_RUN"
         ));
     }
+    run.doubts.extend(run.unread.iter().cloned());
     run.program = builder.build();
     for (name, lost) in &run.program.profiles.lost {
         let values = counted(*lost, "value");

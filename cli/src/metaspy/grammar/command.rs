@@ -14,7 +14,7 @@ use metaspy_report::grammar::baseline::{Baseline, Comparison};
 use metaspy_report::grammar::verdict;
 use metaspy_report::grammar::writer::Page;
 use metaspy_report::grammar::{lcov, text};
-use metaspy_report::text::file_name;
+use metaspy_report::text::{clean, file_name};
 
 use super::output::write;
 use super::run as run_inputs;
@@ -29,6 +29,13 @@ pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> 
     let unnamed = (options.record.is_none() && options.blueprint.is_some()).then(Unnamed::new);
     let recording = options.record.as_deref().or(unnamed.as_ref().map(|unnamed| &*unnamed.0));
     let mut report = run_inputs::run(options, recording)?;
+    if let Some(baseline) = baseline.as_ref().filter(|baseline| !baseline.is_of(&report)) {
+        return Err(say(format!(
+            "--baseline cannot be decided: no production is in use both in the baseline, of rule `{}`, and in this \
+             grammar; name the baseline of this grammar",
+            clean(baseline.rule())
+        )));
+    }
     report.comparison = baseline.map(|baseline| Comparison::new(&baseline, &report));
     if let Some(path) = &options.lcov {
         let mut tracefile = Vec::new();

@@ -77,10 +77,15 @@ struct Row {
 pub fn run(options: &arguments::GrammarReport, out: &mut impl Write) -> Result<Ended> {
     let merged = Merged::read(options)?;
     let report = merged.report();
-    let failures = verdict::failures(options.least.fail_under, &report);
+    let fail_under = options.least.fail_under;
+    let is_decided = verdict::undecided(fail_under, &report, merged.exact).is_none();
+    let failures = verdict::failures(fail_under.filter(|_| is_decided), &report);
     write(out, &options.json, &merged, &failures, |out| {
         merged.write(&mut Page::new(out, io::stdout().is_terminal()), &report, options.top.rows(), &failures)
     })?;
+    if let Some(undecided) = verdict::undecided(options.least.fail_under, &report, merged.exact) {
+        return Err(say(undecided));
+    }
     let is_fine = failures.is_empty() && merged.unreadable.is_empty();
     Ok(if is_fine { Ended::Fine } else { Ended::Failed })
 }

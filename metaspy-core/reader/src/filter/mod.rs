@@ -152,7 +152,7 @@ impl Filter {
     }
 
     /// True if it has a `level:` term.
-    pub(crate) fn mentions_level(&self) -> bool {
+    pub fn mentions_level(&self) -> bool {
         self.terms.iter().any(|term| matches!(term.condition, Condition::Level(..)))
     }
 
