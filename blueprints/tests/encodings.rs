@@ -209,7 +209,8 @@ fn candidates_for_a_cache_are_ranked_by_the_time_to_save() {
     for constant in [10, 20, 30] {
         graph.methods[constant].returns = Some(Returned::Constant);
     }
-    graph.methods[30].name = "size_cached".into();
+    graph.methods[30].is_cache = true;
+    graph.methods[40].returns = Some(Returned::NotComparable);
     let scene = draw(Kind::Structural, &graph);
     let [list] = &scene.lists[..] else { panic!("one list: {:?}", scene.lists) };
     let rows: Vec<_> = list
@@ -219,6 +220,10 @@ fn candidates_for_a_cache_are_ranked_by_the_time_to_save() {
         .collect();
     // Eight of ten calls repeat another: four fifths of 21 µs, and of 11 µs.
     assert_eq!(rows, [(20, "≤ 16.8 µs, 0 callers, 1 of 4 signs"), (10, "≤ 8.80 µs, 0 callers, 1 of 4 signs")]);
+    // The notes name what tests them, and how the values of the other method are compared.
+    let notes = scene.notes.join("\n");
+    assert!(notes.contains("cargo metaspy test --weave 'METHOD' --by-test"), "{notes}");
+    assert!(notes.contains("the values of 1 method cannot be compared: weave with `--trust SELECTOR`"), "{notes}");
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn graph(rows: &[Row]) -> Graph {
             receivers: Receivers { count: 1, is_least: false },
             objects: None,
             instructions: None,
+            is_cache: false,
             returns: None,
             tests: TestCount::default(),
             fingerprint,

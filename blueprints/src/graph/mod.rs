@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use metaspy_core::store::{Chain, ChainFrame, Filter};
 use metaspy_core::{SiteId, Store};
+use metaspy_report::coverage::is_cache;
 use metaspy_report::coverage::{Found, Pattern, patterns};
 use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Returned, TestCount};
 
@@ -79,6 +80,8 @@ pub struct Method {
     pub instructions: Option<u64>,
     /// What it returned; `None` if this was not recorded.
     pub returns: Option<Returned>,
+    /// True if it is a cache already, by its name, that of its type, or its body.
+    pub is_cache: bool,
     /// The number of tests in which it ran.
     pub tests: TestCount,
     /// The fingerprint of its source; 0 if it is not known.
@@ -156,6 +159,7 @@ impl Graph {
                 objects: profile.objects.map(|objects| objects.count),
                 instructions: profile.instructions(),
                 returns: profile.returns,
+                is_cache: is_cache(method, &element.name, &program.elements[under].name),
                 tests: profile.test_count(),
                 fingerprint: method.facts.as_ref().map_or(0, |facts| facts.fingerprint),
             });

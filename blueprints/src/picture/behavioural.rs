@@ -3,7 +3,7 @@
 
 use metaspy_report::program::Returned;
 
-use super::caching::caching;
+use super::caching::{self, caching};
 use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::structural::own;
 use super::{Options, PictureError, hooks_note, widths};
@@ -16,7 +16,9 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let CallTree { items, rects, labels, edges, size, total_ns, mut notes, .. } = call_tree(graph, options, &form)?;
     let boxes = items.iter().zip(&rects).zip(labels);
     let nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(graph, item, total_ns, rect, label)).collect();
+    let candidates = caching(graph, &nodes);
     notes.push(hooks_note(graph));
+    notes.extend(caching::notes(graph, candidates.is_some()));
     Ok(Scene {
         kind: Kind::Behavioural,
         title: String::new(),
@@ -24,7 +26,7 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
         frames: Vec::new(),
         edges,
         legend: legend(graph),
-        lists: caching(graph, &nodes).into_iter().collect(),
+        lists: candidates.into_iter().collect(),
         nodes,
         notes,
     })

@@ -3,8 +3,11 @@
 //!
 //! The paper names four signs: many calls, several callers, a constant value, and a constant callee that runs as often. The
 //! ranking here is by the time that a cache could save at most; the row counts the signs. Methods that are caches already,
-//! by their name or that of their type, are left out.
+//! by their name, that of their type or their body, are left out.
 
+use std::collections::BTreeSet;
+
+use metaspy_report::coverage::{TRUST, test_command};
 use metaspy_report::program::Returned;
 use metaspy_report::text::counted;
 
@@ -12,8 +15,6 @@ use crate::emit::time;
 use crate::graph::{Graph, Method};
 use crate::scene::{List, Node, Row};
 
-/// Parts of names of what caches already.
-const CACHES: [&str; 7] = ["cache", "memo", "lazy", "oncecell", "oncelock", "get_or_init", "intern"];
 /// Calls from which on they are many.
 const MANY: u64 = 100;
 
@@ -36,7 +37,7 @@ pub fn caching(graph: &Graph, nodes: &[Node]) -> Option<List> {
         .filter_map(|(place, node)| {
             let &at = node.methods.first()?;
             let method = &graph.methods[at];
-            let saved = saving(method).filter(|&saved| saved > 0 && !is_cache(graph, method))?;
+            let saved = saving(method).filter(|&saved| saved > 0 && !method.is_cache)?;
             let signs = [method.executions >= MANY, callers[at] > 1, true, constant_callee[at]];
             let signs = signs.into_iter().filter(|&sign| sign).count();
             let callers = counted(callers[at] as u64, "caller");
@@ -57,7 +58,12 @@ fn saving(method: &Method) -> Option<u64> {
     is_candidate.then(|| (method.total_ns.unwrap_or(0) as f64 * share) as u64)
 }
 
-fn is_cache(graph: &Graph, method: &Method) -> bool {
-    let is = |name: &str| CACHES.iter().any(|part| name.to_lowercase().contains(part));
-    is(&method.name) || is(&graph.owners[method.owner].name)
+/// How a candidate is tested, and how more values are compared.
+pub fn notes(graph: &Graph, has_candidates: bool) -> Vec<String> {
+    let test = test_command("METHOD", &BTreeSet::new());
+    let test = format!("the tests that reach a method show whether a cache is safe, before and after: {test}");
+    let is_hidden = |method: &Method| method.returns == Some(Returned::NotComparable);
+    let hidden = graph.methods.iter().filter(|method| is_hidden(method)).count() as u64;
+    let trust = format!("the values of {} cannot be compared: {TRUST}", counted(hidden, "method"));
+    has_candidates.then_some(test).into_iter().chain((hidden > 0).then_some(trust)).collect()
 }

@@ -3,7 +3,7 @@
 
 use metaspy_report::text::{clean, counted};
 
-use super::caching::caching;
+use super::caching::{self, caching};
 use super::{PictureError, grey, hooks_note, width, widths};
 use crate::emit::time;
 use crate::graph::{Graph, Method};
@@ -49,7 +49,7 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
     };
     let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();
     let low = nodes.iter().filter(|node| node.rect.h <= LEAST).count() as u64;
-    let notes = vec![
+    let mut notes = vec![
         format!("height is linear in total time, calls included: {TALLEST} px are {}", time(whole)),
         format!(
             "{} below {}, drawn at the least height of {LEAST} px",
@@ -59,6 +59,8 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
         hooks_note(graph),
         format!("methods that never ran are not drawn: {}", graph.methods.len() - sizes.len()),
     ];
+    let candidates = caching(graph, &nodes);
+    notes.extend(caching::notes(graph, candidates.is_some()));
     Ok(Scene {
         kind: Kind::Structural,
         title: String::new(),
@@ -66,7 +68,7 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
         frames: page.frames,
         edges: Vec::new(),
         legend: legend(most, whole),
-        lists: caching(graph, &nodes).into_iter().collect(),
+        lists: candidates.into_iter().collect(),
         nodes,
         notes,
     })

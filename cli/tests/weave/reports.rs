@@ -49,6 +49,9 @@ fn method<'j>(did: &'j Did, path: &str) -> &'j Value {
     methods.iter().find(|method| method["path"] == path).unwrap_or_else(|| panic!("{path}: {}", did.json))
 }
 
+/// What tests a cache for the only candidate.
+const COMMAND: &str = "covered::Shape::Area::area  test a cache with: cargo test -- --exact areas more";
+
 #[test]
 fn a_test_run_has_receivers_tests_and_returned_values() {
     let package = tested("covered");
@@ -89,7 +92,9 @@ fn a_test_run_has_receivers_tests_and_returned_values() {
         json!({ "package": "covered", "methods": ["covered::Shape::Area::area"], "not_comparable": 0, "of": 2 });
     assert_eq!(did.json["constant"][0], constant);
 
-    for part in ["Shape: Area  (3 of 4 ran)", "covered: covered 5 of 7 methods", "absent: ", "always the same value"] {
+    for part in
+        ["Shape: Area  (3 of 4 ran)", "covered: covered 5 of 7 methods", "absent: ", "always the same value", COMMAND]
+    {
         assert!(did.stdout.contains(part), "{part}: {}", did.stdout);
     }
 }

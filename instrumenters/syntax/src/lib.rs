@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "facts")]
+pub mod caching;
+#[cfg(feature = "facts")]
 pub mod complexity;
 #[cfg(feature = "facts")]
 pub mod facts;

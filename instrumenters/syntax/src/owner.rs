@@ -3,7 +3,7 @@
 use syn::{Attribute, Block, ItemImpl, ItemTrait, Path, ReturnType, Signature, TypeParamBound};
 
 use crate::facts::{Facts, SelfKind, Visibility, returns_nothing, self_kind, visibility, written};
-use crate::{complexity, name, refusal, type_arguments};
+use crate::{caching, complexity, name, refusal, type_arguments};
 
 /// An `impl`, a trait, or neither.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +80,7 @@ impl Owner {
             is_test: name::of_attributes(attrs).iter().any(|name| name == "test"),
             is_unit: returns_nothing(&sig.output, false),
             is_chain: self.is_chain(sig),
+            is_caching: caching::is_in(body),
             ..Facts::default()
         }
     }

@@ -56,6 +56,8 @@ pub struct Facts {
     pub is_unit: bool,
     /// True if it takes `self` by value and returns a `Self`.
     pub is_chain: bool,
+    /// True if its body fills a cell of std once, or looks up an entry of a map.
+    pub is_caching: bool,
     /// True if it is inside another function.
     pub is_nested: bool,
     /// True if its hook sees what it returns.
@@ -174,6 +176,7 @@ impl Facts {
             is_closure: has("closure"),
             is_unit: has("unit"),
             is_chain: has("chain"),
+            is_caching: has("caching"),
             is_nested: has("nested"),
             is_deep: has("deep"),
             is_alone: has("alone"),
@@ -246,6 +249,7 @@ impl fmt::Display for Facts {
             (self.is_test_only, "test_only"),
             (self.is_unit, "unit"),
             (self.is_chain, "chain"),
+            (self.is_caching, "caching"),
             (self.is_nested, "nested"),
             (self.is_alone, "alone"),
             (self.is_deep, "deep"),
@@ -302,7 +306,7 @@ mod tests {
 
     #[test]
     fn facts_that_are_written_are_parsed_again() {
-        let words = "c=4 self=mut type=Scene trait=Layout super=A+B owner=a::Scene vis=pub async test_only unit chain deep source=1f";
+        let words = "c=4 self=mut type=Scene trait=Layout super=A+B owner=a::Scene vis=pub async test_only unit chain caching deep source=1f";
         assert_eq!(parse(words).fingerprint, 31);
         assert_eq!(parse(words).to_string(), words);
     }

@@ -1,7 +1,9 @@
 //! Methods that always return the same value for each receiver: candidates for a cache (*Execution profiling
 //! blueprints*, section 5.3).
 
-use crate::program::{Element, Key, Program, Returned};
+use std::collections::BTreeSet;
+
+use crate::program::{Element, Key, Method, Program, Returned};
 
 /// The candidates of a crate.
 #[derive(Debug)]
@@ -16,8 +18,37 @@ pub struct Constants<'p> {
     pub candidates: usize,
 }
 
+/// How values that cannot be compared are compared.
+pub const TRUST: &str =
+    "weave with `--trust SELECTOR` to run Debug, Hash and PartialEq of all types on values of these functions";
+
 /// The executions and the calls that a method needs to be a candidate.
 pub const LEAST: u64 = 2;
+
+/// Parts of names of what caches already.
+const CACHES: [&str; 7] = ["cache", "memo", "lazy", "oncecell", "oncelock", "get_or_init", "intern"];
+/// Tests that a command names. With more of them, it runs all.
+const TESTS: usize = 3;
+
+/// True for a method that is a cache already, by its name, by that of its type, or by its body.
+pub fn is_cache(method: &Method, name: &str, owner: &str) -> bool {
+    let is = |name: &str| CACHES.iter().any(|part| name.to_lowercase().contains(part));
+    is(name) || is(owner) || method.facts.as_ref().is_some_and(|facts| facts.is_caching)
+}
+
+/// The command whose tests must pass before and after a cache is added to a method: the tests that reached it, or if none
+/// did, what finds them.
+pub fn test_command(path: &str, tests: &BTreeSet<String>) -> String {
+    match tests.len() {
+        0 => format!("cargo metaspy test --weave '{path}' --by-test"),
+        1..=TESTS => {
+            // The test harness knows a test without its crate.
+            let name = |test: &String| test.split_once("::").map_or(test.as_str(), |(_, name)| name).to_owned();
+            format!("cargo test -- --exact {}", tests.iter().map(name).collect::<Vec<_>>().join(" "))
+        }
+        count => format!("cargo test  ({count} tests reach it)"),
+    }
+}
 
 /// The candidates of each crate.
 pub fn constants(program: &Program) -> Vec<Constants<'_>> {

@@ -9,7 +9,7 @@ pub mod text;
 
 pub use by_test::{TestReach, by_test};
 pub use comparison::{Baseline, Comparison};
-pub use constants::{Constants, LEAST, constants};
+pub use constants::{Constants, LEAST, TRUST, constants, is_cache, test_command};
 pub use patterns::{Example, Found, Pattern, patterns};
 
 use metaspy_core::Store;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use metaspy_core::Selector;
 
-use super::{Constants, Example, Run, by_test, constants, patterns};
+use super::{Constants, Example, Run, TRUST, by_test, constants, is_cache, patterns, test_command};
 use crate::program::{Edge, Element, MethodProfile, Of, Profiles, Program, Ratio};
 use crate::rows;
 use crate::table::{Column, Table, Top};
@@ -222,9 +222,23 @@ pub fn constant_values(program: &Program, top: Top) -> Vec<String> {
     for (row, of) in rows.zip(&all) {
         lines.push(row);
         let shown = top.limit(TOP);
-        lines.extend(of.constant.iter().take(shown).map(|method| format!("{:>53}{}", "", method.path_text())));
+        lines.extend(of.constant.iter().take(shown).map(|element| candidate(program, element)));
+    }
+    if all.iter().any(|of| of.not_comparable > 0) {
+        lines.push(format!("not comparable: {TRUST}"));
     }
     lines
+}
+
+/// A method that always returns the same value, with the command that tests a cache for it.
+fn candidate(program: &Program, element: &Element) -> String {
+    let path = element.path_text();
+    let owner = element.under.map_or("", |under| &program.elements[under].name);
+    let what = element.method.as_deref().map(|method| match is_cache(method, &element.name, owner) {
+        true => "it caches already".to_owned(),
+        false => format!("test a cache with: {}", test_command(path, &method.profile.tests)),
+    });
+    format!("{:>53}{path}  {}", "", what.unwrap_or_default())
 }
 
 /// The callers and the callees of the functions that a selector names.
@@ -369,8 +383,26 @@ mod tests {
         builder.profile(&method("same")).expect("it is there").returns = Some(Returned::Constant);
         let text = constant_values(&builder.build(), Top::Default);
         assert!(text[2].split_whitespace().eq(["1", "2", "50.0", "%", "0", "a"]), "{text:?}");
-        assert!(text[3].trim() == "a::same" && text.len() == 4, "{text:?}");
+        let command = "cargo metaspy test --weave 'a::same' --by-test";
+        assert_eq!((text[3].trim(), text.len()), (&*format!("a::same  test a cache with: {command}"), 4));
         assert_eq!(constant_values(&program(&[(woven("a", "once", "c=1"), 1)]), Top::Default), [""; 0]);
+    }
+
+    #[test]
+    fn a_candidate_names_its_tests_and_values_that_cannot_be_compared_name_the_option() {
+        let facts = |name, words| (woven("a", name, words), 2);
+        let mut builder = builder(&[facts("same", "c=1"), facts("kept", "c=1 caching"), facts("hidden", "c=1")]);
+        for (name, returns) in
+            [("same", Returned::Constant), ("kept", Returned::Constant), ("hidden", Returned::NotComparable)]
+        {
+            let profile = builder.profile(&method(name)).expect("it is there");
+            (profile.calls, profile.returns) = (2, Some(returns));
+            profile.tests.extend(["a::tests::one".to_owned(), "a_more::two".to_owned()]);
+        }
+        let text = constant_values(&builder.build(), Top::Default).join("\n");
+        assert!(text.contains("a::same  test a cache with: cargo test -- --exact tests::one two\n"), "{text}");
+        assert!(text.contains("a::kept  it caches already\n"), "{text}");
+        assert!(text.ends_with(&format!("not comparable: {TRUST}")) && TRUST.contains("--trust"), "{text}");
     }
 
     #[test]

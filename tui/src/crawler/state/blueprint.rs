@@ -8,6 +8,8 @@ use metaspy_blueprints::scene::Fill;
 use metaspy_blueprints::{Graph, Kind as Blueprint, Options, Scene, emit, picture};
 use metaspy_core::store::Filter;
 use metaspy_core::{SiteId, Store};
+use metaspy_report::coverage::TRUST;
+use metaspy_report::program::Returned;
 use metaspy_report::text::wrap;
 
 use super::cursor::Cursor;
@@ -157,6 +159,9 @@ impl BlueprintView {
         match self.picture {
             Picture::Caching if !graph.has_returns => {
                 "no returned values were recorded: build with `cargo metaspy build --returns`, and record METASPY_PROFILE=coverage,calls"
+            }
+            Picture::Caching if graph.methods.iter().any(|method| method.returns == Some(Returned::NotComparable)) => {
+                return format!("no candidate, and values that cannot be compared: {TRUST}");
             }
             Picture::Caching => "no method always returns the same value for a receiver, again and again",
             _ => "no method shows one of the five patterns",
