@@ -34,6 +34,8 @@ pub struct Numbers {
     pub receivers: Option<Receivers>,
     /// Objects that they allocated, if they were counted.
     pub objects: Option<Objects>,
+    /// The instructions of its own code, if they were counted.
+    pub instructions: Option<u64>,
     /// What it returned, if values were recorded.
     pub returns: Option<Returned>,
     /// The number of tests in which it ran.

@@ -39,6 +39,9 @@ pub struct Settings {
     pub symbols: Flag,
     /// Links in hovers.
     pub links: Flag,
+    /// What is wrong, as sentences for the user.
+    #[serde(skip)]
+    pub mistakes: Vec<String>,
 }
 
 /// A setting that is on unless it is `false`.
@@ -62,7 +65,14 @@ impl Settings {
     /// default.
     pub fn read(settings: &Value) -> Settings {
         let own = settings.get("metaspy").unwrap_or(settings);
-        Settings::deserialize(own).unwrap_or_default()
+        let mut settings = Settings::deserialize(own).unwrap_or_default();
+        if let Some(metric) = own.get("metric").filter(|metric| !metric.is_null())
+            && Metric::deserialize(metric).is_err()
+        {
+            let known = Metric::ALL.map(Metric::word).join(", ");
+            settings.mistakes.push(format!("metaspy: the setting `metric` is {metric}; it must be one of: {known}"));
+        }
+        settings
     }
 }
 
@@ -80,6 +90,7 @@ impl Default for Settings {
             hovers: Flag(true),
             symbols: Flag(true),
             links: Flag(true),
+            mistakes: Vec::new(),
         }
     }
 }
@@ -137,9 +148,19 @@ mod tests {
             ..Settings::default()
         };
         assert_eq!(read, expected);
-        for nothing in [json!(null), json!({}), json!({ "metaspy": null }), json!([1]), json!({ "metric": "x" })] {
+        for nothing in [json!(null), json!({}), json!({ "metaspy": null }), json!([1]), json!({ "metric": null })] {
             assert_eq!(Settings::read(&nothing), Settings::default());
         }
+    }
+
+    #[test]
+    fn an_unknown_metric_is_a_mistake_with_the_known_names() {
+        let read = Settings::read(&json!({ "metric": "heat", "lenses": false }));
+        assert_eq!((read.metric, read.lenses), (Metric::Calls, Flag(false)));
+        let expected = "metaspy: the setting `metric` is \"heat\"; it must be one of: calls, self-time, total-time, \
+                        time-per-call, receivers, allocations, instructions";
+        assert_eq!(read.mistakes, [expected]);
+        assert!(Metric::ALL.iter().all(|metric| json!(metric) == json!(metric.word())), "a word is a setting");
     }
 
     #[test]

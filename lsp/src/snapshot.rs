@@ -224,6 +224,7 @@ impl Model {
                 let (count, bytes) = (before.count + objects.count, before.bytes + objects.bytes);
                 sum.objects = Some(Objects { count, bytes });
             }
+            sum.instructions = add(sum.instructions, profile.instructions());
             sum.returns = sum.returns.max(profile.returns);
             sum.tests = sum.tests.max(profile.test_count());
             sum.skipped = sum.skipped.or_else(|| method.site.skipped.clone());

@@ -75,6 +75,8 @@ fn what_a_setting_names_and_does_not_exist_is_reported() {
     assert!(missing.contains("missing.spy` cannot be read"), "{missing}");
     let empty = report(json!({ "recordings": ["empty"] }));
     assert!(empty.ends_with("the directory contains no recording"), "{empty}");
+    let metric = report(json!({ "metric": "heat" }));
+    assert!(metric.contains("`metric` is \"heat\"; it must be one of: calls, self-time"), "{metric}");
     let run = report(json!({ "runs": ["99"] }));
     assert!(run.ends_with("there is no run `99`; the runs are 1"), "{run}");
 }

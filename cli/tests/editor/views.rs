@@ -84,6 +84,12 @@ fn an_editor_shows_the_types_that_arrived() {
     // Of the edited function nothing is shown beside the code.
     client.change_file(&package, &source.replace("shape.area()", "(shape).area()"));
     assert_eq!(client.about("textDocument/inlayHint", &package), json!([]));
+    // Two calls of one name are counted together, and the hover states it.
+    assert!(!called.contains("together"), "{called}");
+    let source = &source.replace("shape.area()", "shape.area() + shape.area()");
+    client.change_file(&package, source);
+    let both = client.hover(&package, source, "shape.area()", "area");
+    assert!(both.contains("the numbers of all 2 calls of this name in the function together"), "{both}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The metrics that heat can show.
 
-use metaspy_report::text::{self, grouped};
+use metaspy_report::text::{self, counted, grouped};
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::Numbers;
@@ -20,12 +20,23 @@ pub enum Metric {
     TimePerCall,
     /// The objects that it was called on.
     Receivers,
+    /// The objects that it allocated on the heap, without those of its callees.
+    Allocations,
+    /// The instructions of its own code.
+    Instructions,
 }
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Metric; 5] =
-        [Metric::Calls, Metric::SelfTime, Metric::TotalTime, Metric::TimePerCall, Metric::Receivers];
+    pub const ALL: [Metric; 7] = [
+        Metric::Calls,
+        Metric::SelfTime,
+        Metric::TotalTime,
+        Metric::TimePerCall,
+        Metric::Receivers,
+        Metric::Allocations,
+        Metric::Instructions,
+    ];
 
     /// The word of the settings.
     pub fn word(self) -> &'static str {
@@ -35,6 +46,8 @@ impl Metric {
             Metric::TotalTime => "total-time",
             Metric::TimePerCall => "time-per-call",
             Metric::Receivers => "receivers",
+            Metric::Allocations => "allocations",
+            Metric::Instructions => "instructions",
         }
     }
 
@@ -46,6 +59,8 @@ impl Metric {
             Metric::TotalTime => numbers.total_ns,
             Metric::TimePerCall => Some(numbers.total_ns?.checked_div(numbers.calls).unwrap_or(0)),
             Metric::Receivers => numbers.receivers.map(|receivers| receivers.count),
+            Metric::Allocations => numbers.objects.map(|objects| objects.count),
+            Metric::Instructions => numbers.instructions,
         }
     }
 
@@ -59,6 +74,8 @@ impl Metric {
             Metric::TimePerCall => format!("{} a call", duration(value)),
             Metric::Receivers if value == 1 => "1 object".into(),
             Metric::Receivers => format!("{} objects", grouped(value)),
+            Metric::Allocations => counted(value, "allocation"),
+            Metric::Instructions => counted(value, "instruction"),
         }
     }
 }
@@ -71,6 +88,17 @@ pub fn duration(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_metric_that_was_not_recorded_has_no_value() {
+        let none = Numbers { calls: 2, ..Numbers::default() };
+        assert_eq!([Metric::Allocations, Metric::Instructions].map(|metric| metric.of(&none)), [None, None]);
+        let objects = Some(metaspy_report::program::Objects { count: 1_200, bytes: 9 });
+        let both = Numbers { objects, instructions: Some(1), ..none };
+        let texts = [Metric::Allocations, Metric::Instructions]
+            .map(|metric| metric.of(&both).map(|value| metric.write(value)).unwrap_or_default());
+        assert_eq!(texts, ["1,200 allocations", "1 instruction"]);
+    }
 
     #[test]
     fn a_duration_has_one_space() {

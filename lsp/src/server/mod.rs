@@ -69,6 +69,7 @@ pub fn run(connection: Connection) -> io::Result<End> {
     let mut server = Server::new(client, connection.sender.clone(), commands);
     server.send_folders();
     server.send_settings();
+    server.show_mistakes();
     Ok(server.serve(&connection, &snapshots))
 }
 
@@ -172,6 +173,7 @@ impl Server {
                 {
                     self.settings = Settings::read(&settings);
                     self.send_settings();
+                    self.show_mistakes();
                     self.refresh();
                 }
             }
@@ -216,9 +218,7 @@ impl Server {
             problems.extend(unknown.map(|id| format!("metaspy: there is no run `{id}`; the runs are {names}")));
         }
         for message in problems {
-            if self.shown.insert(message.clone()) {
-                self.notify(ShowMessage::METHOD, ShowMessageParams { typ: MessageType::WARNING, message });
-            }
+            self.show_once(MessageType::WARNING, message);
         }
         if self.snapshot.runs.is_empty() {
             let message = "metaspy: there is no recording yet; run `cargo metaspy test` in the workspace".to_owned();
@@ -227,6 +227,19 @@ impl Server {
             }
         }
         self.refresh();
+    }
+
+    /// Shows what is wrong in the settings.
+    fn show_mistakes(&mut self) {
+        for message in self.settings.mistakes.clone() {
+            self.show_once(MessageType::ERROR, message);
+        }
+    }
+
+    fn show_once(&mut self, typ: MessageType, message: String) {
+        if self.shown.insert(message.clone()) {
+            self.notify(ShowMessage::METHOD, ShowMessageParams { typ, message });
+        }
     }
 
     /// Sends all hints again, and asks the client to do the same with its requests.

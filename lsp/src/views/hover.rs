@@ -96,6 +96,7 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
     if let Some(Objects { count, bytes }) = numbers.objects.filter(|objects| objects.count > 0) {
         phrases.push(format!("{} allocated, {}", counted(count, "object"), short_bytes(bytes)));
     }
+    phrases.extend(numbers.instructions.map(|count| format!("{} of its own", counted(count, "instruction"))));
     for (count, word) in
         [(numbers.failed, "failed"), (numbers.panicked, "panicked"), (numbers.running, "still running")]
     {
@@ -167,9 +168,12 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
     let function = &view.document.outline().functions[around];
     let end = name.as_ptr() as usize - source.as_ptr() as usize + name.len();
     let is_here = |call: &std::ops::Range<usize>| function.whole.start + call.end == end;
-    if !calls_in(&source[function.whole.clone()]).iter().any(is_here) {
+    let body = &source[function.whole.clone()];
+    let calls = calls_in(body);
+    if !calls.iter().any(is_here) {
         return None;
     }
+    let namesakes = calls.iter().filter(|call| body[(*call).clone()] == *name).count() as u64;
     let qualifier = qualifier(source, function, end - name.len());
     let edges = view.model.edges(&found.places);
     let is_called = |path: &str| last_segment(path) == name && qualifier.may_be_of(path);
@@ -205,6 +209,10 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
     }
     if !targets.is_empty() {
         text = types::receivers(text.end_of_paragraph().words("Receivers: "), &targets);
+    }
+    if namesakes > 1 {
+        let places = format!("These are the numbers of all {namesakes} calls of this name in the function together.");
+        text = text.end_of_paragraph().words(&places);
     }
     text = at_least(text, view.model);
     if found.is_stale {

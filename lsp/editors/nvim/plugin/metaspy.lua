@@ -30,7 +30,8 @@ local function words(list)
 end
 
 local command = vim.api.nvim_create_user_command
-local metrics = { "calls", "self-time", "total-time", "time-per-call", "receivers" }
+local metrics =
+  { "calls", "self-time", "total-time", "time-per-call", "receivers", "allocations", "instructions" }
 command("MetaspyMetric", function(options)
   require("metaspy").metric(options.args)
 end, { nargs = 1, complete = words(metrics), desc = "Shows this metric as heat" })

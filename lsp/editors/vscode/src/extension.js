@@ -11,7 +11,15 @@ const { Decorations, FileHeat } = require("./decorations");
 
 // The program that made this extension.
 const INSTALLED = "METASPY_PROGRAM";
-const METRICS = ["calls", "self-time", "total-time", "time-per-call", "receivers"];
+const METRICS = [
+  "calls",
+  "self-time",
+  "total-time",
+  "time-per-call",
+  "receivers",
+  "allocations",
+  "instructions",
+];
 const RUST = { language: "rust", scheme: "file" };
 
 /** @type {Client | undefined} */
