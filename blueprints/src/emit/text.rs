@@ -77,9 +77,9 @@ fn strip(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
 
 fn legend(kind: Kind) -> Option<&'static str> {
     match kind {
-        Kind::Behavioural => {
-            Some("█ different values ▓ constant for each receiver ░ nothing or the receiver ▒ not recorded")
-        }
+        Kind::Behavioural => Some(
+            "█ different values ▓ constant for each receiver ░ nothing or the receiver ▚ not comparable ▒ not recorded",
+        ),
         Kind::Evolution => Some("▲ slower or more ▽ faster or fewer; filled: its source has changed; + new · the same"),
         Kind::Structural => {
             Some("own time and its share, executions; the height of a bar is the total time of a method")

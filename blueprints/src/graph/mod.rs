@@ -37,6 +37,8 @@ pub struct Graph {
     pub has_returns: bool,
     /// True if every count is exact.
     pub exact: bool,
+    /// Calls that may pass the filter, because it asks what is only known of stored events. They are in no number.
+    pub undecided: u64,
     /// Which of the calls it has, if not all of one thread.
     pub notes: Vec<String>,
     /// The cost of hooks that was subtracted from times.
@@ -177,8 +179,10 @@ impl Graph {
         if !filter.is_of_sites() {
             program.forget_calls();
         }
+        let totals = store.totals();
         let mut graph = Graph::new(&program, |ticks| store.span_ns(ticks));
         graph.has_callers &= filter.is_of_sites();
+        graph.undecided = if filter.is_of_sites() { 0 } else { totals.folded + totals.counted };
         if !graph.has_callers {
             graph.add_causes(store, filter);
             graph.has_callers = !graph.calls.is_empty();

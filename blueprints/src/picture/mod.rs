@@ -17,6 +17,8 @@ mod structural;
 
 use std::fmt;
 
+use metaspy_report::text::counted;
+
 pub use domain::draw as draw_domain;
 pub use evolution::{draw as draw_evolution, findings};
 pub use grammar::draw as draw_grammar;
@@ -43,6 +45,8 @@ pub enum PictureError {
     NoMethods,
     /// No method ran.
     NothingRan,
+    /// No stored event passes the filter, and this number of calls left none that could.
+    NotStored(u64),
     /// No call was timed.
     NoTimes,
     /// No callers were recorded.
@@ -74,6 +78,12 @@ impl fmt::Display for PictureError {
                 "the recording has no methods: record a program with #[observe], or one that `cargo metaspy` built",
             ),
             PictureError::NothingRan => f.write_str("nothing ran that has a hook: check what was selected"),
+            PictureError::NotStored(calls) => write!(
+                f,
+                "no stored event passes the filter, and {} have no event: of these only site, subject, outcome and number are known; \
+                 record events, or filter by site: and subject:",
+                counted(*calls, "call")
+            ),
             PictureError::NoTimes => f.write_str(
                 "no call was timed, and the height of a box is time: record with `--timed`, or with METASPY_PROFILE=calls; \
                  with a --filter for more than sites, it is the time of stored events, so record without METASPY_MODE=tally",
@@ -116,6 +126,7 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
     let is_drawn = kind == Kind::Coverage || graph.ran().next().is_some();
     match (graph.methods.is_empty(), is_drawn) {
         (true, _) if kind == Kind::Coverage => return Err(PictureError::NoMethods),
+        (_, false) if graph.undecided > 0 => return Err(PictureError::NotStored(graph.undecided)),
         (_, false) => return Err(PictureError::NothingRan),
         _ => {}
     }

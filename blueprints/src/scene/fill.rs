@@ -67,7 +67,8 @@ impl Fill {
     pub fn letter(self) -> char {
         match self {
             Fill::Grey(0..=2) | Fill::Unit => '░',
-            Fill::Grey(3..=5) | Fill::Unknown | Fill::NotComparable => '▒',
+            Fill::Grey(3..=5) | Fill::Unknown => '▒',
+            Fill::NotComparable => '▚',
             Fill::Grey(6..=8) | Fill::Constant => '▓',
             Fill::Grey(_) | Fill::Varies => '█',
             Fill::NoReceiver => '▢',

@@ -1,5 +1,11 @@
 //! The report: rows of two keys, shares, and order.
 
+use metaspy_core::arm::{Arming, Mode};
+use metaspy_core::hook;
+use metaspy_core::instrumenter::Installation;
+use metaspy_core::{
+    InstallError, Instrumenter, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject,
+};
 use serde_json::Value;
 
 use crate::report::{count, json};
@@ -90,11 +96,77 @@ fn rows_are_sorted_by_any_column_in_text_and_json() {
     assert_eq!(keys("max")[0], "page::frame");
     for by in ["site", "subject", "site,subject", "cause", "sender", "cause,subject", "type", "package"] {
         let (code, out, error) = ended(&["report", text(&path), "--by", by, "--sort", "self", "--percent"]);
-        assert!(code == 0 && out.contains("self %") && !out.contains("self ms"), "{by}: {out}{error}");
+        assert!(code == 0 && out.contains("self %") && !out.contains(" ms"), "{by}: {out}{error}");
     }
     let (code, _, error) = ended(&["report", text(&path), "--sort", "slef"]);
     assert!(
         code == 2 && error.contains("no row has a column `slef`") && error.contains("count, total, self"),
         "{error}"
     );
+}
+
+macro_rules! shop {
+    ($($name:ident $path:literal $facts:literal;)*) => {$(
+        metaspy_core::site::register! {
+            static $name: Site = Site::with_facts(SiteDef {
+                kind: SiteKind::Method,
+                module: "shop",
+                name: $path,
+                file: "shop/src/lib.rs",
+                lines: (1, 2),
+                skipped: None,
+            }, $facts);
+        }
+    )*};
+}
+
+shop! {
+    FIND "find" "c=1 self=none vis=pub option";
+    SELL "sell" "c=1 self=none vis=pub result";
+    CHECK "check" "c=1 self=none vis=pub";
+}
+
+struct Shop(Mode);
+
+impl Instrumenter for Shop {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
+        session.arm_matching(&"shop::**".parse()?, &Arming::all(self.0))?;
+        Ok(Installation::none())
+    }
+}
+
+#[test]
+fn a_failed_call_is_called_what_its_function_returned() {
+    let _turn = fixture::turn();
+    for (mode, name) in [(Mode::Full, "shop.spy"), (Mode::Tally, "shop-tally.spy")] {
+        let path = fixture::directory().join(name);
+        let recording = Recording::file(&path).collector(false).start().expect("it can be made");
+        let installed = Profiler::new("shop").observe(Shop(mode)).install().expect("the sites are there");
+        for site in [&FIND, &SELL, &CHECK] {
+            hook::enter(site, Subject::NONE).done(Outcome::Failed);
+        }
+        drop(installed);
+        recording.close();
+        let (_, out, _) = ended(&["report", text(&path)]);
+        for (site, ending) in [("shop::find", "1 none"), ("shop::sell", "1 err"), ("shop::check", "1 failed")] {
+            assert!(out.lines().any(|line| line.starts_with(site) && line.ends_with(ending)), "{out}");
+        }
+        let head = out.lines().find(|line| line.starts_with("site ")).expect("the table has a head");
+        assert!(head.trim_end().ends_with("outcome") && out.contains("\nfailed: returned Err or None\n"), "{out}");
+        let (_, report) = json(&["report", text(&path), "--filter", "site:shop::find"]);
+        assert_eq!((&report["rows"][0]["failed"], &report["rows"][0]["failed_as"]), (&1.into(), &"none".into()));
+    }
+    let tally = fixture::directory().join("shop-tally.spy");
+    let (_, out, _) = ended(&["report", text(&tally), "--filter", "lane:main"]);
+    assert!(out.contains("no stored event passes, and 3 calls have no event"), "{out}");
+    let (code, _, error) = ended(&["blueprint", "structural", text(&tally), "--filter", "lane:main"]);
+    assert!(code == 2 && error.contains("no stored event passes the filter, and 3 calls have no event"), "{error}");
+}
+
+#[test]
+fn each_time_has_its_own_unit() {
+    let path = fixture::closed("units.spy", 3);
+    let (_, out, _) = ended(&["report", text(&path), "--filter", "site:measure"]);
+    let row = out.lines().find(|line| line.contains("Scene::measure")).expect("it was called");
+    assert!(row.contains("1.09 ms") && row.contains("60.3 µs"), "{out}");
 }

@@ -1,6 +1,6 @@
 //! The facts of a function that its signature shows.
 
-pub use metaspy_format::facts::{Facts, SelfKind, Visibility};
+pub use metaspy_format::facts::{Facts, Returns, SelfKind, Visibility};
 
 use quote::ToTokens;
 use syn::{FnArg, GenericArgument, PathArguments, ReceiverKind, ReturnType, Signature, Type};
@@ -52,6 +52,34 @@ pub fn returns_nothing(output: &ReturnType, is_closure: bool) -> bool {
     }
 }
 
+/// Whether the declared return type is an `Option` or a `Result`, or a `Poll` of one of them.
+pub fn returns(output: &ReturnType) -> Returns {
+    match output {
+        ReturnType::Default => Returns::Other,
+        ReturnType::Type(_, ty) => returns_of(ty),
+    }
+}
+
+fn returns_of(ty: &Type) -> Returns {
+    match ty {
+        Type::Paren(inner) => returns_of(&inner.elem),
+        Type::Group(inner) => returns_of(&inner.elem),
+        Type::Path(path) => match path.path.segments.last() {
+            Some(last) if last.ident == "Option" => Returns::Option,
+            Some(last) if last.ident == "Result" => Returns::Result,
+            Some(last) if last.ident == "Poll" => match &last.arguments {
+                PathArguments::AngleBracketed(of) => match of.args.first() {
+                    Some(GenericArgument::Type(ty)) => returns_of(ty),
+                    _ => Returns::Other,
+                },
+                _ => Returns::Other,
+            },
+            _ => Returns::Other,
+        },
+        _ => Returns::Other,
+    }
+}
+
 /// True for `()`, a `Result` of it, and `fmt::Result`.
 pub fn is_nothing(ty: &Type) -> bool {
     match ty {
@@ -98,6 +126,21 @@ mod tests {
         ] {
             let method: syn::TraitItemFn = syn::parse_str(&format!("fn f({receiver});")).expect("a method");
             assert_eq!(self_kind(&method.sig), expected, "{receiver}");
+        }
+    }
+
+    #[test]
+    fn a_return_type_shows_what_a_failed_call_returns() {
+        for (ty, expected) in [
+            ("Option<u8>", Returns::Option),
+            ("std::io::Result<u8>", Returns::Result),
+            ("Poll<Option<Result<u8, E>>>", Returns::Option),
+            ("Poll<u8>", Returns::Other),
+            ("QueryResult", Returns::Other),
+            ("Vec<Option<u8>>", Returns::Other),
+        ] {
+            let output = syn::parse_str(&format!("-> {ty}")).expect("a return type");
+            assert_eq!(returns(&output), expected, "{ty}");
         }
     }
 

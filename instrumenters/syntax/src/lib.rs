@@ -21,6 +21,6 @@ pub mod refusal;
 mod type_arguments;
 
 #[cfg(feature = "facts")]
-pub use facts::{Facts, SelfKind, Visibility};
+pub use facts::{Facts, Returns, SelfKind, Visibility};
 #[cfg(feature = "facts")]
 pub use owner::Owner;

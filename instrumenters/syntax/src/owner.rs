@@ -2,7 +2,7 @@
 
 use syn::{Attribute, Block, ItemImpl, ItemTrait, Path, ReturnType, Signature, TypeParamBound};
 
-use crate::facts::{Facts, SelfKind, Visibility, returns_nothing, self_kind, visibility, written};
+use crate::facts::{Facts, SelfKind, Visibility, returns, returns_nothing, self_kind, visibility, written};
 use crate::{caching, complexity, name, refusal, type_arguments};
 
 /// An `impl`, a trait, or neither.
@@ -78,6 +78,7 @@ impl Owner {
             visibility: self.visibility.unwrap_or_else(|| visibility(vis)),
             is_async: sig.asyncness.is_some(),
             is_test: name::of_attributes(attrs).iter().any(|name| name == "test"),
+            returns: returns(&sig.output),
             is_unit: returns_nothing(&sig.output, false),
             is_chain: self.is_chain(sig),
             is_caching: caching::is_in(body),

@@ -72,8 +72,8 @@ impl Metric {
             Metric::SelfTime => format!("{} self", duration(value)),
             Metric::TotalTime => duration(value),
             Metric::TimePerCall => format!("{} a call", duration(value)),
-            Metric::Receivers if value == 1 => "1 object".into(),
-            Metric::Receivers => format!("{} objects", grouped(value)),
+            Metric::Receivers if value == 1 => "1 receiver".into(),
+            Metric::Receivers => format!("{} receivers", grouped(value)),
             Metric::Allocations => counted(value, "allocation"),
             Metric::Instructions => counted(value, "instruction"),
         }

@@ -84,7 +84,7 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
         phrases[0] += &format!(", {} of all", percent(numbers.calls, model.calls));
     }
     if let Some(receivers) = numbers.receivers {
-        phrases.push(format!("on {receivers} {}", if receivers.count == 1 { "object" } else { "objects" }));
+        phrases.push(format!("on {receivers} {}", if receivers.count == 1 { "receiver" } else { "receivers" }));
     }
     if let Some(ns) = numbers.self_ns {
         phrases.push(format!("{} self ({})", duration(ns), percent(ns, model.self_ns)));
@@ -110,7 +110,7 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
         tests => phrases.push(format!("in {tests} tests")),
     }
     match numbers.returns {
-        Some(Returned::Constant) => phrases.push("always returned the same for each object".into()),
+        Some(Returned::Constant) => phrases.push("always returned the same for each receiver".into()),
         Some(Returned::Varies) => phrases.push("returned different values".into()),
         _ => {}
     }

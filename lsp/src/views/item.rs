@@ -56,7 +56,7 @@ pub fn totals(model: &Model, element: &Element) -> Option<String> {
         if calls == 1 { "1 call".into() } else { format!("{} calls", grouped(calls)) },
     ];
     if !receivers.is_unknown() {
-        parts.push(format!("{receivers} {}", if receivers.count == 1 { "object" } else { "objects" }));
+        parts.push(format!("{receivers} {}", if receivers.count == 1 { "receiver" } else { "receivers" }));
     }
     Some(parts.join(" · "))
 }

@@ -25,7 +25,7 @@ pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers,
     parts.push(format!("{about}{}", Metric::Calls.write(numbers.calls)));
     parts.extend(share(model, numbers));
     if let Some(receivers) = numbers.receivers.filter(|_| metric != Metric::Receivers) {
-        parts.push(format!("{receivers} {}", if receivers.count == 1 { "object" } else { "objects" }));
+        parts.push(format!("{receivers} {}", if receivers.count == 1 { "receiver" } else { "receivers" }));
     }
     let bar = metric.of(numbers).map_or('·', |value| classes.heat(value).bar());
     let changed = if is_stale { " (of earlier code)" } else { "" };
@@ -35,7 +35,7 @@ pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers,
 /// The share of the time, or of all calls if they were not timed.
 fn share(model: &Model, numbers: &Numbers) -> Option<String> {
     match numbers.self_ns {
-        Some(ns) if model.self_ns > 0 => Some(format!("{} of the time", percent(ns, model.self_ns))),
+        Some(ns) if model.self_ns > 0 => Some(format!("{} self", percent(ns, model.self_ns))),
         _ if model.calls > 0 && !numbers.is_test => Some(format!("{} of all", percent(numbers.calls, model.calls))),
         _ => None,
     }

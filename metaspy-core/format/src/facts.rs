@@ -52,6 +52,8 @@ pub struct Facts {
     pub is_test_only: bool,
     /// True for a closure.
     pub is_closure: bool,
+    /// Whether its declared return type is an `Option` or a `Result`.
+    pub returns: Returns,
     /// True if it returns nothing: `()`, or a `Result` of it.
     pub is_unit: bool,
     /// True if it takes `self` by value and returns a `Self`.
@@ -81,6 +83,46 @@ pub enum SelfKind {
     Value,
     /// In another way, as `self: Rc<Self>`.
     Other,
+}
+
+/// The declared return type of a function, as far as it decides what a failed call returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Returns {
+    /// Another type, an alias of which only the compiler knows the meaning, or an unknown one.
+    #[default]
+    Other,
+    /// An `Option`: a call that failed returned `None`.
+    Option,
+    /// A `Result`: a call that failed returned `Err`.
+    Result,
+}
+
+impl Returns {
+    /// Finds it among the words of a site's facts.
+    pub fn of_words(words: &str) -> Returns {
+        let known = [Returns::Option, Returns::Result];
+        let mut found = words.split(' ').filter_map(|word| known.into_iter().find(|it| it.word() == word));
+        found.next().unwrap_or_default()
+    }
+
+    /// The word among the facts; empty for [`Returns::Other`], which is not written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Returns::Other => "",
+            Returns::Option => "option",
+            Returns::Result => "result",
+        }
+    }
+
+    /// What a call returned that failed: `none` or `err`, or `failed` where the type does not tell which of them.
+    pub fn failure(self) -> &'static str {
+        match self {
+            Returns::Other => "failed",
+            Returns::Option => "none",
+            Returns::Result => "err",
+        }
+    }
 }
 
 /// Who may call a function.
@@ -174,6 +216,7 @@ impl Facts {
             is_test: has("test"),
             is_test_only: has("test_only"),
             is_closure: has("closure"),
+            returns: Returns::of_words(words),
             is_unit: has("unit"),
             is_chain: has("chain"),
             is_caching: has("caching"),
@@ -247,6 +290,7 @@ impl fmt::Display for Facts {
             (self.is_closure, "closure"),
             (self.is_test, "test"),
             (self.is_test_only, "test_only"),
+            (self.returns != Returns::Other, self.returns.word()),
             (self.is_unit, "unit"),
             (self.is_chain, "chain"),
             (self.is_caching, "caching"),
@@ -306,8 +350,8 @@ mod tests {
 
     #[test]
     fn facts_that_are_written_are_parsed_again() {
-        let words = "c=4 self=mut type=Scene trait=Layout super=A+B owner=a::Scene vis=pub async test_only unit chain caching deep source=1f";
-        assert_eq!(parse(words).fingerprint, 31);
+        let words = "c=4 self=mut type=Scene trait=Layout super=A+B owner=a::Scene vis=pub async test_only result unit chain caching deep source=1f";
+        assert_eq!((parse(words).fingerprint, parse(words).returns), (31, Returns::Result));
         assert_eq!(parse(words).to_string(), words);
     }
 

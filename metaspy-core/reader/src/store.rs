@@ -215,6 +215,14 @@ impl Store {
         self.site(id).map_or("site ?", |site| &site.path)
     }
 
+    /// How an event ended, in a word: `none` or `err` for a failed call whose return type is known.
+    pub fn outcome_word(&self, event: &Event) -> &'static str {
+        match (event.outcome, self.site(event.site)) {
+            (Outcome::Failed, Some(site)) => site.failure(),
+            (outcome, _) => outcome.name(),
+        }
+    }
+
     /// The kind with this number.
     pub fn kind(&self, id: KindId) -> Option<&RecordedKind> {
         self.names.kinds.get(&id)

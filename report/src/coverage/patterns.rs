@@ -77,7 +77,7 @@ impl Pattern {
             Pattern::Absent => "absent: no method ran",
             Pattern::LongUntested => "long and untested: never ran, of the longest tenth",
             Pattern::MoreTests => "needs more tests: complex, and ran once or on one object only",
-            Pattern::WellTested => "well tested: on at least 10 objects and at least 100 times",
+            Pattern::WellTested => "well tested: on at least 10 receivers and at least 100 times",
             Pattern::VeryWellTested => "very well tested: well tested, at least 10,000 times, at most 5 lines",
         }
     }

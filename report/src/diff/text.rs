@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{By, Change, Diff, Judgement, Presence, Row};
 use crate::table::{Column, Table, Top};
-use crate::text::{Unit, clean, clean_lines, counted, duration, grouped, shorten_path};
+use crate::text::{clean, clean_lines, counted, duration, grouped, shorten_path, time};
 
 /// Columns of a name at most.
 const NAME: usize = 48;
@@ -66,15 +66,11 @@ fn table(diff: &Diff, rows: &[&Row]) -> Table {
             ("total", (|row| row.total_ns.as_ref()) as fn(&Row) -> Option<&Change>),
             ("self", |row| row.self_ns.as_ref()),
         ] {
-            let medians = rows.iter().filter_map(|row| of(row)).map(|it| it.before.median().max(it.after.median()));
-            let unit = Unit::for_largest(medians.max().unwrap_or(0));
             let sign = |row: &Row| if row.is_partly_timed { "~" } else { "" };
             let cell = |of_change: fn(&Change) -> u64| {
-                cells(&|row| {
-                    of(row).map_or("–".into(), |change| format!("{}{}", sign(row), unit.write(of_change(change))))
-                })
+                cells(&|row| of(row).map_or("–".into(), |change| format!("{}{}", sign(row), time(of_change(change)))))
             };
-            columns.push(Column::numbers(format!("{name} {}", unit.sign()), cell(|change| change.before.median())));
+            columns.push(Column::numbers(name, cell(|change| change.before.median())));
             columns.push(Column::numbers("after", cell(|change| change.after.median())));
             let change = |row: &Row| of(row).map_or(String::new(), |it| format!("{}{}", sign(row), percent_text(it)));
             columns.push(Column::numbers("change", cells(&change)));

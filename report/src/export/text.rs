@@ -32,7 +32,7 @@ pub fn event_text(store: &Store, id: EventId) -> Option<String> {
         }
         line("when", &format!("{} ns", grouped(record.time_ns)))?;
         line("took", &took(&record, &event))?;
-        line("outcome", record.outcome)?;
+        line("outcome", store.outcome_word(&event))?;
         line("thread", record.thread)?;
         for (at, detail_record) in record.details.iter().enumerate() {
             line(if at == 0 { "details" } else { "" }, &detail(detail_record))?;
@@ -66,7 +66,7 @@ pub fn chain_text(store: &Store, id: EventId) -> Option<String> {
         let subject = subject.unwrap_or_default();
         let failed = match event.outcome {
             Outcome::Returned | Outcome::Succeeded | Outcome::Instant => String::new(),
-            outcome => format!("  {}", outcome.name()),
+            _ => format!("  {}", store.outcome_word(event)),
         };
         let links = if record.links.is_empty() { String::new() } else { format!("  links {}", record.links.join(" ")) };
         let text = format!("{}{subject}  {}{failed}{links}  [{}]", record.site, took(&record, event), record.event);

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::writer::{COLUMNS, Page};
 use super::{Production, Report, Role, State};
 use crate::table::Top;
-use crate::text::{Unit, clean, fit, grouped, pad_left, short, width};
+use crate::text::{clean, fit, grouped, pad_left, short, width};
 
 /// Rows by default.
 const TOP: usize = 20;
@@ -71,8 +71,7 @@ fn columns(rows: &[&Production]) -> Vec<Column> {
     if timed {
         // What failed is the rest of what was entered, and the line is full.
         let time = |title: &str, ns: fn(&Production) -> Option<u64>| {
-            let unit = Unit::for_largest(rows.iter().filter_map(|row| ns(row)).max().unwrap_or(0));
-            of(&format!("{title} {}", unit.sign()), &|row| ns(row).map_or("–".into(), |ns| unit.write(ns)))
+            of(title, &|row| ns(row).map_or("–".into(), crate::text::time))
         };
         columns.push(time("self", |row| row.self_ns));
         columns.push(time("total", |row| row.total_ns));

@@ -93,11 +93,12 @@ impl Builder {
     pub(super) fn add_profiles(&mut self, store: &Store, places: &HashMap<SiteId, usize>) {
         let profiles = store.united_profiles();
         let has_calls = profiles.iter().any(|profile| profile.name == Calls::NAME);
+        let has_types = profiles.iter().any(|profile| profile.name == Types::NAME);
         for profile in profiles {
             self.profiles.add(&profile);
             for table in &profile.tables {
                 match (profile.name.as_str(), table.name.as_str()) {
-                    (TestCoverage::NAME, "") => self.add_coverage(table, places),
+                    (TestCoverage::NAME, "") => self.add_coverage(table, places, has_types),
                     (TestCoverage::NAME, "tests") => self.add_tests(store, table, places),
                     (Calls::NAME, "") => self.add_times(table, places),
                     (Calls::NAME, "callers") => self.add_callers(table, places),
@@ -125,9 +126,13 @@ impl Builder {
         self.elements[place].method.as_mut().map(|method| &mut method.profile)
     }
 
-    fn add_coverage(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+    /// With types, a hook sees the types of returned values: their values only where it is deep.
+    fn add_coverage(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>, has_types: bool) {
         for row in &table.rows {
-            let Some(profile) = self.profile_at(places, row.key.site()) else { continue };
+            let Some(&place) = places.get(&row.key.site()) else { continue };
+            let Some(method) = self.elements[place].method.as_mut() else { continue };
+            let sees_types_alone = has_types && method.facts.as_ref().is_some_and(|facts| !facts.is_deep);
+            let profile = &mut method.profile;
             let receivers = table.value(row.key, "receivers");
             let is_by_address =
                 matches!(table.value(row.key, "identity"), Value::Choice(word) if word == TestCoverage::ADDRESS);
@@ -138,7 +143,9 @@ impl Builder {
                 profile.receivers = Some(Receivers { count: before.count + count, is_least });
             }
             if let Value::Choice(word) = table.value(row.key, "returns") {
-                profile.returns = profile.returns.max(Returned::from_word(&word));
+                let returned = Returned::from_word(&word);
+                let is_known = !sees_types_alone || returned != Some(Returned::NotComparable);
+                profile.returns = profile.returns.max(returned.filter(|_| is_known));
             }
             profile.calls += table.value(row.key, "calls").number().unwrap_or(0);
         }

@@ -100,6 +100,8 @@ struct RowOut<'a> {
     partial: bool,
     lost: u64,
     failed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed_as: Option<&'static str>,
     panicked: u64,
     cancelled: u64,
     running: u64,
@@ -204,6 +206,7 @@ impl Serialize for Rows<'_> {
                 partial: row.measure.is_partly_timed(),
                 lost: row.measure.lost,
                 failed: row.measure.failed,
+                failed_as: Some(row.failure).filter(|&word| row.measure.failed > 0 && word != "failed"),
                 panicked: row.measure.panicked,
                 cancelled: row.measure.cancelled,
                 running: row.measure.running,

@@ -127,6 +127,8 @@ pub struct Row {
     pub site: Option<String>,
     /// Its name: the label of the subject, or the last part of the path of the site.
     pub label: Option<String>,
+    /// The word for calls of it that failed: `none` or `err` if they are those of one site with such a return type.
+    pub failure: &'static str,
     /// The kind of the site or of the subject.
     pub kind: Option<String>,
     /// Counts and times.
@@ -297,7 +299,13 @@ fn site_row(store: &Store, profiles: &Profiles, site: Option<SiteId>, measure: M
     let path = store.site_path(id).to_owned();
     let label = Some(short_path(&path).to_owned());
     let kind = store.site(id).map(|site| site.kind.name().to_owned());
-    Row { label, kind, profiles: profiles.of_site(id), ..Row::new(Key::Site(path), measure) }
+    Row {
+        label,
+        kind,
+        failure: failure(store, id),
+        profiles: profiles.of_site(id),
+        ..Row::new(Key::Site(path), measure)
+    }
 }
 
 /// The row of a cause by its site. Columns of method profilers are about the site itself, not about what it caused.
@@ -333,16 +341,31 @@ fn subject_row(store: &Store, profiles: &Profiles, subject: Option<Subject>, mea
     Row { label, kind, profiles, ..Row::new(Key::Subject(subject.key), measure) }
 }
 
+/// The word for calls of a site that failed.
+fn failure(store: &Store, site: SiteId) -> &'static str {
+    store.site(site).map_or("failed", |site| site.failure())
+}
+
 fn site_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -> Row {
     let site = row.site.map(|id| store.site_path(id).to_owned());
     let values = row.site.zip(row.subject).map_or_else(Values::new, |(site, subject)| profiles.of_both(site, subject));
-    Row { site, profiles: values, ..subject_row(store, profiles, row.subject, row.measure) }
+    let failure = row.site.map_or("failed", |id| failure(store, id));
+    Row { site, failure, profiles: values, ..subject_row(store, profiles, row.subject, row.measure) }
 }
 
 impl Row {
     /// A row without a name.
     fn new(key: Key, measure: Measure) -> Row {
-        Row { key, site: None, label: None, kind: None, measure, part: None, profiles: Values::new() }
+        Row {
+            key,
+            site: None,
+            label: None,
+            failure: "failed",
+            kind: None,
+            measure,
+            part: None,
+            profiles: Values::new(),
+        }
     }
 
     /// True if another row contains its calls: a crate contains its modules.

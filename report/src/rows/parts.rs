@@ -49,6 +49,7 @@ fn row(store: &Store, element: &Element, is_all: bool) -> Row {
     };
     let kind = Some(element.sort().to_owned());
     Row {
+        failure: "failed",
         key: Key::Site(path),
         site: None,
         label: Some(label),

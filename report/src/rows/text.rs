@@ -1,17 +1,17 @@
-//! The report for people: aligned, with one unit for each column.
+//! The report for people: aligned, with a unit in each cell of time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use metaspy_core::Store;
-use metaspy_core::store::{EndState, Measure, Shares, Value};
+use metaspy_core::store::{EndState, Measure, Shares, Totals, Value};
 
 use super::cpu::{self, error_percent};
 use super::{By, Key, Part, Report, Row};
 use crate::condition::Verdict;
 use crate::program::{ColumnValue, Ratio};
 use crate::table::{Column, Table};
-use crate::text::{Unit, clean, clock, counted, duration, grouped, outcomes, shorten, shorten_path};
+use crate::text::{clean, clock, counted, grouped, outcomes, shorten, shorten_path, time};
 
 /// One of the times of a row.
 struct Time {
@@ -68,14 +68,21 @@ pub fn write(
     summary(out, store, report)?;
     let rows = &report.rows[..top.min(report.rows.len())];
     if rows.is_empty() {
-        writeln!(
-            out,
-            "\nNothing to count: {}",
-            if report.totals.emitted == 0 { "nothing was recorded" } else { "no event passes" }
-        )?;
+        writeln!(out, "\nNothing to count: {}", nothing(report))?;
     } else {
         writeln!(out)?;
         table(out, store, report, rows, numbers)?;
+    }
+    if rows.iter().any(|row| row.measure.failed > 0 && row.failure == "failed") {
+        writeln!(out, "failed: returned Err or None")?;
+    }
+    let has_least_self =
+        |row: &Row| row.part.is_none() && row.window_self_ns(store).is_some() && about(&row.measure) == "≥";
+    if rows.iter().any(has_least_self) {
+        writeln!(
+            out,
+            "self with ≥: of the calls in the window; of those that left it, only counts and totals are known"
+        )?;
     }
     let more = report.rows.len() - rows.len();
     if more > 0 {
@@ -120,6 +127,19 @@ pub fn write(
     Ok(())
 }
 
+/// Why there is no row. What a filter asks may be known of stored events alone.
+fn nothing(report: &Report) -> String {
+    let Totals { emitted, folded, counted, .. } = report.totals;
+    match folded + counted {
+        _ if emitted == 0 => "nothing was recorded".to_owned(),
+        calls @ 1.. if !report.exact => format!(
+            "no stored event passes, and {} have no event: of these only site, subject, outcome and number are known",
+            crate::text::counted(calls, "call")
+        ),
+        _ => "no event passes".to_owned(),
+    }
+}
+
 /// How a recording ended, in a word.
 pub fn state(ended: EndState) -> &'static str {
     match ended {
@@ -133,7 +153,7 @@ pub fn state(ended: EndState) -> &'static str {
 
 /// A length of time without its sign.
 fn length(ns: i64) -> String {
-    duration(ns.unsigned_abs()).trim_start().to_owned()
+    time(ns.unsigned_abs())
 }
 
 /// What came from other processes and named no cause.
@@ -239,26 +259,25 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
     }
     let times = TIMES.into_iter().filter(|time| rows.iter().any(|row| (time.of)(row, store).is_some()));
     for Time { title, of, sign, share: share_of } in times {
-        let unit = Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
-        let time =
-            |row: &Row| of(row, store).map_or("–".into(), |ns| format!("{}{}", sign(&row.measure), unit.write(ns)));
+        let cell = |row: &Row| of(row, store).map_or("–".into(), |ns| format!("{}{}", sign(&row.measure), time(ns)));
         if is_all {
-            columns.push(Column::numbers(format!("{title} {}", unit.sign()), cells(&time)).at_least(10));
+            columns.push(Column::numbers(title, cells(&cell)).at_least(10));
         }
         columns.extend(share_of.map(|of| share(title, of)));
     }
     if let Some(cpu) = report.cpu {
-        let unit = Unit::for_largest(rows.iter().map(|row| row.cpu().ns).max().unwrap_or(0));
         let error = |row: &Row| format!("{:.1}", error_percent(row.cpu().samples, cpu.all.samples));
-        columns
-            .push(Column::numbers(format!("cpu {}", unit.sign()), cells(&|row| unit.write(row.cpu().ns))).at_least(8));
+        columns.push(Column::numbers("cpu", cells(&|row| time(row.cpu().ns))).at_least(8));
         columns.push(Column::numbers("%", cells(&|row| format!("{:.1}", row.cpu().percent(cpu.all)))).at_least(5));
         columns.push(Column::numbers("±", cells(&error)).at_least(4));
     }
     if is_all {
         columns.extend(profile_columns(rows));
     }
-    columns.push(Column::words("", cells(&|row| outcomes(&row.measure, ""))));
+    let ended = cells(&|row| outcomes(&row.measure, row.failure, ""));
+    if ended.iter().any(|cell| !cell.is_empty()) {
+        columns.push(Column::words("outcome", ended));
+    }
     Table::new(columns).lines().try_for_each(|line| writeln!(out, "{line}"))
 }
 
@@ -281,7 +300,7 @@ fn profile_columns(rows: &[Row]) -> Vec<Column> {
 /// A value of a column as text.
 pub fn value(of: &ColumnValue) -> String {
     match &of.value {
-        Value::Ns(ns) => duration(*ns).trim().to_owned(),
+        Value::Ns(ns) => time(*ns),
         Value::Number(number) => grouped(*number),
         Value::AtLeast(number) => format!("≥{}", grouped(*number)),
         value => value.to_string(),

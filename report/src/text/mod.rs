@@ -8,13 +8,15 @@ use metaspy_core::store::Measure;
 pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
 pub use metaspy_reader::text::{clean, clean_lines, file_name, print_message};
 pub use units::{
-    Unit, clock, counted, duration, grouped, parse_duration_ns, parse_number, parse_size, percent, short, short_bytes,
+    clock, counted, duration, grouped, parse_duration_ns, parse_number, parse_size, percent, short, short_bytes, time,
 };
 
-/// `3 failed, 1 lost`, behind `before`: the calls that did not succeed. Empty if all did.
-pub fn outcomes(measure: &Measure, before: &str) -> String {
+/// `3 none, 1 lost`, behind `before`: the calls that did not succeed. Empty if all did. `failure` is the word for those
+/// that returned `Err` or `None`: [`RecordedSite::failure`](metaspy_core::store::RecordedSite::failure), or
+/// `failed` for calls of several sites.
+pub fn outcomes(measure: &Measure, failure: &'static str, before: &str) -> String {
     let words = [
-        (measure.failed, "failed"),
+        (measure.failed, failure),
         (measure.panicked, "panicked"),
         (measure.cancelled, "cancelled"),
         (measure.running, "running"),

@@ -40,53 +40,6 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// One unit for a whole column, so that rows can be compared by their length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Nanoseconds, whole.
-    Ns,
-    /// Microseconds, with one decimal.
-    Us,
-    /// Milliseconds, with one decimal.
-    Ms,
-    /// Seconds, with one decimal.
-    S,
-}
-
-impl Unit {
-    /// The finest unit in which the largest value has at most five digits.
-    pub fn for_largest(ns: u64) -> Unit {
-        match ns {
-            0..100_000 => Unit::Ns,
-            100_000..100_000_000 => Unit::Us,
-            100_000_000..100_000_000_000 => Unit::Ms,
-            _ => Unit::S,
-        }
-    }
-
-    /// Its sign.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Unit::Ns => "ns",
-            Unit::Us => "µs",
-            Unit::Ms => "ms",
-            Unit::S => "s",
-        }
-    }
-
-    /// A duration in this unit, without its sign: at most eight columns if the unit was chosen for it.
-    pub fn write(self, ns: u64) -> String {
-        let tenth = match self {
-            Unit::Ns => return grouped(ns),
-            Unit::Us => 100,
-            Unit::Ms => 100_000,
-            Unit::S => 100_000_000,
-        };
-        let tenths = ns / tenth + u64::from(ns % tenth >= tenth / 2);
-        format!("{}.{}", grouped(tenths / 10), tenths % 10)
-    }
-}
-
 /// A duration alone, in three digits, with a unit that is always two columns: `61.2 µs`, ` 912 ns`, `4.40  s`.
 pub fn duration(ns: u64) -> String {
     if ns < 1000 {
@@ -106,6 +59,12 @@ pub fn duration(ns: u64) -> String {
         v if v < 99.95 => format!("{v:.1} {unit}"),
         v => format!("{v:>4.0} {unit}"),
     }
+}
+
+/// A duration in three digits with its unit, without blanks around it: `61.2 µs`, `4.40 s`. Each cell of a table has its
+/// own unit, so that a number means the same in every table.
+pub fn time(ns: u64) -> String {
+    duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Hours, minutes and seconds: `00:03:41`.
@@ -137,17 +96,6 @@ mod tests {
     }
 
     #[test]
-    fn a_column_has_one_unit() {
-        let unit = Unit::for_largest(4_400_000_000);
-        assert_eq!(
-            (unit.sign(), unit.write(4_400_000_000), unit.write(12_340_000)),
-            ("ms", "4,400.0".into(), "12.3".into())
-        );
-        assert_eq!(Unit::for_largest(99_999).write(99_999), "99,999");
-        assert_eq!(Unit::S.write(u64::MAX), "18,446,744,073.7");
-    }
-
-    #[test]
     fn a_duration_takes_seven_columns() {
         let all = [0, 912, 2_004, 61_240, 912_000, 999_800, 1_810_000, 4_400_000_000, 360_000_000_000];
         let texts = all.map(duration);
@@ -156,5 +104,6 @@ mod tests {
             ["   0 ns", " 912 ns", "2.00 µs", "61.2 µs", " 912 µs", "1.00 ms", "1.81 ms", "4.40  s", " 360  s"]
         );
         assert!(texts.iter().all(|t| t.chars().count() == 7));
+        assert_eq!([912, 4_400_000_000].map(time), ["912 ns", "4.40 s"]);
     }
 }

@@ -90,6 +90,8 @@ fn a_filter_shows_only_matching_events() {
 #[test]
 fn an_invalid_filter_shows_how_to_correct_it() {
     check("wrong_filter", "f \"took:>1x\" Enter");
+    check("misspelt_site", "f \"site:measur\" Enter");
+    check("site_without_colon", "f \"site=measur\" Enter");
 }
 
 #[test]

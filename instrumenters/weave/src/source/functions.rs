@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::mem::{replace, take};
 use std::ops::Range;
 
-use metaspy_syntax::facts::{Facts, Visibility, returns_nothing};
+use metaspy_syntax::facts::{Facts, Visibility, returns, returns_nothing};
 use metaspy_syntax::{Owner, complexity, fingerprint, name, refusal};
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
@@ -217,6 +217,7 @@ impl Search<'_> {
                 complexity: complexity::of_closure(closure),
                 is_closure: true,
                 is_test_only: self.in_tests,
+                returns: returns(&closure.output),
                 is_unit: returns_nothing(&closure.output, true),
                 is_nested: true,
                 ..Facts::default()

@@ -13,6 +13,13 @@ use crate::filter::selector::SelectorError;
 pub enum FilterError {
     /// An unknown term.
     UnknownTerm(String),
+    /// A term with another sign than `:`, as in `site=measure`.
+    NoColon {
+        /// The term.
+        term: String,
+        /// The value behind the sign.
+        value: String,
+    },
     /// A term without a value.
     NoValue(String),
     /// A quotation mark that is not closed.
@@ -54,6 +61,12 @@ impl fmt::Display for FilterError {
                     None => write!(f, ": a filter has {}, and bare words", TERMS.map(|t| format!("{t}:")).join(" ")),
                 }
             }
+            FilterError::NoColon { term, value } => {
+                write!(
+                    f,
+                    "`{term}={value}` is no term: write `{term}:{value}`, or \"{term}={value}\" to search for this text"
+                )
+            }
             FilterError::NoValue(term) => write!(f, "`{term}:` needs a value behind it, such as {}", example(term)),
             FilterError::OpenQuote => write!(f, "a quotation mark is not closed: add a `\"`"),
             FilterError::Duration(text) => {
@@ -61,7 +74,9 @@ impl fmt::Display for FilterError {
             }
             FilterError::Number(text) => write!(f, "`{text}` is no number: write `level:0`, `epoch:>=3`"),
             FilterError::Outcome(text) => {
-                write!(f, "`{text}` is no outcome: there are {}", OUTCOMES.map(Outcome::name).join(", "))
+                write!(f, "`{text}` is no outcome: there are {}", OUTCOMES.map(Outcome::name).join(", "))?;
+                let is_failure = ["err", "none"].contains(&text.to_lowercase().as_str());
+                if is_failure { write!(f, "; `outcome:failed` selects err and none") } else { Ok(()) }
             }
             FilterError::Selector(error) => error.fmt(f),
             FilterError::NoSuchSite { selector, nearest } if nearest.is_empty() => {

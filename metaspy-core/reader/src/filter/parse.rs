@@ -36,6 +36,8 @@ struct Word {
     negated: bool,
     term: Option<String>,
     value: String,
+    /// The two sides of an unquoted `site=measure`, which is meant as a term.
+    equated: Option<(String, String)>,
 }
 
 /// Splits the line into words at spaces. Spaces between `"…"` belong to the word, also after `term:`.
@@ -53,11 +55,14 @@ fn words(text: &str) -> Result<Vec<Word>, FilterError> {
         {
             (term, rest) = (Some(name.to_owned()), behind);
         }
+        let is_quoted = rest.starts_with('"');
         let (value, behind) = match rest.strip_prefix('"') {
             Some(quoted) => quoted.split_once('"').ok_or(FilterError::OpenQuote)?,
             None => rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len())),
         };
-        words.push(Word { negated, term, value: value.to_owned() });
+        let equated = value.split_once('=').filter(|(name, _)| !is_quoted && TERMS.contains(name));
+        let equated = equated.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        words.push(Word { negated, term, value: value.to_owned(), equated });
         rest = behind.trim_start();
     }
     Ok(words)
@@ -70,8 +75,11 @@ fn is_term(name: &str) -> bool {
 }
 
 fn term(word: Word) -> Result<Term, FilterError> {
-    let Word { negated, term, value } = word;
+    let Word { negated, term, value, equated } = word;
     let Some(term) = term else {
+        if let Some((term, value)) = equated {
+            return Err(FilterError::NoColon { term, value });
+        }
         return Ok(Term { negated, condition: Condition::Text(value.to_lowercase()) });
     };
     if !TERMS.contains(&term.as_str()) {
@@ -168,6 +176,16 @@ mod tests {
         let asked = terms("cause.subject:\"User 0\"").remove(0).condition;
         let label = Condition::Subject(SubjectCondition::Label("user 0".into()));
         assert_eq!(asked, Condition::DirectCause(Box::new(label)));
+    }
+
+    #[test]
+    fn a_term_with_another_sign_is_no_text_unless_it_is_quoted() {
+        let message = "site=measure".parse::<Filter>().expect_err("it is meant as a term").to_string();
+        assert!(message.contains("write `site:measure`"), "{message}");
+        assert_eq!(terms("\"site=measure\"")[0].condition, Condition::Text("site=measure".into()));
+        assert_eq!(terms("width=3")[0].condition, Condition::Text("width=3".into()));
+        let message = "outcome:none".parse::<Filter>().expect_err("it is no outcome").to_string();
+        assert!(message.ends_with("`outcome:failed` selects err and none"), "{message}");
     }
 
     #[test]

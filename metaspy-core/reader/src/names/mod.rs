@@ -15,7 +15,7 @@ use crate::names::relations::Relations;
 use crate::names::sanitise::string;
 use metaspy_format::Words;
 use metaspy_format::arena::{Entry, Found, unpack_nature, unpack_site, unpack_two_kinds, walk};
-use metaspy_format::facts::Facts;
+use metaspy_format::facts::{Facts, Returns};
 use metaspy_format::layout::Layout;
 use metaspy_format::profile::TableDef;
 use metaspy_format::superblock as sb;
@@ -58,6 +58,11 @@ impl RecordedSite {
     pub fn module_and_name(&self) -> Option<(&str, &str)> {
         let module = self.path.get(..self.module as usize).filter(|module| !module.is_empty())?;
         Some((module, self.path[module.len()..].strip_prefix("::")?))
+    }
+
+    /// The word for a call of it that failed: `none`, `err`, or `failed` if its return type is not known.
+    pub fn failure(&self) -> &'static str {
+        Returns::of_words(&self.facts).failure()
     }
 
     /// The parsed facts of the function; `None` if the recording has none.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ┌ calls by time from Scene::layout ──────────────────────────────────────┐
-//! │ calls by time                            calls   total ms     self ms  │
+//! │ calls by time                            calls      total        self  │
 //! │ Scene::layout         ██████████████        26      402.0        16.3  │
 //! │ └ Scene::measure      ████▌             48,211      120.4       120.4  │
 //! │ 12 methods not drawn: less than 1.0 % of 402 ms; …                     │

@@ -5,6 +5,7 @@
 //! │ Scene::measure   240 │▸#4 <p>            40 │ measure #4    61.2 µs │
 //! ```
 
+use metaspy_core::Store;
 use metaspy_report::text::wrap;
 
 use super::canvas::Canvas;
@@ -49,8 +50,12 @@ fn title(browser: &Browser, at: usize, column: &ColumnView) -> String {
     if at == 0 { format!(" {}: {tabs} ", browser.title) } else { format!(" {tabs} ") }
 }
 
-/// The reason why a column has no rows. Calls may be counted without events, or their events may have left the window.
-fn why_empty(column: &ColumnView, status: &Status) -> Vec<String> {
+/// The reason why a column has no rows: its query names what the recording does not have, calls were counted without
+/// events, or their events left the window.
+fn why_empty(column: &ColumnView, store: &Store, status: &Status) -> Vec<String> {
+    if let Some(unknown) = column.unknown(store) {
+        return vec![unknown.to_string()];
+    }
     match column.of.rows {
         RowsOf::Event if status.totals.folded > 0 => Some(vec!["none of its events is in the window".into()]),
         RowsOf::Event => status.only_counted(),
@@ -66,7 +71,8 @@ fn draw_column(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, column: &
     };
     if rows.is_empty() {
         let room = area.width.saturating_sub(1);
-        let lines = why_empty(column, &crawler.status).into_iter().flat_map(|text| wrap(&text, room.into()));
+        let lines =
+            why_empty(column, &crawler.store, &crawler.status).into_iter().flat_map(|text| wrap(&text, room.into()));
         for (line, text) in (0..area.height).zip(lines) {
             canvas.text(area.x + 1, area.y + line, room, &text, theme::FAINT);
         }

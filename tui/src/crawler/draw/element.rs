@@ -101,8 +101,9 @@ fn size(element: &Element) -> String {
 /// Number, outcomes and times of the calls.
 fn counts(store: &Store, element: &Element) -> String {
     let measure = &element.measure;
+    let failure = element.site().and_then(|site| store.site(site)).map_or("failed", |site| site.failure());
     let mut text = counted(measure.count, "call");
-    text.push_str(&outcomes(measure, ", "));
+    text.push_str(&outcomes(measure, failure, ", "));
     let receivers = element.receivers;
     if element.has_unknown_receivers() {
         text.push_str("   receivers n/a");

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! ┌ 14/23 methods ran ─────────────────────────────────────────────────────┐
-//! │ element                calls            ran receivers  total µs self µs │
+//! │ element                calls            ran receivers     total    self │
 //! │ taffy                 48,211 ████████ 14/23       512           3,100.0 │
 //! │ └ compute             48,211 ████████  9/12       512             900.1 │
 //! │   ├ Cache             40,000 ██████     1/2       256             400.0 │

@@ -1,12 +1,12 @@
 //! The one table: titles over columns, and rows. The row under the cursor is highlighted.
 //!
 //! ```text
-//! │ subject                count                         Δ 1.0 s  total ms │
+//! │ subject                count                         Δ 1.0 s     total │
 //! │ #412 <p> "The quick…"  48,211 ████████████████████▌     +512   3,100.0 │
 //! ```
 
 use metaspy_core::Store;
-use metaspy_report::text::{Unit, cut, grouped, short, shorten_path, width};
+use metaspy_report::text::{cut, duration, grouped, short, shorten_path, width};
 use ratatui::style::Style;
 
 use super::canvas::Canvas;
@@ -88,7 +88,6 @@ struct Placed<'a, L> {
 /// What all numbers of a column are measured by.
 enum Scale {
     None,
-    Unit(Unit),
     Largest(u64),
 }
 
@@ -96,7 +95,6 @@ impl Scale {
     fn new<L: TableList>(store: &Store, list: &L, column: &Column<L>) -> Self {
         let largest = || list.largest(&column.name).unwrap_or_else(|| column.largest(store, list));
         match column.kind {
-            Kind::Time => Scale::Unit(Unit::for_largest(largest())),
             Kind::Bar => Scale::Largest(largest()),
             _ => Scale::None,
         }
@@ -109,7 +107,6 @@ impl<L: TableList> Placed<'_, L> {
         match (&self.scale, self.column.kind) {
             (_, Kind::Name) => _ = canvas.text(self.x + 1, y, self.width.saturating_sub(1), title, style),
             (_, Kind::Text | Kind::Bar | Kind::Trend) => _ = canvas.text(self.x, y, self.width, title, style),
-            (Scale::Unit(unit), _) => self.draw_right(canvas, y, &format!("{title} {}", unit.sign()), style),
             _ => self.draw_right(canvas, y, title, style),
         }
     }
@@ -152,11 +149,9 @@ impl<L: TableList> Placed<'_, L> {
                 let room = self.width.saturating_sub(1);
                 canvas.text(self.x, y, room, &bar(amount, largest, room), theme::BAR);
             }
-            (Value::Amount(amount, sign), Scale::Unit(unit)) => match unit.write(*amount) {
-                // Not nothing, but too little for the unit of the column.
-                text if *amount > 0 && text == "0.0" => self.draw_right(canvas, y, "<0.1", theme::FAINT),
-                text => self.draw_right(canvas, y, &format!("{sign}{text}"), style),
-            },
+            (Value::Amount(amount, sign), _) if self.column.kind == Kind::Time => {
+                self.draw_right(canvas, y, &format!("{sign}{}", duration(*amount)), style);
+            }
             (Value::Amount(amount, sign), Scale::None) => {
                 let whole = format!("{sign}{}", grouped(*amount));
                 let fits = width(&whole) < self.width.into();

@@ -260,7 +260,8 @@ impl Crawler {
     }
 
     pub(super) fn submit_filter(&mut self) {
-        let Some(filter) = self.prompt.as_mut().and_then(Prompt::parse) else { return };
+        let store = &self.store;
+        let Some(filter) = self.prompt.as_mut().and_then(|prompt| prompt.parse(store)) else { return };
         self.prompt = None;
         self.history.leave(&self.view);
         self.set_filter(filter);

@@ -15,9 +15,18 @@ pub fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     line.join(" ").parse()
 }
 
+/// Parses a line that a person typed. A site that the recording does not have is an error; a kind may still come.
+pub fn checked(line: &str, store: &Store) -> Result<Filter, FilterError> {
+    let filter: Filter = line.parse()?;
+    match filter.check(store) {
+        Ok(()) | Err(FilterError::NoSuchKind { .. }) => Ok(filter),
+        Err(error) => Err(error),
+    }
+}
+
 /// The bytes of the first term that is wrong on its own; otherwise the whole line.
-pub fn first_wrong_term(line: &str) -> Range<usize> {
-    let wrong = terms(line).into_iter().find(|term| term.text.parse::<Filter>().is_err());
+pub fn first_wrong_term(line: &str, is_right: impl Fn(&str) -> bool) -> Range<usize> {
+    let wrong = terms(line).into_iter().find(|term| !is_right(term.text));
     wrong.map_or(0..line.len(), |term| {
         let from = term.text.as_ptr() as usize - line.as_ptr() as usize;
         from..from + term.text.len()
@@ -149,10 +158,9 @@ mod tests {
 
     #[test]
     fn the_first_wrong_term_is_found_by_its_place() {
-        let line = "site:a took:>1x outcome:bad";
-        assert_eq!(&line[first_wrong_term(line)], "took:>1x");
-        let open = "site:a \"open";
-        assert_eq!(&open[first_wrong_term(open)], "\"open");
+        let wrong = |line: &str| line[first_wrong_term(line, |term| term.parse::<Filter>().is_ok())].to_owned();
+        assert_eq!(wrong("site:a took:>1x outcome:bad"), "took:>1x");
+        assert_eq!(wrong("site:a \"open"), "\"open");
     }
 
     #[test]

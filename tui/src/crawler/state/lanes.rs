@@ -31,6 +31,11 @@ impl Span {
         self.to.saturating_sub(self.from).max(1)
     }
 
+    /// True if it has this tick.
+    pub fn contains(self, tick: u64) -> bool {
+        (self.from..self.to).contains(&tick)
+    }
+
     /// The column of a tick.
     pub fn column(self, tick: u64, columns: usize) -> usize {
         let at = u128::from(tick.saturating_sub(self.from)) * columns as u128 / u128::from(self.ticks());

@@ -119,12 +119,14 @@ impl Prompt {
         before.ends_with(' ') && before.matches('"').count().is_multiple_of(2)
     }
 
-    /// The filter that is typed. If it is wrong, its first wrong word is marked.
-    pub fn parse(&mut self) -> Option<Filter> {
-        match self.line.text().parse::<Filter>() {
+    /// The filter that is typed. If it is wrong, or names a site that the recording does not have, its first wrong word
+    /// is marked.
+    pub fn parse(&mut self, store: &Store) -> Option<Filter> {
+        match filter_edit::checked(self.line.text(), store) {
             Ok(filter) => Some(filter),
             Err(error) => {
-                let at = filter_edit::first_wrong_term(self.line.text());
+                let at =
+                    filter_edit::first_wrong_term(self.line.text(), |term| filter_edit::checked(term, store).is_ok());
                 self.problem = Some(Problem { text: error.to_string(), at });
                 None
             }

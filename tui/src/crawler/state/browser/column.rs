@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use metaspy_core::store::{By, Filter, Measure, Members, NO_CAUSE, Position, REMOTE_CAUSE, Scope};
+use metaspy_core::store::{By, Filter, FilterError, Measure, Members, NO_CAUSE, Position, REMOTE_CAUSE, Scope};
 use metaspy_core::{Event, SiteId, Store, Subject};
 use metaspy_report::text::{clean, grouped, short_path, width};
 
@@ -69,6 +69,11 @@ impl ColumnView {
     /// True if the rows, or their job, are for this filter.
     pub fn was_read_for(&self, filter: Option<&str>) -> bool {
         self.read.as_deref() == filter
+    }
+
+    /// What its filter names and the recording does not have, with the nearest names.
+    pub fn unknown(&self, store: &Store) -> Option<FilterError> {
+        self.read.as_deref()?.parse::<Filter>().ok()?.check(store).err()
     }
 
     /// Expects the rows for another filter.

@@ -31,7 +31,7 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
     }
     fact("took", duration_text(store, event, effects));
     if !matches!(event.outcome, Outcome::Running | Outcome::Instant) {
-        fact("outcome", event.outcome.name().into());
+        fact("outcome", store.outcome_word(event).into());
     }
     if let Some(cause) = event.cause.and_then(|id| store.event(id)) {
         let later = store.span_ns(event.start.saturating_sub(cause.start));

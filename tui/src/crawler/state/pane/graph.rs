@@ -173,7 +173,7 @@ impl Graph {
             self.nodes.push(Node { line: self.lines.len(), column, text, target: Target::Subject(*other) });
             self.lines.push(edge);
         }
-        self.rest(rest.len(), "more relation", ": see Parents");
+        self.rest(rest.len(), "more relation", ": see Object");
     }
 
     /// Adds a node to the last layer.

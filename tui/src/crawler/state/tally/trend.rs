@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use metaspy_core::Store;
 use metaspy_core::store::{By, Filter, Position};
 
-use super::super::lanes;
+use super::super::lanes::{self, Span};
 use super::super::table::Rows;
 use super::{TallyKey, TallyView};
 use crate::crawler::jobs::Job;
@@ -55,7 +55,7 @@ pub fn read(
         for event in &page.events {
             let row = if by == By::Site { (Some(event.site), None) } else { (None, event.subject) };
             if let Ok(at) = sorted.binary_search(&row) {
-                counts[at][window.column(event.start, BARS)] += 1;
+                count(window, event.start, &mut counts[at]);
             }
         }
         if !goes_on(page.looked_at) {
@@ -69,6 +69,13 @@ pub fn read(
     Some(Trends { rows: sorted.into_iter().zip(counts).collect(), bar_ns, of_window, is_old: false })
 }
 
+/// Counts an event in its part of the window. A live recording goes on while it is read: later events are in no part.
+fn count(window: Span, start: u64, bars: &mut [u64; BARS]) {
+    if window.contains(start) {
+        bars[window.column(start, BARS)] += 1;
+    }
+}
+
 impl TallyView {
     /// The job that reads the rows in view, unless they are read and not counted again since then.
     pub fn trend_job(&self, filter: &Filter) -> Option<Job> {
@@ -76,5 +83,17 @@ impl TallyView {
         let rows: Vec<TallyKey> = self.listed()[view].iter().map(|row| row.key()).collect();
         let is_read = !self.trends.is_old && rows.iter().all(|row| self.trends.rows.contains_key(row));
         (!is_read && !self.lists_unobserved).then(|| Job::Trend { by: self.by, rows, filter: filter.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_arrive_while_a_live_recording_is_read_are_not_in_the_last_bar() {
+        let mut bars = [0; BARS];
+        (0..4_800).for_each(|start| count(Span { from: 0, to: 1_600 }, start, &mut bars));
+        assert_eq!(bars, [100; BARS]);
     }
 }
