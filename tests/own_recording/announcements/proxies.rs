@@ -144,7 +144,7 @@ enum Job {
 fn kinds_of_messages_have_sites_and_details_have_message_and_line() {
     let _turn = turn();
     let (jobs, mut queue) = Bus::new("px_kinds").kinds().details().mpsc(4);
-    let listed: Vec<String> = metaspy::site::entries().iter().map(|entry| entry.site.path()).collect();
+    let listed: Vec<String> = metaspy::instrumenter::entries().iter().map(|entry| entry.site.path()).collect();
     for site in ["Begun::sent", "Begun::received", "Done::sent", "Done::received"] {
         assert!(listed.contains(&format!("px_kinds::{site}")), "{site} is listed before a message has the kind");
     }
