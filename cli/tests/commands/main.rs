@@ -7,6 +7,7 @@ mod fixture;
 
 mod bad_input;
 mod completions;
+mod consistency;
 mod contexts;
 #[cfg(feature = "demo")]
 mod demo;

@@ -140,7 +140,7 @@ fn tests_their_documentation_and_benchmarks_run_with_hooks() {
     assert_eq!(did.stdout.matches("1 passed").count(), 3, "{}", did.stdout);
     assert_eq!(
         (did.calls("tested::one"), did.calls("tested::it_is_one"), did.calls("more::it_is_one")),
-        (Some(3), Some(1), Some(1))
+        (Some(4), Some(1), Some(1))
     );
     let did = package.metaspy(&["test", "--doc", "--target", &host()]);
     assert_eq!(did.stdout.matches("1 passed").count(), 1, "{}", did.stdout);

@@ -1,4 +1,4 @@
-//! Whether a function keeps a value for later calls, as far as its source shows it.
+//! Detects functions that keep a value for later calls, as far as their source shows it.
 
 use syn::visit::{self, Visit};
 use syn::{Block, ExprMethodCall, Item, Path};

@@ -52,7 +52,7 @@ pub fn returns_nothing(output: &ReturnType, is_closure: bool) -> bool {
     }
 }
 
-/// Whether the declared return type is an `Option` or a `Result`, or a `Poll` of one of them.
+/// The declared return type, if it is an `Option` or a `Result`, or a `Poll` of one of them.
 pub fn returns(output: &ReturnType) -> Returns {
     match output {
         ReturnType::Default => Returns::Other,

@@ -14,7 +14,7 @@ pub struct Owner {
     written: String,
     /// The name of the trait.
     pub of_trait: Option<String>,
-    /// The type arguments of the type, and those of the trait.
+    /// The arguments of the type and of the trait.
     type_arguments: String,
     trait_arguments: String,
     supertraits: Vec<String>,

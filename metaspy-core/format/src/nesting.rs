@@ -5,8 +5,6 @@
 //! open ([`Mark::Open`](crate::slot::Mark::Open)), so that a block alone shows which of its calls are nested, whatever
 //! happened to the blocks before it. Folders and readers follow the events of a block with a [`Nesting`].
 
-use metaspy_probe::hash::scatter;
-
 /// Open calls that a block names at most.
 pub const OPEN_MOST: usize = 16;
 /// Open calls that a [`Nesting`] knows at most. It lives on the stack of whoever folds.
@@ -81,14 +79,12 @@ pub struct Around {
     pub both: bool,
 }
 
-/// An open call, and a digest of it and of those around it.
+/// An open call.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     /// The tick at which it ends, counted as the starts of the block; [`u64::MAX`] if unknown.
     end: u64,
     call: OpenCall,
-    sites: u64,
-    subjects: u64,
 }
 
 /// The calls that are open at a place of a block.
@@ -111,7 +107,7 @@ impl Nesting {
     /// No open calls.
     pub const fn new() -> Self {
         let call = OpenCall { id: 0, key: 0, site: 0, kind: 0 };
-        let level = Level { end: 0, call, sites: 0, subjects: 0 };
+        let level = Level { end: 0, call };
         let unnamed = Unnamed { sites: false, subjects: false };
         Nesting { levels: [level; DEPTH_MAX], depth: 0, unnamed, is_full: false }
     }
@@ -124,10 +120,17 @@ impl Nesting {
         }
     }
 
-    /// True if no call is open, and none is without a mark.
+    /// Leaves all calls.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.depth = 0;
+        self.unnamed = Unnamed::default();
+    }
+
+    /// True if no call is open.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.depth == 0 && !self.unnamed.any()
+        self.depth == 0
     }
 
     /// Open calls that are not known here. They matter as long as one that is known is open.
@@ -169,13 +172,6 @@ impl Nesting {
         }
     }
 
-    /// False if no open call has this site or this subject.
-    #[inline(always)]
-    pub fn may_be_around(&self, site: u32, kind: u16, key: u64) -> bool {
-        let Some(top) = self.levels[..self.depth].last() else { return false };
-        top.sites & site_bit(site) | top.subjects & subject_bit(kind, key) != 0 || self.unnamed().any()
-    }
-
     /// The open calls with this site and this subject.
     pub fn around(&self, site: u32, kind: u16, key: u64) -> Around {
         let mut around = Around::default();
@@ -191,34 +187,16 @@ impl Nesting {
     /// Enters a call. One that nothing is inside need not be entered.
     #[inline(always)]
     pub fn enter(&mut self, call: OpenCall, end: u64) {
-        let (mut sites, mut subjects, mut most) = (0, 0, u64::MAX);
-        if let Some(top) = self.levels[..self.depth].last() {
-            (sites, subjects, most) = (top.sites, top.subjects, top.end);
-        }
+        let most = self.levels[..self.depth].last().map_or(u64::MAX, |top| top.end);
         if let Some(level) = self.levels.get_mut(self.depth) {
             // An inner call ends with the outer one at the latest, even if clocks of processors differ.
-            *level = Level {
-                end: end.min(most),
-                call,
-                sites: sites | site_bit(call.site),
-                subjects: subjects | subject_bit(call.kind, call.key),
-            };
+            *level = Level { end: end.min(most), call };
             self.depth += 1;
             self.is_full = false;
         } else {
             self.is_full = true;
         }
     }
-}
-
-#[inline(always)]
-fn site_bit(site: u32) -> u64 {
-    1 << (site & 63)
-}
-
-#[inline(always)]
-fn subject_bit(kind: u16, key: u64) -> u64 {
-    1 << (scatter(key ^ (kind as u64) << 48) >> 58)
 }
 
 #[cfg(test)]
@@ -251,7 +229,7 @@ mod tests {
         nesting.leave_before(50, 128);
         assert!(nesting.around(1, 1, 9).site && !nesting.around(2, 1, 9).site);
         nesting.leave_before(100, 0);
-        assert!(nesting.is_empty() && !nesting.may_be_around(1, 1, 5));
+        assert!(nesting.is_empty());
     }
 
     #[test]
@@ -276,16 +254,6 @@ mod tests {
         check(90, false, [true; 3]);
         // An open call without a mark.
         check(250, true, [true, true, false]);
-    }
-
-    #[test]
-    fn what_is_not_around_is_mostly_seen_at_once() {
-        let mut nesting = Nesting::new();
-        nesting.enter(call(128, 1, 5), 100);
-        let keys = 0..1000;
-        let may = keys.filter(|&key| nesting.may_be_around(2, 1, key)).count();
-        assert!((1..100).contains(&may), "{may}");
-        assert!(nesting.may_be_around(1, 1, 77) && nesting.may_be_around(2, 1, 5));
     }
 
     #[test]

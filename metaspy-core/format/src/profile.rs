@@ -331,6 +331,41 @@ pub mod page {
     }
 }
 
+/// Bits of a set in a word, the lowest one first.
+pub fn bits(word: u64) -> impl Iterator<Item = u32> {
+    (0..u64::BITS).filter(move |bit| word >> bit & 1 != 0)
+}
+
+/// Installations around an installation that do not see all of its calls, as a set: the lowest bit is the innermost one's. Of
+/// more than 64, the outer ones have none.
+pub mod overlaps {
+    /// The set of the installation at this level.
+    pub fn at(level: usize) -> u64 {
+        u32::try_from(level).ok().and_then(|level| 1_u64.checked_shl(level)).unwrap_or(0)
+    }
+
+    /// True if the innermost one is in the set.
+    pub const fn has_innermost(set: u64) -> bool {
+        set & 1 != 0
+    }
+
+    /// The set of an installation that has one more around it than its inner ones.
+    pub const fn without_innermost(set: u64) -> u64 {
+        set >> 1
+    }
+
+    /// The set of an installation inside the one with this set.
+    pub const fn inside(set: u64) -> u64 {
+        set << 1
+    }
+
+    /// The set after another installation, which overlaps, came between at this level.
+    pub fn with_another(set: u64, level: usize) -> u64 {
+        let inner = at(level).wrapping_sub(1);
+        set & inner | at(level) | (set & !inner) << 1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::page::{Content, Kind};
@@ -350,6 +385,16 @@ mod tests {
             assert_eq!(Content::unpack(content.pack()), Some(content));
         }
         assert_eq!((Content::unpack(0), Content::unpack(9 << 32)), (None, None));
+    }
+
+    #[test]
+    fn another_installation_comes_between_the_others() {
+        assert_eq!(overlaps::with_another(0b101, 1), 0b1011);
+        assert_eq!(overlaps::with_another(0b101, 0), 0b1011);
+        assert_eq!([0, 63, 64].map(overlaps::at), [1, 1 << 63, 0]);
+        assert_eq!(overlaps::without_innermost(overlaps::inside(0b11)), 0b11);
+        assert!(overlaps::has_innermost(0b1) && !overlaps::has_innermost(0b10));
+        assert_eq!(bits(1 << 63 | 0b101).collect::<Vec<_>>(), [0, 2, 63]);
     }
 
     #[test]

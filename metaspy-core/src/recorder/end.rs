@@ -129,11 +129,12 @@ fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u6
 #[cold]
 #[inline(never)]
 pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Outcome, span: u64, marked: bool) {
-    let Some(log) = numbered(begun.about.log()) else { return };
+    // The event of a log that was closed leaves the list, too.
     let lane = lane::here();
     if let Some(_busy) = Busy::unless_busy(lane) {
         lane.running_on.leave(begun);
     }
+    let Some(log) = numbered(begun.about.log()) else { return };
     let place = header::place(begun.id / BLOCK_SLOTS as u64, log.layout.blocks);
     let word = log.layout.block_word(place) + begun.id as usize % BLOCK_SLOTS * SLOT_WORDS;
     let end = &log.cells()[word + 3];

@@ -51,6 +51,10 @@ struct Pass<'a> {
     note: usize,
     folded: u64,
     nesting: Nesting,
+    /// The tick at which all calls of the block so far have ended; [`u64::MAX`] while that is not known.
+    until: u64,
+    /// The slot of a call that ends then, if it is not yet among the open ones; 0 = none.
+    latest: usize,
 }
 
 type Record = [AtomicU64; folder::WORDS];
@@ -137,6 +141,7 @@ impl Folder {
                 self.fold_event(tables, &mut pass, at);
             } else if site == Mark::Open as u32 {
                 pass.nesting.add([1, 2, 3].map(|word| slot[word].load(Relaxed)));
+                pass.until = u64::MAX;
             } else if site == Mark::End as u32 && slot[2].load(Relaxed) > SPAN_MAX {
                 self.fold_rest(tables, &mut pass, at);
             }
@@ -161,6 +166,8 @@ impl Folder {
             note: self.note,
             folded: self.folded,
             nesting: Nesting::new(),
+            until: 0,
+            latest: 0,
         }
     }
 
@@ -268,8 +275,7 @@ impl Pass<'_> {
     /// Nothing is called here, so that everything is in registers.
     #[inline(never)]
     fn run<const PREFETCHED: bool>(&mut self, known: KnownRows<'_>, from: usize) -> usize {
-        let Pass { record, slots, sequence, who, lap, mut note, mut folded, .. } = *self;
-        let nesting = &mut self.nesting;
+        let Pass { record, slots, sequence, who, lap, mut note, mut folded, mut until, mut latest, .. } = *self;
         let mut at = from;
         while at < BLOCK_SLOTS {
             let slot = &slots[at];
@@ -286,17 +292,11 @@ impl Pass<'_> {
             let Some((word, row)) = known.find(key, Who::with_event(who, site, last)) else { break };
             if slot::is_timed(last) {
                 let start = slot::start(commit);
-                nesting.leave_before(start, slot[1].load(Relaxed));
-                if nesting.may_be_around(site, slot::kind(last), key) {
+                if start < until {
+                    // It may be inside of others, or others inside of it.
                     break;
                 }
-                if holds_more(slots, at, lap, start + span) {
-                    if is_entered(site) {
-                        break;
-                    }
-                    let call = OpenCall { id: id(sequence, at), key, site, kind: slot::kind(last) };
-                    nesting.enter(call, start + span);
-                }
+                (until, latest) = (start + span, at);
             }
             let [count, failed_panicked, cancelled_running, timed, total, max] = sums(row);
             let words = [word as u64, folded, count, failed_panicked, cancelled_running, timed, total, max];
@@ -313,7 +313,7 @@ impl Pass<'_> {
             folded += 1;
             at += 1;
         }
-        (self.note, self.folded) = (note, folded);
+        (self.note, self.folded, self.until, self.latest) = (note, folded, until, latest);
         at
     }
 
@@ -321,18 +321,41 @@ impl Pass<'_> {
     fn enter(&mut self, at: usize, last: u64) -> Inside {
         let [commit, cause, key, _] = self.slots[at].each_ref().map(|word| word.load(Relaxed));
         let (site, kind, start) = (slot::site(commit), slot::kind(last), slot::start(commit));
-        self.nesting.leave_before(start, cause);
         // What is entered and left is around nothing by its time alone.
         if !slot::is_timed(last) || slot::outcome(last) == Outcome::Instant || is_entered(site) {
             return Inside::default();
         }
+        if start >= self.until {
+            self.nesting.clear();
+        } else {
+            self.enter_latest();
+            self.nesting.leave_before(start, cause);
+        }
+        let end = if slot::is_running(last) { u64::MAX } else { start + slot::span(last) };
+        if self.nesting.is_empty() {
+            (self.until, self.latest) = (end, at);
+            return Inside::default();
+        }
         let inside = Inside::of(&self.nesting, site, kind, key);
-        let is_running = slot::is_running(last);
-        let end = if is_running { u64::MAX } else { start + slot::span(last) };
-        if is_running || holds_more(self.slots, at, self.lap, end) {
+        if end == u64::MAX || holds_more(self.slots, at, self.lap, end) {
             self.nesting.enter(OpenCall { id: id(self.sequence, at), key, site, kind }, end);
+            self.until = self.until.max(end);
         }
         inside
+    }
+
+    /// Enters the call that nothing was inside of until now.
+    fn enter_latest(&mut self) {
+        let at = std::mem::take(&mut self.latest);
+        if at == 0 {
+            return;
+        }
+        let [commit, _, key, last] = self.slots[at].each_ref().map(|word| word.load(Relaxed));
+        let (site, kind) = (slot::site(commit), slot::kind(last));
+        self.nesting.clear();
+        if !is_entered(site) {
+            self.nesting.enter(OpenCall { id: id(self.sequence, at), key, site, kind }, self.until);
+        }
     }
 
     /// Moves the cursor to a slot, with a note of the row that changes next.

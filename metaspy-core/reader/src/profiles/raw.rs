@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use metaspy_format::Words;
 use metaspy_format::profile::page::{self, Content, Kind};
-use metaspy_format::profile::{COLUMNS_MAX, ColumnKind, Key, KeyKind, ROWS_MAX, TableDef};
+use metaspy_format::profile::{self, COLUMNS_MAX, ColumnKind, Key, KeyKind, ROWS_MAX, TableDef};
 use metaspy_format::superblock as sb;
 
 use crate::Store;
@@ -91,10 +91,8 @@ impl RawTable {
 
     fn add_incomplete(&mut self, first: u64, words: Words<'_>) {
         for at in 0..words.len() {
-            let bits = words.get(at);
             let site = |bit: u32| u32::try_from(first.saturating_add(at as u64) * 64 + u64::from(bit)).ok();
-            let set = (0..u64::BITS).filter(|bit| bits >> bit & 1 != 0);
-            self.incomplete.extend(set.filter_map(site));
+            self.incomplete.extend(profile::bits(words.get(at)).filter_map(site));
         }
     }
 

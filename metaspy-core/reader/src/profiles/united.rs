@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use metaspy_format::profile::{Merge, TableDef};
+use metaspy_format::profile::{Merge, TableDef, overlaps};
 
 use super::raw::RawTable;
 use crate::Store;
@@ -74,8 +74,8 @@ impl Installations {
                 own.add(def, table);
             }
             if let Some(inner) = inner {
-                own.cover(def, inner.raw, inner.overlaps & 1 != 0);
-                overlaps |= inner.overlaps >> 1;
+                own.cover(def, inner.raw, overlaps::has_innermost(inner.overlaps));
+                overlaps |= overlaps::without_innermost(inner.overlaps);
             }
             match around.filter(|around| self.0.contains_key(around)) {
                 None => united.add(def, own),

@@ -81,6 +81,7 @@ mod test_context;
 mod too_many;
 mod type_names;
 mod types;
+mod uncounted;
 
 pub(crate) use async_call::AsyncCall;
 pub(crate) use block::Block;
@@ -90,7 +91,7 @@ pub use calls::{Calls, Timed};
 #[doc(hidden)]
 pub use contexts::ContextTree;
 pub use contexts::{Allocations, Contexts};
-pub(crate) use contexts::{Birth, born, died, uncounted};
+pub(crate) use contexts::{Birth, born, died};
 pub(crate) use contexts::{Node as Context, Tree, alone_at, go_in as go_to_context};
 pub use coverage::{Covered, TestCoverage};
 pub(crate) use dispatch::{enter, enter_for_end, finish, notes_of, returned};
@@ -108,5 +109,6 @@ pub use table::{CallerTable, Choice, Columns, Count, Data, Flags, Max, Min, Row,
 pub use test_context::TestId;
 pub use too_many::TooManyProfilers;
 pub use types::Types;
+pub(crate) use uncounted::uncounted;
 
 pub use crate::format::profile::{Column, Merge};

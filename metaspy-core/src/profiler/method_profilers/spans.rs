@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use crate::format::profile::overlaps;
 use crate::method_profilers::block::{self, Block};
 
 /// The installations that have not ended, the oldest first.
@@ -38,7 +39,7 @@ impl Spans {
         let is_whole = |span: &&Span| span.block.is_none() && of_same(span);
         let innermost = self.0.iter().rfind(is_block).or_else(|| self.0.iter().rfind(is_whole));
         let around: Vec<u32> = innermost.into_iter().flat_map(Span::with_around).collect();
-        let overlaps = innermost.map_or(0, |span| span.overlaps << 1);
+        let overlaps = innermost.map_or(0, |span| overlaps::inside(span.overlaps));
         if block.is_none() {
             // What blocks did before they do not see.
             let blocks = self.0.iter_mut().filter(|span| span.name == name && span.block.is_some());
@@ -52,7 +53,7 @@ impl Spans {
         self.0.retain(|span| span.installation != installation);
         for span in &mut self.0 {
             if let Some(level) = span.around.iter().position(|around| *around == installation) {
-                span.overlaps |= bit(level);
+                span.overlaps |= overlaps::at(level);
             }
         }
     }
@@ -82,15 +83,9 @@ impl Span {
     fn come_late(&mut self, installation: u32, around: &[u32]) {
         if let Some(level) = self.around.len().checked_sub(around.len()).filter(|at| self.around[*at..] == *around) {
             self.around.insert(level, installation);
-            let inner = bit(level).wrapping_sub(1);
-            self.overlaps = self.overlaps & inner | bit(level) | (self.overlaps & !inner) << 1;
+            self.overlaps = overlaps::with_another(self.overlaps, level);
         }
     }
-}
-
-/// The bit of an installation around. Of more than 63, the outer ones have none.
-fn bit(level: usize) -> u64 {
-    u32::try_from(level).ok().and_then(|level| 1_u64.checked_shl(level)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Objects on the heap, by the calling context that allocated them.
 
-use std::cell::Cell;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::format::profile::{Column, Merge};
 use crate::method_profilers::contexts::{Tree, lifetime, live};
+use crate::method_profilers::uncounted::IS_BUSY;
 use crate::recorder;
 
 /// The columns of objects, behind those of calls.
@@ -36,11 +36,6 @@ pub(super) fn columns() -> [Column; 7] {
 /// The tree that counts objects; null if none does, and in a forked child.
 static COUNTING: AtomicPtr<Tree> = AtomicPtr::new(std::ptr::null_mut());
 
-thread_local! {
-    /// True while this thread counts an object, or allocates for metaspy.
-    static IS_BUSY: Cell<bool> = const { Cell::new(false) };
-}
-
 /// What an object remembers of its allocation. Zeroes if it was not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -70,14 +65,6 @@ pub(super) fn end_thread() {
     if let Some(tree) = tree() {
         live::publish(tree);
     }
-}
-
-/// Runs code whose objects are metaspy's.
-pub(crate) fn uncounted<R>(f: impl FnOnce() -> R) -> R {
-    let was_busy = IS_BUSY.replace(true);
-    let result = f();
-    IS_BUSY.set(was_busy);
-    result
 }
 
 #[inline]

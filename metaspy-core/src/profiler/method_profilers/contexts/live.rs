@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::method_profilers::contexts::Tree;
+use crate::method_profilers::uncounted::uncounted;
 
 /// The most bytes that a thread keeps for itself.
 const BATCH: i64 = 16 << 10;
@@ -77,7 +78,7 @@ impl Own {
         let mut peak = PEAK.load(Relaxed);
         if most > peak {
             peak = PEAK.fetch_max(most, Relaxed).max(most);
-            super::uncounted(|| tree.raise_peak(most as u64));
+            uncounted(|| tree.raise_peak(most as u64));
         }
         self.room.set((peak - before - live).max(peak / SLACK).min(BATCH));
     }

@@ -9,7 +9,7 @@ mod tree;
 
 use crate::method_profilers::{Call, CallEnd, MethodProfiler, MethodSpy, Tables};
 
-pub(crate) use births::{Birth, born, died, uncounted};
+pub(crate) use births::{Birth, born, died};
 pub(crate) use node::Node;
 pub(crate) use nodes::{context_in, go_in, go_to, here};
 pub(super) use tree::publish;

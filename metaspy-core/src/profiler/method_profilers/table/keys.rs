@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
 use crate::format::profile::Key;
 use crate::format::profile::page::{Content, Kind};
-use crate::method_profilers::contexts;
 use crate::method_profilers::table::pages;
+use crate::method_profilers::uncounted::uncounted;
 use crate::platform::lock::lock;
 use crate::platform::signal_mask::may_be_in_handler;
 use crate::recorder::Log;
@@ -107,7 +107,7 @@ impl KeyIndex {
         if let Some(next) = self.next() {
             return Some(next);
         }
-        let next = contexts::uncounted(|| {
+        let next = uncounted(|| {
             let next = KeyIndex::with_rows(self.log, self.table, first as u32, 1 << rows.ilog2())?;
             Some(Box::into_raw(Box::new(next)))
         });

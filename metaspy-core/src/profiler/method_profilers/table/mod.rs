@@ -89,7 +89,7 @@ impl TableRows {
     const fn most(self) -> usize {
         match self {
             TableRows::Sites(sites) => sites + 1,
-            TableRows::Keys => 1 << 16,
+            TableRows::Keys => 65_536,
             TableRows::ManyKeys => ROWS_MAX as usize,
         }
     }
