@@ -80,7 +80,7 @@ fn a_total_is_the_union_of_the_calls_of_its_row_in_every_output() {
         assert_eq!(found, store.span_ns(union(of_row)), "#{key}");
         checked += 1;
     }
-    assert!(checked > 15, "{checked} rows were timed");
+    assert!(checked >= 15, "{checked} rows were timed");
 
     // The text and a comparison have the same numbers.
     let (_, listed, _) = ended(&["report", text(&path), "--by", "site", "--top", "all"]);

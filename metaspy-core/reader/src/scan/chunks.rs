@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::scan::blocks::{Head, Ring};
+use metaspy_format::header;
 pub use metaspy_format::summary::Summary;
 use metaspy_format::summary::{STAMP, SUMMARY_WORDS, bit};
 
@@ -111,8 +112,8 @@ impl Ring<'_> {
         let mut units = Vec::new();
         for chunk in self.chunks() {
             match chunk.summary {
-                Some(_) => units.push(Unit::Chunk(chunk)),
-                None => {
+                Some(_) if self.is_of_one_lap(chunk.index) => units.push(Unit::Chunk(chunk)),
+                _ => {
                     let heads = self.places_of(chunk.index).filter_map(|place| self.head(place));
                     units.extend(heads.map(Unit::Block));
                 }
@@ -120,6 +121,13 @@ impl Ring<'_> {
         }
         units.sort_by_key(Unit::first);
         units
+    }
+
+    /// False for the chunk in which the ring goes round: its first blocks are newer than its last ones.
+    fn is_of_one_lap(self, chunk: u64) -> bool {
+        let places = self.places_of(chunk);
+        let sequence = |place: u64| self.block(place).acquire(header::SEQUENCE);
+        places.is_empty() || sequence(places.start) <= sequence(places.end - 1)
     }
 
     fn chunk(self, index: u64) -> Option<Chunk> {
