@@ -268,17 +268,26 @@ pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
 /// As [`with`], if the thread has a state.
 #[inline(always)]
 pub(super) fn with_known<R>(observed: &Observed, f: impl FnOnce(&mut Thread) -> Option<R>) -> Option<R> {
+    let (thread, _idle) = known(observed)?;
+    f(thread)
+}
+
+/// The state of a thread, if it has one. The thread is busy until the second value is dropped.
+#[inline(always)]
+pub(super) fn known(observed: &Observed) -> Option<(&mut Thread, Idle<'_>)> {
     let thread: *mut Thread = observed.calls.load(Relaxed).cast();
     if observed.is_busy.load(Relaxed) || thread.is_null() {
         return None;
     }
     observed.is_busy.store(true, Relaxed);
-    let _idle = Idle(&observed.is_busy);
-    // SAFETY: `make` made it, it stays until the thread ends, and `is_busy` excludes every other user.
-    f(unsafe { &mut *thread })
+    let idle = Idle(&observed.is_busy);
+    // SAFETY: `make` made it, it stays until the thread ends, and `is_busy` excludes every other user until `idle` is
+    // dropped. No caller keeps the thread for longer.
+    Some((unsafe { &mut *thread }, idle))
 }
 
-struct Idle<'o>(&'o AtomicBool);
+/// A thread that is busy while this lives.
+pub(super) struct Idle<'o>(&'o AtomicBool);
 
 impl Drop for Idle<'_> {
     #[inline(always)]

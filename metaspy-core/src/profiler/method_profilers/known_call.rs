@@ -14,26 +14,26 @@ use crate::recorder::{Notes, Observed};
 /// another way.
 #[inline(always)]
 pub(crate) fn begin(observed: &Observed, notes: Notes, site: u32) -> Option<Activation> {
-    call_stack::with_known(observed, |thread| {
-        let present = thread.known_hold()?;
-        if present.address() != notes.profilers || !thread.has_known_room(site) {
-            return None;
-        }
-        let is_timed = present.is_timed();
-        if is_timed && clock::current() != clock::Clock::Counter {
-            return None;
-        }
-        let context = match tree(notes.tree) {
-            Some(tree) => Some(tree.enter_known(observed, site)?),
-            None => contexts::context_in(observed),
-        };
-        let depths = thread.depths.get_mut(site as usize)?;
-        let depth = *depths;
-        *depths += 1;
-        let entry = thread.stack.push_known(|| Entry::of_end(site, depth, present, context))?;
-        entry.started = if is_timed { clock::counter().unwrap_or_default() } else { 0 };
-        NonZeroU32::new(thread.stack.len() as u32).map(Activation)
-    })
+    // No closure, because the compiler would not inline one of this size.
+    let (thread, _idle) = call_stack::known(observed)?;
+    let present = thread.known_hold()?;
+    if present.address() != notes.profilers || !thread.has_known_room(site) {
+        return None;
+    }
+    let is_timed = present.is_timed();
+    if is_timed && clock::current() != clock::Clock::Counter {
+        return None;
+    }
+    let context = match tree(notes.tree) {
+        Some(tree) => Some(tree.enter_known(observed, site)?),
+        None => contexts::context_in(observed),
+    };
+    let depths = thread.depths.get_mut(site as usize)?;
+    let depth = *depths;
+    *depths += 1;
+    let entry = thread.stack.push_known(|| Entry::of_end(site, depth, present, context))?;
+    entry.started = if is_timed { clock::counter().unwrap_or_default() } else { 0 };
+    NonZeroU32::new(thread.stack.len() as u32).map(Activation)
 }
 
 /// Ends such a call, which did not fail. `None`: nothing has changed, and it must end in another way.
