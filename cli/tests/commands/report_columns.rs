@@ -156,6 +156,9 @@ fn a_failed_call_is_called_what_its_function_returned() {
         let (_, report) = json(&["report", text(&path), "--filter", "site:shop::find"]);
         assert_eq!((&report["rows"][0]["failed"], &report["rows"][0]["failed_as"]), (&1.into(), &"none".into()));
     }
+    // What a call caused may have failed in another way.
+    let (_, out, _) = ended(&["report", text(&fixture::directory().join("shop.spy")), "--by", "cause"]);
+    assert!(out.lines().any(|line| line.starts_with("shop::find") && line.ends_with("1 failed")), "{out}");
     let tally = fixture::directory().join("shop-tally.spy");
     let (_, out, _) = ended(&["report", text(&tally), "--filter", "lane:main"]);
     assert!(out.contains("no stored event passes, and 3 calls have no event"), "{out}");

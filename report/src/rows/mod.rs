@@ -308,13 +308,17 @@ fn site_row(store: &Store, profiles: &Profiles, site: Option<SiteId>, measure: M
     }
 }
 
-/// The row of a cause by its site. Columns of method profilers are about the site itself, not about what it caused.
+/// The row of a cause by its site. Columns of method profilers are about the site itself, not about what it caused, and so is
+/// the word for its failures.
 fn cause_row(store: &Store, profiles: &Profiles, row: &store::TallyRow, left: &str) -> Row {
     let without_site = match row.site {
         None => left,
         Some(store::NO_CAUSE) => "no cause",
         Some(store::REMOTE_CAUSE) => "cause in another process",
-        site => return Row { profiles: Values::new(), ..site_row(store, profiles, site, row.measure) },
+        site => {
+            let of_site = site_row(store, profiles, site, row.measure);
+            return Row { profiles: Values::new(), failure: "failed", ..of_site };
+        }
     };
     Row { label: Some(without_site.into()), ..Row::new(Key::None, row.measure) }
 }
