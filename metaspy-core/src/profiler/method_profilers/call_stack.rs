@@ -274,6 +274,7 @@ pub(super) fn with_known<R>(observed: &Observed, f: impl FnOnce(&mut Thread) -> 
 
 /// The state of a thread, if it has one. The thread is busy until the second value is dropped.
 #[inline(always)]
+#[expect(clippy::mut_from_ref, reason = "a busy thread has no other user of its state")]
 pub(super) fn known(observed: &Observed) -> Option<(&mut Thread, Idle<'_>)> {
     let thread: *mut Thread = observed.calls.load(Relaxed).cast();
     if observed.is_busy.load(Relaxed) || thread.is_null() {
