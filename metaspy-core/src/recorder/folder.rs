@@ -374,18 +374,16 @@ impl Inside {
         if nesting.is_empty() {
             return Inside::default();
         }
-        let (around, unnamed) = (nesting.around(site, kind, key), nesting.unnamed());
-        let again_or = |is: bool, again, may_be: bool, maybe| match is {
-            true => (!around.both).then_some(again),
-            false => may_be.then_some(maybe),
-        };
-        Inside {
-            both: around.both,
-            again: [
-                again_or(around.site, Again::InSite, unnamed.sites, Again::MaybeInSite),
-                again_or(around.subject, Again::InSubject, unnamed.subjects, Again::MaybeInSubject),
-            ],
+        let around = nesting.around(site, kind, key);
+        let unnamed = nesting.unnamed();
+        if around.both {
+            // Its own row leaves its time out already, so no other row counts it.
+            return Inside { both: true, again: [None; 2] };
         }
+        let in_site = if around.site { Some(Again::InSite) } else { unnamed.sites.then_some(Again::MaybeInSite) };
+        let in_subject =
+            if around.subject { Some(Again::InSubject) } else { unnamed.subjects.then_some(Again::MaybeInSubject) };
+        Inside { both: false, again: [in_site, in_subject] }
     }
 }
 
