@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use metaspy_report::text::{clean, print_message};
+use metaspy_report::text::{clean, file_name, print_message};
 
 /// The result of a command that ran, which is its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,16 @@ pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<C, ExitCode> {
     let error = C::try_parse_from(clean).err().unwrap_or(error);
     let _ = error.print();
     Err(ExitCode::from(error.exit_code() as u8))
+}
+
+/// The error of a file that cannot be written.
+pub fn cannot_write(file: &Path) -> impl Fn(io::Error) -> anyhow::Error {
+    move |error| match error.kind() {
+        // The file is an input or a recording: the sentence has the advice.
+        io::ErrorKind::InvalidInput => say(format!("{}: {error}", file_name(file))),
+        _ => anyhow::Error::new(error)
+            .context(format!("cannot write {}: name a file in a directory that exists and has room", file_name(file))),
+    }
 }
 
 /// An error with this message.

@@ -2,16 +2,18 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use metaspy_core::store::files::OutputFile;
 use metaspy_report::contexts::{Contexts, Shown};
 use metaspy_report::table::Top;
+
+use crate::exit::cannot_write;
 
 /// `--json[=FILE]`.
 #[derive(Clone, Debug, Default, Args)]
@@ -128,9 +130,8 @@ impl JsonOption {
         match &self.json {
             Some(JsonFile::StandardOutput) => json(&mut *out)?,
             Some(JsonFile::File(file)) => {
-                let cannot = || format!("cannot write {}: name a file in a directory that exists", file.display());
-                let mut file = BufWriter::new(File::create(file).with_context(cannot)?);
-                json(&mut file).and_then(|()| file.flush()).with_context(cannot)?;
+                let mut output = OutputFile::create(file).map_err(cannot_write(file))?;
+                json(&mut output).and_then(|()| output.complete()).map_err(cannot_write(file))?;
                 text(&mut *out)?;
             }
             None => text(&mut *out)?,

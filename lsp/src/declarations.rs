@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use lsp_types::{Position, Range};
+use metaspy_core::store::files;
 
 use crate::document::{self, Document};
 use crate::snapshot::Model;
@@ -43,7 +44,7 @@ impl Documents {
         let document = match known {
             Some(document) => document,
             None => {
-                let document = Rc::new(Document::of_file(file, fs::read_to_string(file).ok()?));
+                let document = Rc::new(Document::of_file(file, files::read_text(file).ok()?));
                 self.read.borrow_mut().insert(file.to_owned(), (state, document.clone()));
                 document
             }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use metaspy_core::store::files;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -72,7 +73,7 @@ fn install_nvim(into: Option<&Path>, program: &Path) -> io::Result<String> {
     for (path, text) in NVIM {
         let path = dir.join(path);
         fs::create_dir_all(path.parent().unwrap_or(&dir)).map_err(|error| cannot_write(&path, &error))?;
-        fs::write(&path, with_program(text, program)).map_err(|error| cannot_write(&path, &error))?;
+        files::replace(&path, with_program(text, program).as_bytes()).map_err(|error| cannot_write(&path, &error))?;
     }
     let how = match into {
         Some(dir) => format!("Add it to Neovim:  set runtimepath+={}", dir.display()),
@@ -85,7 +86,9 @@ fn install_vscode(into: Option<&Path>, program: &Path) -> io::Result<String> {
     let dir = into.map_or_else(env::temp_dir, Path::to_owned);
     let file = dir.join(format!("metaspy-{}.vsix", env!("CARGO_PKG_VERSION")));
     let vsix = vsix(program).map_err(io::Error::other)?;
-    fs::create_dir_all(&dir).and_then(|()| fs::write(&file, vsix)).map_err(|error| cannot_write(&file, &error))?;
+    fs::create_dir_all(&dir)
+        .and_then(|()| files::replace(&file, &vsix))
+        .map_err(|error| cannot_write(&file, &error))?;
     let by_hand =
         format!("The extension is in {}.\nInstall it:  code --install-extension {}", file.display(), file.display());
     if into.is_some() {

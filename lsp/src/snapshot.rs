@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use metaspy_core::Store;
 use metaspy_core::method_profilers::Facts;
-use metaspy_core::store::Filter;
+use metaspy_core::store::{Filter, files};
 use metaspy_report::program::{Builder, Element, Key, Method, Objects, Program, Receivers};
 use metaspy_report::text::last_segment;
 use metaspy_report::types::{MethodTypes, Shape, Types};
@@ -305,7 +305,7 @@ impl Model {
 
     /// True if a woven file declares a trait with this name.
     pub fn has_trait(&self, name: &str) -> bool {
-        let read = |path: &PathBuf| fs::read_to_string(path).map(|text| traits_in(&text)).unwrap_or_default();
+        let read = |path: &PathBuf| files::read_text(path).map(|text| traits_in(&text)).unwrap_or_default();
         self.traits.get_or_init(|| self.files.keys().flat_map(read).collect()).contains(name)
     }
 

@@ -28,8 +28,6 @@ mod vdso;
 
 pub mod profile;
 
-mod source;
-
 pub mod export;
 pub mod json;
 pub mod text;

@@ -4,14 +4,10 @@
 //! other method of the program has this name. A line comment ends a line; texts are not recognised.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+
+use metaspy_report::source_line::SourceFiles;
 
 use super::{Call, Graph};
-
-/// Bytes of a file that are read at most.
-const BYTES: u64 = 4 << 20;
 
 /// The calls in the source of all methods that lead to a method that never ran, without counts.
 pub fn written_calls(graph: &Graph) -> Vec<Call> {
@@ -20,10 +16,10 @@ pub fn written_calls(graph: &Graph) -> Vec<Call> {
         // A name of two methods is no name of a call.
         by_name.entry(last(&method.name)).and_modify(|place| *place = None).or_insert(Some(at));
     }
-    let mut files: HashMap<&str, Vec<String>> = HashMap::new();
+    let mut files = SourceFiles::default();
     let mut calls = BTreeSet::new();
     for (from, method) in graph.methods.iter().enumerate() {
-        let lines = files.entry(&method.file).or_insert_with(|| read(&method.file));
+        let lines = files.lines(&method.file);
         let first = method.line.saturating_sub(1) as usize;
         for line in lines.iter().skip(first).take(method.lines as usize) {
             let to = called(line).filter_map(|name| by_name.get(name).copied().flatten());
@@ -31,17 +27,6 @@ pub fn written_calls(graph: &Graph) -> Vec<Call> {
         }
     }
     calls.into_iter().map(|(from, to)| Call { from, to, count: 0, total_ns: 0 }).collect()
-}
-
-/// The lines of a file; none if it is no plain file. The name comes from a recording, so it may be that of anything.
-fn read(file: &str) -> Vec<String> {
-    let mut bytes = Vec::new();
-    let is_read =
-        Path::new(file).is_file() && File::open(file).and_then(|file| file.take(BYTES).read_to_end(&mut bytes)).is_ok();
-    match is_read {
-        true => String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect(),
-        false => Vec::new(),
-    }
 }
 
 /// The names in front of a parenthesis.

@@ -1,10 +1,10 @@
 //! Conditions on a run: what makes the command end with another exit code than cargo's.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use metaspy_core::Selector;
+use metaspy_core::store::files;
 use metaspy_report::coverage::{Baseline, Comparison, Run, gate};
 use metaspy_report::gate::Decision;
 
@@ -98,7 +98,7 @@ impl Conditions {
 
 fn read_baseline(path: &Path) -> Result<Baseline> {
     let wrong = |what: String| anyhow!("--baseline: {}: {what}", path.display());
-    let json = fs::read(path)
+    let json = files::read_argument(path)
         .map_err(|error| wrong(format!("cannot be read: {error}; `cargo metaspy test --json=FILE` writes one")))?;
     Baseline::parse(&json).map_err(wrong)
 }

@@ -1,11 +1,11 @@
 //! The files that `--json`, `--lcov`, `--cobertura` and `--blueprint` write.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use metaspy_blueprints::{Graph, Kind, Options, page};
+use metaspy_core::store::files::OutputFile;
 use metaspy_report::coverage::{Run, TestReach, by_test};
 use metaspy_report::export::{Cobertura, Exporter, Json, Lcov};
 use metaspy_report::program::Program;
@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cargo_metaspy::arguments;
 use crate::cargo_metaspy::results::{Results, Woven};
+use crate::exit::cannot_write;
 use crate::hook_cost::default_cost;
 
 /// Writes JSON to standard output.
@@ -31,8 +32,8 @@ pub fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
 /// Writes the requested files. The page with blueprints shows this picture first, if it was recorded.
 pub fn write(results: &Results, options: &arguments::Woven, first: Kind) -> Result<()> {
     for (file, exporter) in requested(options, results) {
-        let mut out = BufWriter::new(File::create(file).with_context(|| cannot_write(file))?);
-        exporter.export(&results.run, &mut out).and_then(|_| out.flush()).with_context(|| cannot_write(file))?;
+        let mut out = OutputFile::create(file).map_err(cannot_write(file))?;
+        exporter.export(&results.run, &mut out).and_then(|_| out.complete()).map_err(cannot_write(file))?;
     }
     match &options.blueprint {
         Some(file) => draw(&results.run.program, file, first),
@@ -49,13 +50,13 @@ fn draw(program: &Program, file: &Path, first: Kind) -> Result<()> {
     let title = program.crates().map(|element| element.name.as_str()).collect::<Vec<_>>().join(", ");
     let page = page(kind, &graph, &Options { title, ..Options::default() })
         .with_context(|| format!("cannot draw {}", file.display()))?;
-    fs::write(file, page).with_context(|| cannot_write(file))
+    OutputFile::write(file, page.as_bytes()).map_err(cannot_write(file))
 }
 
 /// Fails before anything runs if a file cannot be written.
 pub fn check(options: &arguments::Woven) -> Result<()> {
     let files = [options.json.file(), options.lcov.as_ref(), options.cobertura.as_ref(), options.blueprint.as_ref()];
-    files.into_iter().flatten().try_for_each(|file| fs::write(file, "").with_context(|| cannot_write(file)))
+    files.into_iter().flatten().try_for_each(|file| OutputFile::check(file).map_err(cannot_write(file)))
 }
 
 fn requested<'a>(options: &'a arguments::Woven, results: &Results) -> Vec<(&'a Path, Box<dyn Exporter<Run>>)> {
@@ -70,10 +71,6 @@ fn requested<'a>(options: &'a arguments::Woven, results: &Results) -> Vec<(&'a P
         requested.push((file, Box::new(Cobertura)));
     }
     requested
-}
-
-fn cannot_write(file: &Path) -> String {
-    format!("cannot write {}: name a file in a directory that exists", file.display())
 }
 
 /// What the JSON of this command has beside the run.

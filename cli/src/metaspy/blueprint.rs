@@ -1,6 +1,5 @@
 //! `metaspy blueprint`: pictures of a recorded run.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,9 +10,10 @@ use metaspy_blueprints::view::View;
 use metaspy_blueprints::{Graph, Kind, Options, PictureError, Scene, emit, page, picture};
 use metaspy_core::Store;
 use metaspy_core::store::Filter;
+use metaspy_core::store::files::{self, OutputFile};
 use metaspy_report::text::print_message;
 
-use crate::exit::{Ended, say};
+use crate::exit::{Ended, cannot_write, say};
 use crate::hook_cost::{self, Hooks};
 use crate::metaspy::progress::with_time;
 use crate::metaspy::{arguments, filter, live};
@@ -45,7 +45,9 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         return show(options, &scene, &grammar.graph, || Ok(page_of(&grammar.graph, &scene)), out);
     }
     if let Some(file) = &options.view {
-        let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let text = files::read_argument(file)
+            .and_then(files::text_of)
+            .with_context(|| format!("cannot read {}", file.display()))?;
         let viewed = View::parse(&text).and_then(|view| view.read(&store, &filter));
         let mut viewed = viewed.map_err(|error| say(format!("{}: {error}", file.display())))?;
         set_root(options, &mut viewed.graph)?;
@@ -147,8 +149,7 @@ pub(super) fn columns() -> usize {
 
 /// Writes a file, and prints its name.
 pub(super) fn write(file: &Path, text: &str) -> Result<()> {
-    let cannot = || format!("cannot write {}: name a file in a directory that exists", file.display());
-    fs::write(file, text).with_context(cannot)?;
+    OutputFile::write(file, text.as_bytes()).map_err(cannot_write(file))?;
     print_message(&format!("written to {}", file.display()));
     Ok(())
 }

@@ -1,20 +1,20 @@
 //! `metaspy export`: the events of a recording in the format of another tool.
 
 use std::cell::RefCell;
-use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use metaspy_core::store::files::OutputFile;
 use metaspy_report::contexts::{self, Contexts};
 use metaspy_report::export::{Exporter, Format, Selection, Written, is_stopped};
 use metaspy_report::text::{counted, file_name, grouped, print_message};
 use signal_hook::consts::TERM_SIGNALS;
 use signal_hook::flag;
 
-use crate::exit::{Ended, complain, say};
+use crate::exit::{Ended, cannot_write, complain, say};
 use crate::metaspy::progress::Progress;
 use crate::metaspy::{arguments, filter, live};
 
@@ -24,7 +24,6 @@ const BUFFER: usize = 1 << 18;
 /// Writes the document.
 pub fn run(options: &arguments::Export) -> Result<Ended> {
     let filter = filter::parse(options.filter.as_deref())?;
-    let paths = live::paths_of(&options.sources)?;
     let store = live::open_all(&options.sources)?;
     filter::check(&filter, &store)?;
     if options.to.is_contexts() && Contexts::read(&store).is_none() {
@@ -42,9 +41,6 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     };
     let selection = Selection::new(&store, &filter).watched(&watch);
     let written = match &options.output {
-        Some(file) if paths.iter().any(|path| is_same(path, file)) => {
-            return Err(say(format!("{} is the recording itself: name another file with -o", file_name(file))));
-        }
         Some(file) => into_file(options.to, &selection, file)?,
         None if options.to.is_binary() && io::stdout().is_terminal() => {
             return Err(say(format!("{} is no text: name a file with -o", options.to.name())));
@@ -86,28 +82,24 @@ fn stopped_by_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Writes a file. A file that cannot be written to its end is removed.
+/// Writes a file. One that cannot be written to its end is as it was before.
 pub fn into_file(format: Format, selection: &Selection<'_>, file: &Path) -> Result<Written> {
-    let cannot = || format!("cannot write {}: name a file in a directory that exists and has room", file.display());
-    let mut out = BufWriter::with_capacity(BUFFER, File::create(file).with_context(cannot)?);
-    let written = format.export(selection, &mut out).and_then(|written| out.flush().map(|()| written));
-    let Err(error) = written else { return written.with_context(cannot) };
-    // A part of a document is no document. A device or a pipe stays.
-    if fs::metadata(file).is_ok_and(|it| it.is_file()) {
-        let _ = fs::remove_file(file);
+    let mut out = match format {
+        Format::Spy => OutputFile::create_recording(file),
+        _ => OutputFile::create(file),
     }
-    match is_stopped(&error) {
-        true => Err(say(format!("stopped: {} is not written", file_name(file)))),
-        false => Err(error).with_context(cannot),
-    }
-}
-
-fn is_same(a: &Path, b: &Path) -> bool {
-    fs::canonicalize(a).ok().is_some_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
+    .map_err(cannot_write(file))?;
+    let written = format.export(selection, &mut out).and_then(|written| out.complete().map(|()| written));
+    written.map_err(|error| match is_stopped(&error) {
+        true => say(format!("stopped: {} is not written", file_name(file))),
+        false => cannot_write(file)(error),
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use metaspy_core::store::Filter;
     use metaspy_core::{Recording, Store};
 

@@ -1,12 +1,11 @@
 //! `metaspy sample`: where the processor time of a program goes.
 
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
+use metaspy_core::store::files::OutputFile;
 use metaspy_report::table::Top;
 use metaspy_report::text::print_message;
 use metaspy_sampler::export::{Collapsed, Exporter, Firefox, Flame, Pprof, Speedscope};
@@ -17,7 +16,7 @@ use metaspy_sampler::{Options, Profile, SampleError, Target, json, sample, sampl
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use crate::exit::{Ended, complain, say};
+use crate::exit::{Ended, cannot_write, complain, say};
 use crate::metaspy::arguments;
 
 /// A format: the option's file, and what writes it.
@@ -53,7 +52,8 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     let mut files = Vec::new();
     for (path, exporter) in formats {
         if let Some(path) = path {
-            files.push((path, create(path)?, exporter));
+            OutputFile::check(path).map_err(cannot_write(path))?;
+            files.push((path, exporter));
         }
     }
     let run = if options.live {
@@ -65,8 +65,9 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     let failed = matches!(run.ended, TargetEnded::Exited(status) if !status.success());
     let profile = Profile::new(run);
     append(&profile);
-    for (path, mut file, exporter) in files {
-        exporter.export(&profile, &mut file).and_then(|_| file.flush()).with_context(|| cannot_write(path))?;
+    for (path, exporter) in files {
+        let mut file = OutputFile::create(path).map_err(cannot_write(path))?;
+        exporter.export(&profile, &mut file).and_then(|_| file.complete()).map_err(cannot_write(path))?;
         print_message(&format!("metaspy: written to {}", path.display()));
     }
     let layout = text::Layout { top: options.top.rows(), callers: options.callers };
@@ -101,14 +102,6 @@ fn append(profile: &Profile) {
         };
         complain("metaspy", &text);
     }
-}
-
-fn create(path: &Path) -> Result<BufWriter<File>> {
-    Ok(BufWriter::new(File::create(path).with_context(|| cannot_write(path))?))
-}
-
-fn cannot_write(path: &Path) -> String {
-    format!("cannot write {}: name a file in a directory that exists", path.display())
 }
 
 fn refused(error: SampleError) -> anyhow::Error {

@@ -40,7 +40,7 @@ fn a_file_that_cannot_be_written_is_reported_and_the_recording_is_never_overwrit
     let path = fixture::closed("export-own.spy", 1);
     let before = fs::read(&path).expect("it was just written");
     let (code, _, error) = ended(&["export", text(&path), "--to", "csv", "-o", text(&path)]);
-    assert!(code == 2 && error.contains("is the recording itself"), "{error}");
+    assert!(code == 2 && error.contains("it is an input of this command"), "{error}");
     assert_eq!(fs::read(&path).expect("it is still there"), before);
     let nowhere = fixture::directory().join("no such directory").join("x.csv");
     let (code, _, error) = ended(&["export", text(&path), "--to", "csv", "-o", text(&nowhere)]);

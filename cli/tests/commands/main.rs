@@ -18,6 +18,8 @@ mod gates;
 mod killed;
 #[cfg(unix)]
 mod live;
+#[cfg(unix)]
+mod outputs;
 mod processes;
 mod profiles;
 mod report;

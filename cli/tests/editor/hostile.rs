@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::common::{Package, manifest};
 use crate::shapes::{SOURCE, package, recorded};
 
 #[test]
@@ -101,4 +102,23 @@ fn what_makes_no_sense_has_no_numbers() {
     client.notify("workspace/didChangeConfiguration", json!({ "settings": null }));
     client.notify("no/such", json!({}));
     assert_eq!(client.lenses(&package).len(), 5, "it still answers");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_a_recording_that_is_a_pipe_now_is_not_waited_for() {
+    const CALLER: &str =
+        "mod other;\n\npub fn run() -> u32 {\n    other::load()\n}\n\n#[test]\nfn runs() {\n    run();\n}\n";
+    let name = "editor_pipe";
+    let other = "pub fn load() -> u32 {\n    7\n}\n";
+    let files = [("Cargo.toml", &*manifest(name, "2024", "")), ("src/lib.rs", CALLER), ("src/other.rs", other)];
+    let package = Package::new(name, &files);
+    package.metaspy(&["test", "--lib", "--timed"]);
+    let pipe = package.dir.join("src/other.rs");
+    fs::remove_file(&pipe).expect("it is there");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("every Unix has it").success());
+    let mut client = Client::open(&package, json!({}));
+    client.open_file(&package, CALLER);
+    let hover = client.hover(&package, CALLER, "pub fn run", "run");
+    assert!(hover.contains("load"), "{hover}");
 }

@@ -24,6 +24,9 @@ mod merge;
 
 pub mod control;
 
+#[doc(hidden)]
+pub mod files;
+
 pub mod stream;
 
 pub mod text;

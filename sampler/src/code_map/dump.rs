@@ -2,10 +2,11 @@
 //! version 2, in the kernel's `tools/perf/Documentation`), and times are of the monotonic clock.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+use metaspy_reader::files;
 
 use crate::code_map::{CodeFunction, CodeMap, Position};
 
@@ -86,7 +87,7 @@ impl Dump {
         loop {
             let (from, mut bytes) = (self.at, Vec::new());
             let read = |bytes: &mut Vec<u8>| -> std::io::Result<()> {
-                let mut file = File::open(&self.path)?;
+                let mut file = files::open(&self.path)?;
                 file.seek(SeekFrom::Start(from))?;
                 file.take(RECORD_MAX as u64).read_to_end(bytes).map(drop)
             };

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use metaspy_report::export::{Exporter, Written};
+use metaspy_report::source_line::SourceFiles;
 use metaspy_report::text::{clean, shorten};
 use serde::Serialize;
 use serde::ser::{SerializeTuple, Serializer};
 
 use crate::profile::Profile;
 use crate::samples::UNKNOWN;
-use crate::source::Sources;
 use crate::symbols::Category;
 
 /// The page, with a mark for its data.
@@ -145,7 +145,7 @@ impl Exporter<Profile> for Flame {
 
 /// The lines of each function that are not small: those with the most samples, in the order of the source.
 fn lines(profile: &Profile, least: u64) -> BTreeMap<usize, Vec<(u32, u64, String)>> {
-    let mut sources = Sources::default();
+    let mut sources = SourceFiles::default();
     let of_function = |(function, lines): (u32, BTreeMap<u32, u64>)| {
         let mut lines: Vec<(u32, u64)> = lines.into_iter().filter(|&(_, samples)| samples >= least).collect();
         lines.sort_by_key(|&(line, samples)| (std::cmp::Reverse(samples), line));

@@ -1,9 +1,10 @@
 //! The files that callgrind writes: how often each instruction of a program was executed.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
+
+use metaspy_reader::files;
 
 /// The arguments of `valgrind` that make it write such a file, with one line for each instruction.
 pub const ARGUMENTS: [&str; 6] =
@@ -25,7 +26,7 @@ impl Output {
     ///
     /// If the file cannot be read, or is not what callgrind writes with [`ARGUMENTS`].
     pub fn read(path: &Path) -> io::Result<Output> {
-        Output::parse(BufReader::new(File::open(path)?))
+        Output::parse(BufReader::new(files::open(path)?))
     }
 
     fn parse(text: impl BufRead) -> io::Result<Output> {

@@ -1,7 +1,6 @@
 //! The functions of a file with code, from its symbol table and its debug information.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -9,6 +8,7 @@ use std::path::{Path, PathBuf};
 use addr2line::gimli::{Reader, ReaderOffset};
 use addr2line::{FunctionName, Loader, demangle_auto};
 use foldhash::fast::RandomState;
+use metaspy_reader::files;
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSymbol, ReadRef, SectionKind, SymbolKind};
 
@@ -59,13 +59,13 @@ impl Elf {
     }
 
     fn read_file(path: &Path) -> Option<Elf> {
-        let cache = ReadCache::new(File::open(path).ok()?);
+        let cache = ReadCache::new(files::open(path).ok()?);
         let file = object::File::parse(&cache).ok()?;
         let mut functions = symbols(&file);
         let mut has_lines = file.section_by_name(".debug_info").is_some();
         let mut debug = path.to_owned();
         if let Some(apart) = debug_file(&file).filter(|_| !has_lines) {
-            let cache = ReadCache::new(File::open(&apart).ok()?);
+            let cache = ReadCache::new(files::open(&apart).ok()?);
             let file = object::File::parse(&cache).ok()?;
             has_lines = file.section_by_name(".debug_info").is_some();
             functions.extend(symbols(&file));

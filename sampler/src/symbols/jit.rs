@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
+use metaspy_reader::files;
+
 use crate::code_map::{CodeFunction, CodeMap};
 use crate::symbols::{Category, Frame, Function, Resolved, Symbols};
 
@@ -25,7 +27,7 @@ impl Jit {
         let own = fs::metadata("/proc/self").map_or(u32::MAX, |own| own.uid());
         let is_ours = fs::symlink_metadata(&path)
             .is_ok_and(|of| of.is_file() && of.len() <= BYTES_MAX && (of.uid() == own || of.uid() == 0 || own == 0));
-        let bytes = if is_ours { fs::read(path).unwrap_or_default() } else { Vec::new() };
+        let bytes = if is_ours { files::read(path.as_ref(), BYTES_MAX).unwrap_or_default() } else { Vec::new() };
         Jit { map: parse(&String::from_utf8_lossy(&bytes)) }
     }
 

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use metaspy_report::source_line::SourceFiles;
 use metaspy_report::text::{clean, fit, grouped, shorten, shorten_file, shorten_path};
 
 use crate::profile::{FunctionRow, Profile, RangeRow, Section, Span};
-use crate::source::Sources;
 use crate::text::percent;
 
 /// Columns of a name.
@@ -27,7 +27,7 @@ const INLINED_PERCENT: u64 = 2;
 
 /// Writes all sections.
 pub fn write(out: &mut dyn Write, profile: &Profile, top: usize) -> io::Result<()> {
-    let mut sources = Sources::default();
+    let mut sources = SourceFiles::default();
     let sections = profile.sections();
     sections.iter().try_for_each(|section| write_section(out, profile, section, top, &mut sources))
 }
@@ -41,7 +41,7 @@ pub fn write_hottest(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let name = &profile.symbols.functions[row.function as usize].name;
     let name = shorten_path(&clean(name), NAME);
     line(out, &name, row.samples, section.samples, profile.total(), row.samples)?;
-    write_ranges(out, profile, row, &mut Sources::default())
+    write_ranges(out, profile, row, &mut SourceFiles::default())
 }
 
 fn write_section(
@@ -49,7 +49,7 @@ fn write_section(
     profile: &Profile,
     section: &Section,
     top: usize,
-    sources: &mut Sources,
+    sources: &mut SourceFiles,
 ) -> io::Result<()> {
     let total = profile.total();
     writeln!(out, "\n% of {}  (% of total)  (samples)  (cumulative)", section.category.name())?;
@@ -77,7 +77,12 @@ fn line(out: &mut dyn Write, name: &str, part: u64, section: u64, total: u64, so
 }
 
 /// The ranges of a function, in the order of its source. Behind the largest ones the others are one row.
-fn write_ranges(out: &mut dyn Write, profile: &Profile, row: &FunctionRow, sources: &mut Sources) -> io::Result<()> {
+fn write_ranges(
+    out: &mut dyn Write,
+    profile: &Profile,
+    row: &FunctionRow,
+    sources: &mut SourceFiles,
+) -> io::Result<()> {
     let function = &profile.symbols.functions[row.function as usize];
     // One range without any line adds nothing to the function.
     if matches!(&row.ranges[..], [RangeRow { span: Span::NoLine, inlined, .. }] if inlined.is_empty()) {
@@ -136,7 +141,7 @@ fn write_lines(
     file: Option<&str>,
     range: &RangeRow,
     whole: u64,
-    sources: &mut Sources,
+    sources: &mut SourceFiles,
 ) -> io::Result<()> {
     let Some(file) = file else { return Ok(()) };
     let mut hot = range.lines.clone();

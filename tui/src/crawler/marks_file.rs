@@ -15,10 +15,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use metaspy_core::store::files;
 use metaspy_core::{EventId, Store};
 use serde::{Deserialize, Serialize};
 
-use super::config::{replace, with_place};
+use super::config::with_place;
 use super::state::marks::Marks;
 
 #[derive(Deserialize, Serialize)]
@@ -48,7 +49,7 @@ pub fn read(store: &Store) -> Result<Marks, String> {
     let mut marks = Marks::default();
     let Some(path) = path(store) else { return Ok(marks) };
     let name = path.display().to_string();
-    let text = match fs::read_to_string(&path) {
+    let text = match files::read_text(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(marks),
         result => result.map_err(|error| format!("{name}: {error}"))?,
     };
@@ -75,7 +76,7 @@ pub fn write(store: &Store, marks: &Marks) -> Result<(), String> {
             ErrorKind::NotFound => Ok(()),
             _ => Err(error),
         }),
-        false => replace(&path, text.as_bytes()),
+        false => files::replace(&path, text.as_bytes()),
     };
     done.map_err(|error| format!("the marks are not saved: {}: {error}", path.display()))
 }

@@ -10,6 +10,7 @@ use metaspy_blueprints::grammar::Grammar;
 use metaspy_blueprints::picture::draw_grammar;
 use metaspy_core::Store;
 use metaspy_core::store::Filter;
+use metaspy_core::store::files::{self, OutputFile};
 use metaspy_report::grammar::baseline::{Baseline, Comparison};
 use metaspy_report::grammar::verdict;
 use metaspy_report::grammar::writer::Page;
@@ -18,7 +19,7 @@ use metaspy_report::text::{clean, file_name};
 
 use super::output::write;
 use super::run as run_inputs;
-use crate::exit::{Ended, say};
+use crate::exit::{Ended, cannot_write, say};
 use crate::metaspy::arguments;
 use crate::metaspy::blueprint;
 
@@ -40,7 +41,7 @@ pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> 
     if let Some(path) = &options.lcov {
         let mut tracefile = Vec::new();
         lcov::write(&report, &mut tracefile)?;
-        fs::write(path, tracefile).map_err(|error| say(format!("cannot write {}: {error}", path.display())))?;
+        OutputFile::write(path, &tracefile).map_err(cannot_write(path))?;
     }
     if let (Some(page), Some(recording)) = (&options.blueprint, recording) {
         draw(page, recording, options)?;
@@ -82,6 +83,6 @@ fn draw(page: &Path, recording: &Path, options: &arguments::Grammar) -> Result<(
 
 fn read_baseline(path: &Path) -> Result<Baseline> {
     let wrong = |what: String| say(format!("--baseline: {}: {what}", path.display()));
-    let json = fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let json = files::read_argument(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
     Baseline::parse(&json).map_err(wrong)
 }

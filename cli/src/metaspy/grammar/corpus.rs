@@ -9,10 +9,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use metaspy_core::store::files;
 use metaspy_report::grammar::skipped::Skipped;
 use walkdir::WalkDir;
 
 use crate::exit::say;
+
+/// Largest input, in bytes.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// An input that was found, and may turn out not to be text.
 pub struct Found {
@@ -33,7 +37,9 @@ impl Found {
     pub fn read(&self) -> Result<Cow<'_, str>, String> {
         match &self.origin {
             Origin::Once(text) => Ok(Cow::Borrowed(text)),
-            Origin::File(path) => text_of(fs::read(path).map_err(|error| error.to_string())?).map(Cow::Owned),
+            Origin::File(path) => {
+                text_of(files::read(path, MOST_BYTES).map_err(|error| error.to_string())?).map(Cow::Owned)
+            }
         }
     }
 }
@@ -125,7 +131,7 @@ impl Corpus {
     }
 
     fn take_once(&mut self, path: &Path) {
-        match fs::read(path).map_err(|error| error.to_string()).and_then(text_of) {
+        match files::read_argument(path).map_err(|error| error.to_string()).and_then(text_of) {
             Ok(text) => self.found.push(Found { name: name_of(path), origin: Origin::Once(text) }),
             Err(why) => self.skipped.unreadable.push(|| format!("{} ({why})", name_of(path))),
         }

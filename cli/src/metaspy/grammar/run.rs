@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::Result;
+use metaspy_core::store::files;
 use metaspy_core::{Installed, Profiler, Recording};
 use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
 use metaspy_instrumenters::productions::productions;
@@ -114,7 +115,7 @@ impl Drop for Walk {
 }
 
 fn source(path: &Path) -> Result<Source> {
-    let text = std::fs::read(path).map_err(|error| say(format!("cannot read {}: {error}", path.display())))?;
+    let text = files::read_argument(path).map_err(|error| say(format!("cannot read {}: {error}", path.display())))?;
     let text = String::from_utf8(text);
     let text = text.map_err(|_| say(format!("{} is no grammar: it is not UTF-8", path.display())))?;
     Ok(Source { name: path.display().to_string(), text })

@@ -5,13 +5,14 @@ pub mod header;
 pub(crate) mod missing;
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
 use crate::debug_as_message;
+use crate::files;
 use crate::platform::{truncation, writer_lock};
 use crate::text::file_name;
 use metaspy_format::layout::Layout;
@@ -117,13 +118,10 @@ impl Mapped {
     pub fn file(path: &Path) -> Result<Self, OpenError> {
         let unreadable = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => OpenError::Missing(path.to_owned()),
+            io::ErrorKind::InvalidInput => OpenError::NoFile(path.to_owned()),
             _ => OpenError::Unreadable(path.to_owned(), error),
         };
-        // The check comes before the opening, because opening a pipe would wait for its other end.
-        if !fs::metadata(path).map_err(unreadable)?.is_file() {
-            return Err(OpenError::NoFile(path.to_owned()));
-        }
-        let file = File::open(path).map_err(unreadable)?;
+        let file = files::open(path).map_err(unreadable)?;
         if file.metadata().map_err(unreadable)?.len() == 0 {
             return Err(OpenError::Empty(path.to_owned()));
         }

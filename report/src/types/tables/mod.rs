@@ -5,13 +5,13 @@ mod open;
 mod symbols;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use metaspy_core::Store;
-use metaspy_core::store::TypeKey;
+use metaspy_core::store::{TypeKey, files};
 use object::read::ReadCache;
 use object::{Object, ObjectSegment};
 
@@ -67,7 +67,7 @@ impl Tables {
         let cannot = |error: &dyn std::fmt::Display| {
             format!("types behind trait objects are not known: cannot read {shown}: {error}")
         };
-        let cache = ReadCache::new(File::open(path).map_err(|error| cannot(&error))?);
+        let cache = ReadCache::new(files::open(path).map_err(|error| cannot(&error))?);
         let file = object::File::parse(&cache).map_err(|error| cannot(&error))?;
         if self::build_id(path, &file) != build_id {
             return Err(format!("types behind trait objects are not known: {shown} was built again after the run"));

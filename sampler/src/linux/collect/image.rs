@@ -1,11 +1,11 @@
 //! A file with code: where its segments lie, and its tables for unwinding.
 
-use std::fs::File;
 use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::Arc;
 
 use framehop::ExplicitModuleSectionInfo;
+use metaspy_reader::files;
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSegment, ReadRef};
 
@@ -47,7 +47,7 @@ impl Deref for Bytes {
 impl Image {
     /// Reads a file. `None` if it has no code of this machine.
     pub fn read(path: &Path) -> Option<Image> {
-        let cache = ReadCache::new(File::open(path).ok()?);
+        let cache = ReadCache::new(files::open(path).ok()?);
         Image::parse(&object::File::parse(&cache).ok()?)
     }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+use metaspy_core::store::files;
+
 use super::{Browser, Config, Filters, with_place};
 
 /// The directory of the configuration: `METASPY_CONFIG`, or else `metaspy` in the user's own one.
@@ -51,22 +53,14 @@ impl Files {
     pub fn save_filters(&self, filters: &Filters) -> Result<(), String> {
         let file = self.0.join("filters.toml");
         let text = toml::to_string(filters).map_err(|error| error.to_string())?;
-        let written = fs::create_dir_all(&self.0).and_then(|()| replace(&file, text.as_bytes()));
+        let written = fs::create_dir_all(&self.0).and_then(|()| files::replace(&file, text.as_bytes()));
         written.map_err(|error| format!("{}: {error}", file.display()))
     }
 }
 
 fn read(file: &Path) -> Result<String, String> {
-    match fs::read_to_string(file) {
+    match files::read_argument(file).and_then(files::text_of) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         result => result.map_err(|error| format!("{}: {error}", file.display())),
     }
-}
-
-/// Replaces a file at once, so that no reader finds half of it.
-pub fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let beside = PathBuf::from(beside);
-    fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, file)).inspect_err(|_| _ = fs::remove_file(&beside))
 }

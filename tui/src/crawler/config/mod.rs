@@ -23,7 +23,7 @@ use super::keys::{Key, Keys, Rebinding};
 use super::theme::Theme;
 
 pub use browser::Browser;
-pub use files::{Files, directory, replace};
+pub use files::{Files, directory};
 pub use place::with_place;
 
 /// What a user configures.

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use metaspy_core::store::Filter;
+use metaspy_core::store::files::OutputFile;
 use metaspy_report::export::{Format, text};
 use metaspy_report::text::counted;
 
@@ -90,17 +91,11 @@ pub fn write(
     use metaspy_report::export::{Exporter, Selection, is_stopped};
     let name = target.file.display();
     let selection = Selection::new(store, filter).watched(goes_on);
-    // Written beside its place, so that nothing finds half of it.
-    let directory = target.file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file_name = target.file.file_name().unwrap_or_default().to_string_lossy();
-    let beside = directory.join(format!(".{file_name}.{}.part", std::process::id()));
-    let written = std::fs::File::create(&beside).and_then(|file| {
-        let mut out = std::io::BufWriter::new(file);
+    let written = OutputFile::create(&target.file).and_then(|mut out| {
         let written = target.format.export(&selection, &mut out)?;
-        std::io::Write::flush(&mut out).map(|()| written)
+        out.complete().map(|()| written)
     });
-    let moved = written.and_then(|written| std::fs::rename(&beside, &target.file).map(|()| written));
-    match moved {
+    match written {
         Ok(written) => {
             let notes: String = written.notes.iter().map(|note| format!("; {note}")).collect();
             let events =
@@ -108,8 +103,11 @@ pub fn write(
             Some(Ok(format!("written to {name}{events}{notes}")))
         }
         Err(error) => {
-            let _ = std::fs::remove_file(&beside);
-            if is_stopped(&error) { None } else { Some(Err(format!("{name}: {error}"))) }
+            if is_stopped(&error) {
+                None
+            } else {
+                Some(Err(format!("{name}: {error}")))
+            }
         }
     }
 }

@@ -1,0 +1,174 @@
+//! The files that commands write: never in the place of an input, whole or as before, and as private as what was read.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{ended, fixture, metaspy, text};
+
+/// Options that name a file to write. `IN` is a recording, `OUT` that file.
+const OUTPUTS: [&str; 14] = [
+    "report IN --json=OUT",
+    "report IN --lcov OUT",
+    "report IN --cobertura OUT",
+    "report IN --by subject --json=OUT",
+    "verify IN --json=OUT",
+    "list --json=OUT",
+    "diff IN IN --json=OUT",
+    "export IN --to csv -o OUT",
+    "export IN --to spy -o OUT",
+    "blueprint structural IN --html OUT",
+    "blueprint structural IN --svg OUT",
+    "blueprint structural IN --json=OUT",
+    "blueprint domain IN --view VIEW --html OUT",
+    "blueprint evolution IN IN --html OUT",
+];
+
+const VIEW: &str = "subjects = \"node\"\nfill = { value = \"count\", query = \"site:measure\" }\n";
+
+fn arguments(command: &str, recording: &Path, view: &Path, out: &Path) -> Vec<String> {
+    let place = |word: &str| word.replace("IN", text(recording)).replace("VIEW", text(view)).replace("OUT", text(out));
+    command.split(' ').map(place).collect()
+}
+
+fn run(command: &str, recording: &Path, view: &Path, out: &Path) -> (i32, String) {
+    let arguments = arguments(command, recording, view, out);
+    let (code, _, error) = ended(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    (code, error)
+}
+
+/// A directory of its own with a recording and a view.
+fn place(name: &str) -> (PathBuf, PathBuf, PathBuf) {
+    let recording = fixture::closed(&format!("{name}.spy"), 2);
+    let directory = fixture::directory().join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("the test's directory can be written");
+    let view = directory.join("view.toml");
+    fs::write(&view, VIEW).expect("it is written");
+    let moved = directory.join("run.spy");
+    fs::rename(recording, &moved).expect("it is in the same file system");
+    (directory, moved, view)
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("it is there");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("it is read").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn no_command_writes_in_the_place_of_an_input() {
+    let (directory, recording, view) = place("onto_inputs");
+    let [link, hard, other] = ["link", "hard", "other.spy"].map(|name| directory.join(name));
+    symlink("run.spy", &link).expect("links are made");
+    fs::hard_link(&recording, &hard).expect("links are made");
+    fs::copy(&recording, &other).expect("it is copied");
+    let before = fs::read(&recording).expect("it is there");
+    let entries = names(&directory);
+    for command in OUTPUTS {
+        for out in [&recording, &link, &hard, &other] {
+            // One recording may take the place of another.
+            if command.contains("--to spy") && out == &other {
+                continue;
+            }
+            let (code, error) = run(command, &recording, &view, out);
+            assert!(code == 2 && error.contains("name another file"), "{command} to {}: {error}", out.display());
+            assert_eq!(fs::read(out).expect("it is there"), before, "{command} to {}", out.display());
+        }
+    }
+    let (code, error) = run("blueprint domain IN --view VIEW --html OUT", &recording, &view, &view);
+    assert!(code == 2 && error.contains("it is an input of this command"), "{error}");
+    assert_eq!(fs::read_to_string(&view).expect("it is there"), VIEW);
+    assert!(link.is_symlink());
+    assert_eq!(names(&directory), entries);
+}
+
+#[test]
+fn a_recording_that_is_written_keeps_its_file() {
+    let other = fixture::closed("outputs-other.spy", 1);
+    let _turn = fixture::turn();
+    let path = fixture::directory().join("outputs-live.spy");
+    let _ = fs::remove_file(&path);
+    let (recording, installed) = fixture::begin(metaspy_core::Recording::file(&path), 1);
+    for command in ["report IN --json=OUT", "export IN --to spy -o OUT", "list --json=OUT"] {
+        let (code, error) = run(command, &path, Path::new("none"), &path);
+        assert!(code == 2 && error.contains("name another file"), "{command}: {error}");
+    }
+    let (code, error) = run("export IN --to spy -o OUT", &other, Path::new("none"), &path);
+    assert!(code == 2 && error.contains("a process writes"), "{error}");
+    fixture::frame();
+    drop(installed);
+    recording.close();
+    let sites = fixture::open(&path).sites().len();
+    assert!(sites > 0, "it is not the same recording");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_to_its_end_is_as_it_was_before() {
+    let (directory, recording, view) = place("no_room");
+    let out = directory.join("out");
+    for command in OUTPUTS.iter().filter(|command| !command.starts_with("list")) {
+        for before in [None, Some("precious")] {
+            let _ = fs::remove_file(&out);
+            before.inspect(|text| fs::write(&out, text).expect("it is written"));
+            let entries = names(&directory);
+            let mut limited = Command::new("sh");
+            // No file may be larger than a block, as if the disk was full.
+            limited.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]).arg(env!("CARGO_BIN_EXE_metaspy"));
+            let output = limited.args(arguments(command, &recording, &view, &out)).output().expect("it starts");
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.code() == Some(2) && error.contains("cannot write"), "{command}: {error}");
+            assert_eq!(fs::read_to_string(&out).ok().as_deref(), before, "{command}");
+            assert_eq!(names(&directory), entries, "{command} leaves a part");
+        }
+    }
+}
+
+#[test]
+fn what_was_private_stays_private() {
+    let (directory, recording, view) = place("private");
+    let mode = |path: &Path| fs::metadata(path).expect("it was written").permissions().mode() & 0o777;
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+    assert_eq!(mode(&recording), 0o600);
+    for command in OUTPUTS.iter().filter(|command| !command.starts_with("list")) {
+        let out = directory.join("out");
+        assert_eq!((run(command, &recording, &view, &out).0, mode(&out)), (0, 0o600), "{command}");
+        // What is there is published, or not, by its user.
+        set(&out, 0o640);
+        assert_eq!((run(command, &recording, &view, &out).0, mode(&out)), (0, 0o640), "{command}");
+        fs::remove_file(&out).expect("it is there");
+    }
+    set(&recording, 0o644);
+    let out = directory.join("public");
+    run("export IN --to csv -o OUT", &recording, &view, &out);
+    let usual = directory.join("usual");
+    fs::write(&usual, "").expect("it is written");
+    assert_eq!(mode(&out), mode(&usual));
+}
+
+#[test]
+fn links_pipes_and_devices_are_written_through() {
+    let (directory, recording, _) = place("through");
+    let [link, real, pipe] = ["link", "real", "pipe"].map(|name| directory.join(name));
+    symlink("real", &link).expect("links are made");
+    let export = |out: &Path| run("export IN --to csv -o OUT", &recording, Path::new("none"), out).0;
+    assert_eq!((export(&link), link.is_symlink()), (0, true));
+    let document = fs::read(&real).expect("it was written");
+    assert_eq!(export(&link), 0, "it is replaced");
+    assert_eq!(fs::read(&real).expect("it was written"), document);
+    assert_eq!(export(Path::new("/dev/null")), 0);
+    assert!(!Path::new("/dev/null").is_file());
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("every Unix has it").success());
+    let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().expect("every Unix has it");
+    assert_eq!(export(&pipe), 0);
+    assert_eq!(reader.wait_with_output().expect("it ends").stdout, document);
+    // Standard output is a file here, and stays this file.
+    let shared = directory.join("shared");
+    let out = fs::File::create(&shared).expect("it is made");
+    let mut command = metaspy(&["export", text(&recording), "--to", "csv", "-o", "/dev/stdout"]);
+    assert!(command.stdout(out).status().expect("it starts").success());
+    assert_eq!(fs::read(&shared).expect("it was written"), document);
+}

@@ -1,0 +1,137 @@
+//! Reads files that recordings, views, grammars and command lines name.
+//!
+//! The name may be that of anything, so only a regular file is opened, opening never waits, and little of a large file is
+//! read.
+
+use std::collections::HashSet;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Largest source file, in bytes.
+const MOST_TEXT: u64 = 16 << 20;
+/// Largest file that a command line names, in bytes.
+const MOST_ARGUMENT: u64 = 1 << 30;
+
+/// The permissions to read and write.
+pub(super) const READ_AND_WRITE: u32 = 0o666;
+
+/// Opens a regular file for reading, and remembers it as an input.
+pub fn open(path: &Path) -> io::Result<File> {
+    let file = open_unnoted(path)?;
+    inputs().add(&file.metadata()?);
+    Ok(file)
+}
+
+/// Reads a regular file. One with more than `most` bytes is an error.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    limited(open(path)?, most)
+}
+
+fn limited(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"))),
+        false => Ok(bytes),
+    }
+}
+
+/// Reads what a command line names: also a pipe, which the user may wait for. More than 1 GiB is an error.
+pub fn read_argument(path: &Path) -> io::Result<Vec<u8>> {
+    note(path);
+    limited(File::open(path)?, MOST_ARGUMENT)
+}
+
+/// Reads a source file: a regular file of UTF-8. One with more than 16 MiB is an error.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    text_of(read(path, MOST_TEXT)?)
+}
+
+/// Bytes as text.
+pub fn text_of(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
+/// The first `most` bytes of a regular file.
+pub fn read_beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a regular file for reading. It is no input of the command, so an output may take its place.
+pub fn open_unnoted(path: &Path) -> io::Result<File> {
+    // To open a device may have an effect, so the check comes first; the name may mean something else a moment later.
+    must_be_regular(&std::fs::metadata(path)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    must_be_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Remembers a file as an input that another program reads for this one.
+pub fn note(path: &Path) {
+    if let Ok(metadata) = std::fs::metadata(path) {
+        inputs().add(&metadata);
+    }
+}
+
+fn must_be_regular(metadata: &Metadata) -> io::Result<()> {
+    match metadata.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    }
+}
+
+/// The inputs of this process.
+pub(super) struct Inputs {
+    files: Option<HashSet<Identity>>,
+    /// The permissions that all of them have.
+    permissions: u32,
+}
+
+/// Device and number of a file.
+type Identity = (u64, u64);
+
+pub(super) fn inputs() -> MutexGuard<'static, Inputs> {
+    static INPUTS: Mutex<Inputs> = Mutex::new(Inputs { files: None, permissions: READ_AND_WRITE });
+    INPUTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Inputs {
+    fn add(&mut self, metadata: &Metadata) {
+        let Some((identity, mode)) = facts(metadata) else { return };
+        self.files.get_or_insert_default().insert(identity);
+        self.permissions &= mode | 0o600;
+    }
+
+    /// True if this is the metadata of an input.
+    pub fn has(&self, metadata: &Metadata) -> bool {
+        facts(metadata).is_some_and(|(identity, _)| self.files.as_ref().is_some_and(|files| files.contains(&identity)))
+    }
+
+    /// The permissions of a new output: what is read by its user alone is written for its user alone.
+    #[cfg(unix)]
+    pub fn permissions(&self) -> u32 {
+        self.permissions
+    }
+}
+
+/// Identity and permissions of a file; `None` where the system has none.
+fn facts(metadata: &Metadata) -> Option<(Identity, u32)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Some(((metadata.dev(), metadata.ino()), metadata.mode()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        None
+    }
+}
