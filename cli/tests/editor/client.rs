@@ -192,5 +192,6 @@ impl Drop for Client {
 }
 
 fn file(package: &Package) -> String {
-    uri(&package.dir.join("src/lib.rs"))
+    let library = package.dir.join("src/lib.rs");
+    uri(&if library.exists() { library } else { package.dir.join("src/main.rs") })
 }

@@ -19,9 +19,13 @@ pub const INSTRUCTIONS: &str = "instructions";
 pub const OWN_INSTRUCTIONS: &str = "instructions";
 
 /// True if the values of several methods in a column can be merged. Numbers of distinct objects cannot: an object may
-/// have been in several methods.
+/// have been in several methods. Total times cannot: methods call each other.
 pub fn is_additive(profiler: &str, column: &str) -> bool {
-    profiler != TestCoverage::NAME || !matches!(column, "receivers" | "identity")
+    match profiler {
+        TestCoverage::NAME => !matches!(column, "receivers" | "identity"),
+        Calls::NAME => column != "total",
+        _ => true,
+    }
 }
 
 /// The profiles of one or more recordings.

@@ -117,6 +117,8 @@ pub struct Report {
     pub beside: Vec<String>,
     /// The samples of the recording, if it has any.
     pub cpu: Option<CpuTotals>,
+    /// True if the method profilers with a column were chosen by their names.
+    pub has_chosen_profiles: bool,
 }
 
 /// A row.
@@ -180,6 +182,7 @@ impl Report {
             });
         }
         self.rows.iter_mut().for_each(|row| row.profiles.retain(|profile, _| names.contains(profile)));
+        self.has_chosen_profiles = true;
         Ok(())
     }
 
@@ -247,6 +250,7 @@ impl Report {
             shared: 0,
             beside: Vec::new(),
             cpu: Report::cpu_of(store, by),
+            has_chosen_profiles: false,
         }
     }
 }

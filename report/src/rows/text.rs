@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use metaspy_core::Store;
+use metaspy_core::method_profilers::{Calls, MethodProfiler};
 use metaspy_core::store::{EndState, Measure, Shares, Totals, Value};
 
 use super::cpu::{self, error_percent};
@@ -272,7 +273,9 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
         columns.push(Column::numbers("±", cells(&error)).at_least(4));
     }
     if is_all {
-        columns.extend(profile_columns(rows));
+        // The profiler of calls takes the same times between clocks of its own. One row has one total.
+        let has_times = rows.iter().any(|row| row.total_ns(store).is_some() && !row.measure.is_partly_timed());
+        columns.extend(profile_columns(rows, |name| name == Calls::NAME && has_times && !report.has_chosen_profiles));
     }
     let ended = cells(&|row| outcomes(&row.measure, row.failure, ""));
     if ended.iter().any(|cell| !cell.is_empty()) {
@@ -281,10 +284,10 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
     Table::new(columns).lines().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// The columns that method profilers declared and that a row has a value for.
-fn profile_columns(rows: &[Row]) -> Vec<Column> {
+/// The columns that method profilers declared and that a row has a value for, without those of profilers that are `left_out`.
+fn profile_columns(rows: &[Row], left_out: impl Fn(&str) -> bool) -> Vec<Column> {
     let mut declared: BTreeMap<(&str, &str), &ColumnValue> = BTreeMap::new();
-    let others = |(name, _): &(&String, _)| *name != cpu::PROFILE;
+    let others = |(name, _): &(&String, _)| *name != cpu::PROFILE && !left_out(name);
     for (profile, columns) in rows.iter().flat_map(|row| row.profiles.iter().filter(others)) {
         declared.extend(columns.iter().map(|(name, value)| ((profile.as_str(), name.as_str()), value)));
     }

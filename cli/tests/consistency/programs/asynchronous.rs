@@ -1,0 +1,48 @@
+//! Tasks that wait for each other, a stream, and an async function that awaits itself.
+use std::pin::Pin;
+use tokio::sync::mpsc;
+use tokio_stream::StreamExt;
+
+async fn descend(depth: u32) -> u32 {
+    tokio::task::yield_now().await;
+    match depth {
+        0 => 0,
+        _ => 1 + below(depth - 1).await,
+    }
+}
+
+fn below(depth: u32) -> Pin<Box<dyn Future<Output = u32> + Send>> {
+    Box::pin(descend(depth))
+}
+
+async fn produce(sender: mpsc::Sender<u32>, count: u32) {
+    for n in 0..count {
+        if sender.send(descend(n % 4).await).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn consume(mut receiver: mpsc::Receiver<u32>) -> u32 {
+    let mut sum = 0;
+    while let Some(n) = receiver.recv().await {
+        sum += n;
+    }
+    sum
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("it starts");
+    runtime.block_on(async {
+        let (sender, receiver) = mpsc::channel(4);
+        let producers: Vec<_> = (0..3).map(|n| tokio::spawn(produce(sender.clone(), 5 + n))).collect();
+        drop(sender);
+        let sum = tokio::spawn(consume(receiver));
+        for producer in producers {
+            producer.await.expect("it ends");
+        }
+        assert!(sum.await.expect("it ends") > 0);
+        let doubled: Vec<u32> = tokio_stream::iter(0..10).map(|n| 2 * n).filter(|n| n % 3 == 0).collect().await;
+        assert_eq!(doubled.len(), 4);
+    });
+}
