@@ -26,6 +26,8 @@ pub mod code_map;
 pub mod symbols;
 mod vdso;
 
+mod code_file;
+
 pub mod profile;
 
 pub mod export;

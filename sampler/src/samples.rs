@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::EventId;
 
+use crate::code_file::{CodeFile, Directory};
 use crate::code_map::CodeFunction;
 
 /// A sample: a period of processor time of a thread, with its stack.
@@ -120,10 +121,12 @@ pub struct Thread {
 pub struct Module {
     /// Its path, or a name in brackets.
     pub path: PathBuf,
-    /// True if another file has this path by now, so that its functions cannot be named.
-    pub is_replaced: bool,
     /// True if a process was started from it.
     pub is_program: bool,
+    /// The file that ran.
+    pub(crate) file: CodeFile,
+    /// The root directory of a process that ran it.
+    pub(crate) root: Directory,
 }
 
 /// What happened besides samples.

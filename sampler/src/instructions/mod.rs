@@ -16,6 +16,7 @@ use metaspy_probe::SiteId;
 use metaspy_reader::{EndState, Store};
 use metaspy_report::program::{INSTRUCTIONS, OWN_INSTRUCTIONS};
 
+use crate::code_file::{CodeFile, Directory};
 use crate::record::Room;
 use crate::samples::Module;
 use crate::symbols::elf::{Elf, Names};
@@ -86,7 +87,7 @@ fn of_methods(outputs: &[Output], store: &Store) -> BTreeMap<SiteId, u64> {
     let mut symbols = Symbols::default();
     let mut found: Vec<(Vec<(u32, u32)>, u64)> = Vec::new();
     for (path, addresses) in outputs.iter().flat_map(|output| &output.files) {
-        let module = Module { path: path.into(), is_replaced: false, is_program: true };
+        let module = Module { path: path.into(), is_program: true, file: CodeFile::AtPath, root: Directory::default() };
         let elf = Elf::read(&module);
         let mut names = Names::default();
         for (&address, &count) in addresses {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use addr2line::gimli::{Reader, ReaderOffset};
 use addr2line::{FunctionName, Loader, demangle_auto};
@@ -12,13 +12,12 @@ use metaspy_reader::files;
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSymbol, ReadRef, SectionKind, SymbolKind};
 
+use crate::code_file::Missing;
 use crate::samples::Module;
-use crate::symbols::{Category, Frame, Function, FunctionId, Resolved, Symbols, file_name};
+use crate::symbols::{Category, Frame, Function, FunctionId, Resolved, Symbols, debug_file, file_name};
 
 /// Inlined functions at one address at most. Debug information that is damaged may have any number.
 const INLINED_MAX: usize = 64;
-/// The directory of debug information that is apart from its code.
-const DEBUG_DIR: &str = "/usr/lib/debug/.build-id";
 
 /// The names in a file with code.
 #[derive(Default)]
@@ -27,11 +26,12 @@ pub struct Elf {
     functions: Vec<Symbol>,
     debug: Option<Loader>,
     has_lines: bool,
+    missing: Option<Missing>,
 }
 
 /// A function of the symbol table.
 #[derive(PartialEq, Eq)]
-struct Symbol {
+pub struct Symbol {
     start: u64,
     end: u64,
     name: String,
@@ -47,33 +47,36 @@ impl Hash for Symbol {
 impl Elf {
     /// Reads a file. A file that cannot be read has no names.
     pub fn read(module: &Module) -> Elf {
-        if module.is_replaced {
-            return Elf::default();
-        }
         if module.path == Path::new(crate::vdso::NAME) {
             let bytes = crate::vdso::bytes().unwrap_or_default();
             let functions = object::File::parse(&*bytes).map_or_else(|_| Vec::new(), |file| symbols(&file));
             return Elf { functions, ..Elf::default() };
         }
-        Elf::read_file(&module.path).unwrap_or_default()
+        match module.file.readable(&module.path) {
+            Ok(path) => Elf::read_file(module, &path).unwrap_or_default(),
+            Err(missing) => Elf { missing: Some(missing), ..Elf::default() },
+        }
     }
 
-    fn read_file(path: &Path) -> Option<Elf> {
+    fn read_file(module: &Module, path: &Path) -> Option<Elf> {
         let cache = ReadCache::new(files::open(path).ok()?);
         let file = object::File::parse(&cache).ok()?;
         let mut functions = symbols(&file);
         let mut has_lines = file.section_by_name(".debug_info").is_some();
         let mut debug = path.to_owned();
-        if let Some(apart) = debug_file(&file).filter(|_| !has_lines) {
-            let cache = ReadCache::new(files::open(&apart).ok()?);
-            let file = object::File::parse(&cache).ok()?;
-            has_lines = file.section_by_name(".debug_info").is_some();
-            functions.extend(symbols(&file));
+        if !has_lines && let Some(apart) = debug_file::find(&file, module) {
+            functions.extend(apart.functions);
             functions.sort_by_key(|symbol| symbol.start);
-            debug = apart;
+            has_lines = apart.has_lines;
+            debug = apart.path;
         }
         let debug = if has_lines { Loader::new(debug).ok() } else { None };
-        Some(Elf { functions, has_lines: debug.is_some(), debug })
+        Some(Elf { functions, has_lines: debug.is_some(), debug, missing: None })
+    }
+
+    /// Why the file that ran could not be read.
+    pub fn missing(&self) -> Option<Missing> {
+        self.missing
     }
 
     /// True if no function has a name.
@@ -209,7 +212,7 @@ fn unnamed(module: &Module, address: u64) -> String {
 
 /// The functions of a symbol table, by their beginning. One without a size ends where the next one begins. Assembly often
 /// declares no type: its global names are functions where no function is.
-fn symbols<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Vec<Symbol> {
+pub fn symbols<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Vec<Symbol> {
     let of_kind = |kind: SymbolKind| {
         let all = file.symbols().chain(file.dynamic_symbols());
         let all = all.filter(move |symbol| symbol.kind() == kind && symbol.is_definition());
@@ -252,12 +255,4 @@ fn symbol<'a, R: ReadRef<'a>>(symbol: object::Symbol<'a, '_, R>) -> Option<Symbo
 
 fn range<'a, R: ReadRef<'a>>(section: object::Section<'a, '_, R>) -> Range<u64> {
     section.address()..section.address().saturating_add(section.size())
-}
-
-/// The file with debug information of a file whose own was removed, by its build id.
-fn debug_file<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Option<PathBuf> {
-    let id = file.build_id().ok()??;
-    let (first, rest) = id.split_first()?;
-    let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(PathBuf::from(format!("{DEBUG_DIR}/{first:02x}/{rest}.debug"))).filter(|path| path.exists())
 }

@@ -2,6 +2,7 @@
 //! their lines.
 
 mod category;
+mod debug_file;
 pub(crate) mod elf;
 mod generics;
 mod jit;
@@ -10,6 +11,7 @@ mod kernel;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use crate::code_file::Missing;
 use crate::options::Instances;
 use crate::run::Run;
 use crate::samples::{Module, Place};
@@ -129,9 +131,19 @@ impl Symbols {
         for (module, elf) in run.samples.modules.iter().zip(files) {
             let Some(elf) = elf.get() else { continue };
             let path = module.path.display();
-            if module.is_replaced {
-                self.notes
-                    .push(format!("{path} was replaced while it ran, so its functions have no names: sample again"));
+            if let Some(missing) = elf.missing() {
+                self.notes.push(match missing {
+                    Missing::Replaced => format!(
+                        "{path} was replaced while it ran, so its functions have no names: sample again, without replacing it"
+                    ),
+                    Missing::Removed => format!(
+                        "{path} was removed before it was opened, or its process and its container had ended, so its functions \
+                         have no names: sample while the file is there, or as root"
+                    ),
+                    Missing::Refused => format!(
+                        "{path} cannot be read by this user, so its functions have no names: sample as its user or as root"
+                    ),
+                });
             } else if elf.is_stripped() {
                 self.notes
                     .push(format!("{path} is stripped, so its functions have no names: build it without `strip`"));

@@ -12,7 +12,7 @@ use metaspy_sampler::{Options, Profile, SampleError, Target, sample};
 /// A program of `targets/`, optimised, with debug information and these flags. It is built if its source has changed.
 pub fn build(name: &str, flags: &[&str]) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let program = directory.join(format!("{name}{}", flags.concat().replace(['-', '='], "_")));
+    let program = directory.join(format!("{name}{}", flags.concat().replace(['-', '=', ','], "_")));
     // Tests build side by side, and a program that runs must not be replaced.
     let lock = File::create(directory.join("building")).expect("the directory is cargo's");
     lock.lock().expect("files can be locked");

@@ -3,6 +3,7 @@
 
 mod beside_perf;
 mod common;
+mod files;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

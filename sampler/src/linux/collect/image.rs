@@ -7,7 +7,7 @@ use std::sync::Arc;
 use framehop::ExplicitModuleSectionInfo;
 use metaspy_reader::files;
 use object::read::ReadCache;
-use object::{Object, ObjectSection, ObjectSegment, ReadRef};
+use object::{Object, ObjectSection, ObjectSegment, ReadRef, SegmentFlags, elf};
 
 /// What unwinding and placing need of a file with code.
 pub struct Image {
@@ -62,7 +62,12 @@ impl Image {
             let (offset, size) = segment.file_range();
             Segment { offset, size, address: segment.address() }
         };
-        let segments: Vec<Segment> = file.segments().map(segment).collect();
+        // Data may lie in the same page of the file.
+        let is_code = |segment: &object::Segment<'a, '_, R>| match segment.flags() {
+            SegmentFlags::Elf { p_flags, .. } => p_flags.0 & elf::PF_X.0 != 0,
+            _ => false,
+        };
+        let segments: Vec<Segment> = file.segments().filter(is_code).map(segment).collect();
         let range = |name: &str| {
             let section = file.section_by_name(name)?;
             Some(section.address()..section.address().checked_add(section.size())?)

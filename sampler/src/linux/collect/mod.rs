@@ -3,6 +3,7 @@
 mod image;
 mod late;
 mod made;
+mod mapped;
 mod modules;
 pub mod process;
 
@@ -15,7 +16,7 @@ use metaspy_reader::Store;
 use crate::code_map::find_bytecode;
 use crate::events::Recordings;
 use crate::linux::perf::record::{Map, RawSample, Record, What};
-use crate::samples::{Module, NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread};
+use crate::samples::{NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread};
 use made::Made;
 use modules::Modules;
 use process::{Cache, Process};
@@ -36,7 +37,6 @@ pub struct Collector {
     threads: HashMap<(u32, u32), u32>,
     stacks: HashMap<Stack, u32>,
     addresses: HashMap<Place, u32>,
-    programs: HashSet<u32>,
     /// Processes that execute a program, and have not mapped it.
     executing: HashSet<u32>,
     cache: Option<Cache>,
@@ -54,8 +54,8 @@ impl Collector {
     /// Reads the mappings and the threads' names of a process that runs already.
     pub fn add_running(&mut self, pid: u32) {
         let process = Process::read(pid, &mut self.modules);
-        if let Ok(program) = std::fs::read_link(format!("/proc/{pid}/exe")) {
-            self.programs.extend(process.module_of(&program, &self.modules));
+        if let Some(program) = process.program(&self.modules) {
+            self.modules.set_program(program);
         }
         for map in process::mappings(pid) {
             self.note_file(pid, &map.path);
@@ -102,12 +102,7 @@ impl Collector {
 
     /// Writes the names of files and threads.
     fn name(&self, samples: &mut Samples) {
-        let module = |(number, module): (usize, &modules::Module)| Module {
-            path: module.path.clone(),
-            is_replaced: module.is_replaced,
-            is_program: self.programs.contains(&(number as u32)),
-        };
-        samples.modules = self.modules.all().iter().enumerate().map(module).collect();
+        samples.modules = self.modules.all().to_vec();
         for (&(pid, tid), &number) in &self.threads {
             if let Some(name) = self.names.get(&(pid, tid)) {
                 samples.threads[number as usize].name.clone_from(name);
@@ -168,7 +163,8 @@ impl Collector {
         process.map(map, modules);
         // The first code that a new program maps is its own.
         if map.is_code && process::is_file(&map.path) && self.executing.remove(&map.pid) {
-            self.programs.insert(modules.number(&map.path, map.inode));
+            let program = modules.number(map);
+            modules.set_program(program);
         }
     }
 

@@ -6,47 +6,103 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::code_file::{CodeFile, Directory, MappedFile};
 use crate::linux::collect::image::Image;
+use crate::linux::collect::{mapped, process};
+use crate::linux::perf::record::Map;
+use crate::samples::Module;
 use crate::vdso;
 
-/// A file with code.
-pub struct Module {
-    /// Its path, or a name in brackets.
-    pub path: PathBuf,
-    /// True if another file has this path by now, so that functions cannot be named.
-    pub is_replaced: bool,
-    image: Option<Arc<Image>>,
+/// Files that are kept open at most. Perf needs descriptors, too: one for each thread of a process that it joins.
+const OPEN_MAX: usize = 128;
+
+/// What tells files of one path from each other.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+/// The numbers of a root directory and the mounts below it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct RootKey {
+    mounts: u64,
+    device: u64,
+    inode: u64,
+}
+
+impl RootKey {
+    fn of(pid: &str) -> Option<RootKey> {
+        let mounts = fs::metadata(format!("/proc/{pid}/ns/mnt")).ok()?.ino();
+        let root = fs::metadata(format!("/proc/{pid}/root")).ok()?;
+        Some(RootKey { mounts, device: root.dev(), inode: root.ino() })
+    }
 }
 
 /// All files with code, by number.
 #[derive(Default)]
 pub struct Modules {
     all: Vec<Module>,
-    numbers: HashMap<(PathBuf, u64), u32>,
+    images: Vec<Option<Arc<Image>>>,
+    numbers: HashMap<Key, u32>,
+    roots: HashMap<RootKey, Directory>,
+    kept: usize,
 }
 
 impl Modules {
-    /// The number of a file. It is read when it is first seen.
-    pub fn number(&mut self, path: &Path, inode: u64) -> u32 {
-        if let Some(&number) = self.numbers.get(&(path.to_owned(), inode)) {
+    /// The number of the file of a mapping. It is opened and read when it is first seen.
+    pub fn number(&mut self, map: &Map) -> u32 {
+        let path = mapped::unmarked(map);
+        let key = Key { path, device: map.device, inode: map.inode };
+        if let Some(&number) = self.numbers.get(&key) {
             return number;
         }
-        let is_file = path.is_absolute();
-        let is_replaced = is_file && !fs::metadata(path).is_ok_and(|now| inode == 0 || now.ino() == inode);
-        let image = match path.to_str() {
-            Some(vdso::NAME) => Image::vdso(),
-            _ if !is_file || is_replaced => None,
-            _ => Image::read(path),
-        };
+        let (mut file, mut image) = (CodeFile::AtPath, None);
+        if key.path == Path::new(vdso::NAME) {
+            image = Image::vdso();
+        } else if process::is_file(&key.path) {
+            file = self.open(map, &key.path);
+            image = file.readable(&key.path).ok().and_then(|path| Image::read(&path));
+        }
+        let root = self.root(map.pid);
         let number = self.all.len() as u32;
-        self.all.push(Module { path: path.to_owned(), is_replaced, image: image.map(Arc::new) });
-        self.numbers.insert((path.to_owned(), inode), number);
+        self.all.push(Module { path: key.path.clone(), is_program: false, file, root });
+        self.images.push(image.map(Arc::new));
+        self.numbers.insert(key, number);
         number
+    }
+
+    fn open(&mut self, map: &Map, path: &Path) -> CodeFile {
+        let file = match mapped::open(map, path) {
+            Ok(file) => file,
+            Err(why) => return CodeFile::Missing(why),
+        };
+        let is_kept = self.kept < OPEN_MAX;
+        self.kept += usize::from(is_kept);
+        MappedFile::new(file, is_kept).map_or(CodeFile::AtPath, CodeFile::Mapped)
+    }
+
+    /// The root directory of a process, if it has another one than this process.
+    fn root(&mut self, pid: u32) -> Directory {
+        let (Some(key), own) = (RootKey::of(&pid.to_string()), RootKey::of("self")) else {
+            return Directory::default();
+        };
+        if own == Some(key) || self.roots.len() >= OPEN_MAX {
+            return self.roots.get(&key).cloned().unwrap_or_default();
+        }
+        let open = || Directory::open(Path::new(&format!("/proc/{pid}/root"))).unwrap_or_default();
+        self.roots.entry(key).or_insert_with(open).clone()
+    }
+
+    /// Marks a file that a process was started from.
+    pub fn set_program(&mut self, number: u32) {
+        self.all[number as usize].is_program = true;
     }
 
     /// The image of a file, if it could be read.
     pub fn image(&self, number: u32) -> Option<&Arc<Image>> {
-        self.all.get(number as usize)?.image.as_ref()
+        self.images.get(number as usize)?.as_ref()
     }
 
     /// The path of a file.

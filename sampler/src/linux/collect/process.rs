@@ -10,6 +10,7 @@ use framehop::{
 };
 
 use crate::linux::collect::image::Bytes;
+use crate::linux::collect::mapped;
 use crate::linux::collect::modules::Modules;
 use crate::linux::perf::REGISTERS;
 use crate::linux::perf::record::Map;
@@ -66,7 +67,7 @@ impl Process {
     /// Adds a mapping. It replaces what was at its addresses.
     pub fn map(&mut self, map: &Map, modules: &mut Modules) {
         let Some(end) = map.start.checked_add(map.length) else { return };
-        self.unmap(map.start, end);
+        self.unmap(map.start, end, modules);
         if !map.is_code {
             return;
         }
@@ -74,38 +75,43 @@ impl Process {
             self.mappings.insert(map.start, Mapping { end, module: None, bias: 0 });
             return;
         }
-        let number = modules.number(&map.path, map.inode);
-        let image = modules.image(number);
-        let bias = image.and_then(|image| image.bias(map.start, map.offset));
-        if let Some((image, bias)) = image.zip(bias) {
-            let name = map.path.display().to_string();
-            self.unwinder.add_module(Module::new(name, map.start..end, bias, image.unwinding()));
-        }
+        let number = modules.number(map);
+        let bias = modules.image(number).and_then(|image| image.bias(map.start, map.offset));
         // Without an image the place in the file is all that is known.
         let bias = bias.unwrap_or_else(|| map.start.wrapping_sub(map.offset));
-        self.mappings.insert(map.start, Mapping { end, module: Some(number), bias });
+        self.insert(map.start, Mapping { end, module: Some(number), bias }, modules);
     }
 
     /// Removes what is mapped between two addresses. A mapping that is only partly there keeps its rest.
-    fn unmap(&mut self, start: u64, end: u64) {
+    fn unmap(&mut self, start: u64, end: u64, modules: &Modules) {
         let below: Vec<u64> =
             self.mappings.range(..end).rev().take_while(|(_, it)| it.end > start).map(|(&at, _)| at).collect();
         for at in below {
             let Some(old) = self.mappings.remove(&at) else { continue };
             self.unwinder.remove_module(at);
             if at < start {
-                self.mappings.insert(at, Mapping { end: start, ..old });
+                self.insert(at, Mapping { end: start, ..old }, modules);
             }
             if old.end > end {
-                self.mappings.insert(end, old);
+                self.insert(end, old, modules);
             }
         }
     }
 
-    /// The number of a file, if the process maps code of it.
-    pub fn module_of(&self, path: &Path, modules: &Modules) -> Option<u32> {
+    /// Adds a mapping where none is, also to the unwinder.
+    fn insert(&mut self, start: u64, mapping: Mapping, modules: &Modules) {
+        if let Some(image) = mapping.module.and_then(|number| modules.image(number)) {
+            let range = start..mapping.end;
+            self.unwinder.add_module(Module::new(String::new(), range, mapping.bias, image.unwinding()));
+        }
+        self.mappings.insert(start, mapping);
+    }
+
+    /// The number of the file that it was started from, if it maps code of it.
+    pub fn program(&self, modules: &Modules) -> Option<u32> {
+        let path = mapped::without_mark(&fs::read_link(format!("/proc/{}/exe", self.pid)).ok()?);
         let mut numbers = self.mappings.values().filter_map(|mapping| mapping.module);
-        numbers.find(|&number| modules.path(number) == Some(path))
+        numbers.find(|&number| modules.path(number) == Some(&path))
     }
 
     /// Where an address lies.
@@ -188,10 +194,11 @@ pub fn mapping(pid: u32, line: &str) -> Option<Map> {
     let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
     let is_code = fields.next()?.contains('x');
     let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
-    fields.next()?;
+    let (major, minor) = fields.next()?.split_once(':')?;
+    let device = libc::makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
     let inode = fields.next()?.parse().ok()?;
     let path = PathBuf::from(fields.next().unwrap_or_default().trim_start());
-    Some(Map { pid, start, length: end.checked_sub(start)?, offset, inode, path, is_code })
+    Some(Map { pid, start, length: end.checked_sub(start)?, offset, device, inode, path, is_code })
 }
 
 #[cfg(test)]
@@ -199,7 +206,7 @@ mod tests {
     use super::*;
 
     fn code(start: u64, length: u64) -> Map {
-        Map { pid: 1, start, length, offset: 0, inode: 0, path: PathBuf::new(), is_code: true }
+        Map { pid: 1, start, length, offset: 0, device: 0, inode: 0, path: PathBuf::new(), is_code: true }
     }
 
     fn is_placed(process: &Process, address: u64) -> bool {
@@ -216,6 +223,22 @@ mod tests {
         process.map(&code(0, 1000), &mut modules);
         process.map(&Map { is_code: false, ..code(0, 1000) }, &mut modules);
         assert!((0..1000).all(|at| !is_placed(&process, at)));
+    }
+
+    #[test]
+    fn code_that_is_covered_in_part_keeps_its_unwinding_tables() {
+        let (mut process, mut modules) = (Process::new(std::process::id(), String::new()), Modules::default());
+        let own = std::env::current_exe().expect("a program has a path");
+        let code = mappings(std::process::id()).into_iter().find(|map| map.is_code && map.path == own);
+        let code = code.expect("its code is mapped");
+        process.map(&code, &mut modules);
+        let (start, end) = (code.start, code.start + code.length);
+        assert_eq!(process.unwinder.max_known_code_address(), end);
+        // The loader maps a file whole, and its data over the end.
+        process.map(&Map { start: end - 0x1000, length: 0x1000, is_code: false, ..code }, &mut modules);
+        assert_eq!(process.unwinder.max_known_code_address(), end - 0x1000);
+        let place = process.place(start + 0x10);
+        assert!(matches!(place, Place::Module { .. }), "{place:?}");
     }
 
     #[test]

@@ -90,6 +90,8 @@ pub struct Map {
     pub length: u64,
     /// The place in the file.
     pub offset: u64,
+    /// The file's device and its number there; 0 without a file.
+    pub device: u64,
     pub inode: u64,
     pub path: PathBuf,
     /// True for code.
@@ -117,14 +119,14 @@ pub fn parse(record: &[u8], stacks: Stacks, stack_bytes: u32) -> Option<Record> 
         sys::PERF_RECORD_MMAP2 => {
             let (pid, _tid) = (fields.u32()?, fields.u32()?);
             let (start, length, offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
-            fields.u64()?; // The device.
+            let device = libc::makedev(fields.u32()?, fields.u32()?);
             let inode = fields.u64()?;
             fields.u64()?; // The generation of the inode.
             let protection = fields.u32()?;
             fields.u32()?; // Flags.
             let is_code = protection & libc::PROT_EXEC as u32 != 0;
             let path = OsString::from_vec(fields.text().to_vec()).into();
-            What::Map(Map { pid, start, length, offset, inode, path, is_code })
+            What::Map(Map { pid, start, length, offset, device, inode, path, is_code })
         }
         sys::PERF_RECORD_COMM => {
             let (pid, tid) = (fields.u32()?, fields.u32()?);

@@ -1,0 +1,121 @@
+//! The file that ran. It stays open from the moment that its mapping is seen, because its path may lead to another file
+//! later, or to none.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file with code, as far as it could be found.
+#[derive(Clone, Debug)]
+pub enum CodeFile {
+    /// Whatever is at its path.
+    AtPath,
+    /// The file that a process mapped.
+    Mapped(MappedFile),
+    /// It was not found.
+    Missing(Missing),
+}
+
+/// Why the file that ran has no names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Another file has its path, or it has another content by now.
+    Replaced,
+    /// Nothing has its path.
+    Removed,
+    /// This user may not read it.
+    Refused,
+}
+
+/// A file that was opened when its mapping was seen.
+#[derive(Clone, Debug)]
+pub struct MappedFile {
+    /// `None` for one of too many files.
+    kept: Option<Arc<File>>,
+    seen: Identity,
+}
+
+/// What tells one content of one file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified_s: i64,
+    modified_ns: i64,
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Identity {
+        Identity {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified_s: metadata.mtime(),
+            modified_ns: metadata.mtime_nsec(),
+        }
+    }
+}
+
+impl MappedFile {
+    /// An open file, which is kept open or not.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not tell what file it is.
+    pub fn new(file: File, is_kept: bool) -> io::Result<MappedFile> {
+        let seen = Identity::of(&file.metadata()?);
+        Ok(MappedFile { kept: is_kept.then(|| Arc::new(file)), seen })
+    }
+}
+
+impl CodeFile {
+    /// A path that leads to the file that ran: its own path if that still does, so that files beside it are found.
+    ///
+    /// # Errors
+    ///
+    /// If no path leads there.
+    pub fn readable(&self, path: &Path) -> Result<PathBuf, Missing> {
+        let mapped = match self {
+            CodeFile::AtPath => return Ok(path.to_owned()),
+            CodeFile::Missing(why) => return Err(*why),
+            CodeFile::Mapped(mapped) => mapped,
+        };
+        let at_path = fs::metadata(path);
+        if at_path.as_ref().is_ok_and(|now| Identity::of(now) == mapped.seen) {
+            return Ok(path.to_owned());
+        }
+        match &mapped.kept {
+            Some(file) if file.metadata().is_ok_and(|now| Identity::of(&now) == mapped.seen) => Ok(path_of(file)),
+            Some(_) => Err(Missing::Replaced),
+            None if at_path.is_ok() => Err(Missing::Replaced),
+            None => Err(Missing::Removed),
+        }
+    }
+}
+
+/// A directory as a sampled process sees it. It stays open if this process sees another one at its path.
+#[derive(Clone, Debug, Default)]
+pub struct Directory(Option<Arc<File>>);
+
+impl Directory {
+    /// Opens a directory of another process by a path in `/proc`; `None` if that is not possible.
+    pub fn open(path: &Path) -> Option<Directory> {
+        let flags = libc::O_PATH | libc::O_DIRECTORY;
+        let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
+        Some(Directory(Some(Arc::new(file))))
+    }
+
+    /// Its path; `ours` is the one that leads to it in this process.
+    pub fn path(&self, ours: &str) -> PathBuf {
+        self.0.as_ref().map_or_else(|| PathBuf::from(ours), |file| path_of(file))
+    }
+}
+
+/// A path of an open file, whatever became of its name.
+fn path_of(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
