@@ -89,6 +89,15 @@ fn a_directory_of_all_users_is_refused_and_keeps_its_mode() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("every user can write there"), "{error}");
     assert_eq!((mode(), std::fs::read_dir(&directory).unwrap().count()), (0o1777, 1));
+    // Members of its group could replace recordings.
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o775)).unwrap();
+    let (code, out) = clean(&directory);
+    assert!(code == Some(2) && out.contains("its group can write there") && path.exists(), "{out}");
+    let mut story = metaspy(&["__story"]);
+    let output = story.env("METASPY_RECORD", "live").env("METASPY_DIR", &directory).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("its group can write there"), "{error}");
+    assert_eq!((mode(), std::fs::read_dir(&directory).unwrap().count()), (0o775, 1));
     // A directory that others can only read is the user's own.
     std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!((clean(&directory).0, mode()), (Some(0), 0o755));

@@ -243,13 +243,15 @@ fn a_cache_that_others_can_write_to_is_refused() {
     );
     let open = package.dir.join("open");
     fs::create_dir(&open).expect("it is new");
-    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("it is ours");
-    let did = package.metaspy_in(&["build"], &[("METASPY_CACHE", open.as_os_str())]);
-    assert!(
-        did.code == 2 && did.stderr.contains("METASPY_CACHE") && did.stderr.contains("another user"),
-        "{}",
-        did.stderr
-    );
+    for mode in [0o777, 0o775] {
+        fs::set_permissions(&open, fs::Permissions::from_mode(mode)).expect("it is ours");
+        let did = package.metaspy_in(&["build"], &[("METASPY_CACHE", open.as_os_str())]);
+        assert!(
+            did.code == 2 && did.stderr.contains("METASPY_CACHE") && did.stderr.contains("another user"),
+            "{}",
+            did.stderr
+        );
+    }
 }
 
 #[test]

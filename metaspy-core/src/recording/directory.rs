@@ -261,7 +261,8 @@ fn secure(dir: &Path) -> Result<(), String> {
     check_own(dir)
 }
 
-/// Checks that a directory belongs to the user, and that not every user can put files there. Its mode stays as it is.
+/// Checks that a directory belongs to the user, that not every user can put files there, and that no other user can replace
+/// those of this one, as members of its group can without the sticky bit. Its mode stays as it is.
 fn check_own(dir: &Path) -> Result<(), String> {
     let meta = fs::symlink_metadata(dir).map_err(|error| error.to_string())?;
     if !meta.is_dir() {
@@ -273,8 +274,12 @@ fn check_own(dir: &Path) -> Result<(), String> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        if meta.permissions().mode() & 0o002 != 0 {
+        let mode = meta.permissions().mode();
+        if mode & 0o002 != 0 {
             return Err("every user can write there: choose a directory of your own, such as one within it".into());
+        }
+        if mode & 0o1020 == 0o020 {
+            return Err("its group can write there: choose another one, or run `chmod g-w` on it".into());
         }
     }
     Ok(())

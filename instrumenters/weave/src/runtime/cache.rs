@@ -126,7 +126,7 @@ fn own(dir: &Path) -> Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        if ours.uid() != theirs.uid() || theirs.mode() & 0o002 != 0 {
+        if ours.uid() != theirs.uid() || theirs.mode() & 0o022 != 0 {
             bail!("another user can write to it: name a directory of your own");
         }
     }
