@@ -7,6 +7,9 @@ use metaspy_report::text::{parse_number, parse_size};
 
 use crate::options::{FailUnderOption, JsonOption, TopOption, parse_file};
 
+/// Steps of the parser for an input at most, if `--steps` does not set them.
+const STEPS: &str = "100M";
+
 /// `metaspy grammar`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -54,9 +57,16 @@ pub struct Grammar {
     /// Draws the productions as a graph into this page for a browser
     #[arg(long, value_name = "FILE.html")]
     pub blueprint: Option<PathBuf>,
-    /// Stops the parse of an input after so many steps of the parser: 100M
-    #[arg(long, value_name = "N", value_parser = parse_steps)]
-    pub steps: Option<u64>,
+    /// Steps of the parser for an input at most.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = parse_steps,
+        default_value = STEPS,
+        hide_default_value = true,
+        help = format!("Stops the parse of an input after so many steps of the parser: {STEPS}"),
+    )]
+    pub steps: u64,
     /// Stops the parse of an input that nests deeper than this stack allows: 64MiB
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub stack: Option<u64>,

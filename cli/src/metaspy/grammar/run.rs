@@ -2,7 +2,9 @@
 
 use std::panic;
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Result;
 use metaspy_core::store::files;
@@ -20,15 +22,14 @@ use crate::metaspy::progress::Progress;
 
 /// Stack for what is not the parse: reading directories, compiling the grammar, writing the report.
 const OWN_STACK: usize = 2 << 20;
+/// Time to compile a grammar. Those of large languages take less than a second.
+const COMPILED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Compiles the grammar, parses the inputs and reports what they exercised.
 ///
 /// `recording` is the file that the parses are recorded into.
 pub fn run(options: &arguments::Grammar, recording: Option<&Path>) -> Result<Report> {
-    let mut limits = Limits::default();
-    if let Some(steps) = options.steps {
-        limits.steps = steps;
-    }
+    let mut limits = Limits { steps: options.steps, ..Limits::default() };
     if let Some(stack) = options.stack {
         limits.stack = usize::try_from(stack).unwrap_or(usize::MAX);
     }
@@ -46,7 +47,7 @@ fn exercise(options: &arguments::Grammar, limits: Limits, recording: Option<&Pat
     let sources = options.grammar.iter().chain(&options.with).map(|path| source(path));
     let sources = sources.collect::<Result<Vec<_>>>()?;
     let rule = options.rule.as_deref().unwrap_or_default();
-    let grammar = Grammar::new(&sources, rule).map_err(|error| say(clean_lines(&error.to_string())))?;
+    let grammar = compile(sources.clone(), rule.to_owned(), limits.stack, COMPILED_WITHIN)?;
     let Corpus { found, mut skipped, .. } = Corpus::collect(&options.corpus, &options.glob)?;
     let recording = recording.map(|path| Walk::record(&grammar, path)).transpose()?;
     let mut progress = Progress::on_stderr();
@@ -114,9 +115,47 @@ impl Drop for Walk {
     }
 }
 
+/// Compiles a grammar on a thread of its own. The time of pest's checks doubles with each rule of some grammars, and
+/// nothing stops them.
+fn compile(sources: Vec<Source>, rule: String, stack: usize, within: Duration) -> Result<Grammar> {
+    let (send, compiled) = mpsc::channel();
+    let compiler = thread::Builder::new().name("compiler".into()).stack_size(stack.saturating_add(OWN_STACK));
+    // If it is late, it ends with the process.
+    compiler.spawn(move || _ = send.send(Grammar::new(&sources, &rule)))?;
+    match compiled.recv_timeout(within) {
+        Ok(grammar) => grammar.map_err(|error| say(clean_lines(&error.to_string()))),
+        Err(RecvTimeoutError::Timeout) => Err(say(format!(
+            "the grammar does not compile within {} s: give rules that refer to others several times fewer references, and \
+             long sequences and choices rules of their own",
+            within.as_secs()
+        ))),
+        Err(RecvTimeoutError::Disconnected) => Err(say("the grammar cannot be compiled: pest's compiler failed")),
+    }
+}
+
 fn source(path: &Path) -> Result<Source> {
     let text = files::read_argument(path).map_err(|error| say(format!("cannot read {}: {error}", path.display())))?;
     let text = String::from_utf8(text);
     let text = text.map_err(|_| say(format!("{} is no grammar: it is not UTF-8", path.display())))?;
     Ok(Source { name: path.display().to_string(), text })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_grammar_whose_checks_do_not_end_is_an_error() {
+        let mut text = "doc = { r0 }\n".to_owned();
+        for rule in 0..18 {
+            let next = rule + 1;
+            writeln!(text, "r{rule} = {{ r{next} ~ r{next} | r{next}* }}").expect("texts take all");
+        }
+        text += "r18 = { \"x\" }\n";
+        let sources = vec![Source { name: "a.pest".into(), text }];
+        let error = compile(sources, "doc".into(), 1 << 20, Duration::ZERO).err().expect("it takes longer");
+        assert!(error.to_string().starts_with("the grammar does not compile within 0 s"), "{error}");
+    }
 }

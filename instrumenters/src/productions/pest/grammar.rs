@@ -8,6 +8,7 @@ use pest::error::{Error, LineColLocation};
 use pest_meta::parser::{self, Rule};
 use pest_meta::{optimizer, validator};
 
+use super::bounds::{check_copies, check_nesting};
 use super::compile::{Compiled, compile};
 use super::error::GrammarError;
 use super::machine::Skipping;
@@ -127,6 +128,7 @@ type Places = HashMap<String, (usize, (u32, u32))>;
 fn places(sources: &[Source]) -> Result<Places, GrammarError> {
     let mut places = Places::new();
     for (file, source) in sources.iter().enumerate() {
+        check_nesting(source)?;
         let pairs = parser::parse(Rule::grammar_rules, &source.text);
         let pairs = pairs.map_err(|error| invalid(std::slice::from_ref(source), vec![error]))?;
         for pair in pairs.filter(|pair| pair.as_rule() == Rule::grammar_rule) {
@@ -134,6 +136,7 @@ fn places(sources: &[Source]) -> Result<Places, GrammarError> {
                 let at = line.start_pos().line_col().0 as u32;
                 (first.or(Some(at)), at)
             });
+            check_copies(&source.name, pair.clone())?;
             let Some(name) = pair.into_inner().find(|part| part.as_rule() == Rule::identifier) else { continue };
             let lines = (first.unwrap_or(1), last);
             if let Some(&(other, before)) = places.get(name.as_str()).filter(|place| place.0 != file) {

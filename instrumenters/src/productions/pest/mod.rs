@@ -21,6 +21,7 @@
 //! # Ok::<(), metaspy::productions::pest::GrammarError>(())
 //! ```
 
+mod bounds;
 mod builtin;
 mod compile;
 mod error;

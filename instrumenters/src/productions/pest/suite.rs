@@ -24,7 +24,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { steps: 1_000_000_000, stack: 64 << 20 }
+        Limits { steps: 100_000_000, stack: 64 << 20 }
     }
 }
 
