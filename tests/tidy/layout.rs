@@ -28,6 +28,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("recorder/collector.rs", "mebibytes", "a unit"),
     ("recorder/populate.rs", "mebibytes", "a unit"),
     ("recording/directory.rs", "0o002", "permissions of a file"),
+    ("recording/directory.rs", "0o1020", "permissions of a file"),
     ("remote.rs", "parent.trace >> 64", "halves of a W3C trace id"),
     ("remote.rs", "number << 4", "a hexadecimal digit"),
     ("table/keys.rs", "row::product", "the first cell of a hash table"),
