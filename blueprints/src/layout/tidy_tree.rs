@@ -5,8 +5,10 @@
 
 use crate::scene::Rect;
 
-/// The height of a strip of an outline.
+/// The least height of a strip of an outline.
 const STRIP: f64 = 4.0;
+/// Strips of the whole tree at most. Heights come from recordings, which may be damaged, and each strip takes memory.
+const STRIPS: f64 = 4096.0;
 /// The space between a caller and its callees.
 const BELOW: f64 = 16.0;
 /// The space between two boxes beside each other.
@@ -45,12 +47,14 @@ struct Outline {
 pub fn tidy_tree(input: &Input<'_>) -> (Vec<Rect>, (f64, f64)) {
     let mut rects: Vec<Rect> = input.sizes.iter().map(|&(w, h)| Rect { x: 0.0, y: 0.0, w, h }).collect();
     let order = downwards(input, &mut rects);
+    let height = rects.iter().map(Rect::bottom).fold(0.0, f64::max);
+    let strip = STRIP.max(height / STRIPS);
     // From the leaves up: each subtree relative to the left side of its root's box.
     let mut outlines: Vec<Outline> = Vec::new();
     outlines.resize_with(input.sizes.len(), Outline::default);
     let mut shift = vec![0.0; input.sizes.len()];
     for &at in order.iter().rev() {
-        outlines[at] = join(input, at, &rects, &mut outlines, &mut shift);
+        outlines[at] = join(input, at, (&rects, strip), &mut outlines, &mut shift);
     }
     for &at in &order {
         for &child in &input.children[at] {
@@ -98,7 +102,13 @@ fn is_stacked(input: &Input<'_>, at: usize, child: usize) -> bool {
 }
 
 /// Places the children of a box beside each other, and returns the outline of all.
-fn join(input: &Input<'_>, at: usize, rects: &[Rect], outlines: &mut [Outline], shift: &mut [f64]) -> Outline {
+fn join(
+    input: &Input<'_>,
+    at: usize,
+    (rects, strip): (&[Rect], f64),
+    outlines: &mut [Outline],
+    shift: &mut [f64],
+) -> Outline {
     let mut all = Outline::default();
     // The left end of the current column, and its lower end.
     let mut column: Option<(f64, f64)> = None;
@@ -130,15 +140,15 @@ fn join(input: &Input<'_>, at: usize, rects: &[Rect], outlines: &mut [Outline], 
         shift[child] -= own;
     }
     all.shift -= own;
-    all.add(Outline::of(&rects[at], w + label), 0.0);
+    all.add(Outline::of(&rects[at], w + label, strip), 0.0);
     all
 }
 
 impl Outline {
-    fn of(rect: &Rect, width: f64) -> Outline {
-        let first = (rect.y / STRIP) as usize;
+    fn of(rect: &Rect, width: f64, strip: f64) -> Outline {
+        let first = (rect.y / strip) as usize;
         // A label is ten pixels high, and boxes do not touch.
-        let last = ((rect.bottom().max(rect.y + 10.0) + STRIP) / STRIP) as usize;
+        let last = ((rect.bottom().max(rect.y + 10.0) + strip) / strip) as usize;
         Outline { shift: 0.0, first, strips: vec![(0.0, width); last + 1 - first] }
     }
 

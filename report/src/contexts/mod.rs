@@ -249,7 +249,7 @@ impl Context {
     /// The weight of it and of all below it.
     pub fn weight(&self, by: Weight) -> u64 {
         match by {
-            Weight::Calls => self.inclusive.calls + self.inclusive.cut,
+            Weight::Calls => self.inclusive.calls.saturating_add(self.inclusive.cut),
             Weight::Time => self.inclusive.total_ns,
             Weight::Bytes => self.inclusive.bytes,
         }
@@ -258,17 +258,18 @@ impl Context {
 
 impl Values {
     fn add(&mut self, other: &Values) {
-        self.calls += other.calls;
-        self.folded += other.folded;
-        self.cut += other.cut;
-        self.total_ns += other.total_ns;
-        self.self_ns += other.self_ns;
-        self.objects += other.objects;
-        self.bytes += other.bytes;
-        self.freed += other.freed;
-        self.freed_bytes += other.freed_bytes;
-        self.timed += other.timed;
-        self.lifetime_ns += other.lifetime_ns;
+        // Numbers of a damaged recording may be anything.
+        self.calls = self.calls.saturating_add(other.calls);
+        self.folded = self.folded.saturating_add(other.folded);
+        self.cut = self.cut.saturating_add(other.cut);
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.self_ns = self.self_ns.saturating_add(other.self_ns);
+        self.objects = self.objects.saturating_add(other.objects);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.freed = self.freed.saturating_add(other.freed);
+        self.freed_bytes = self.freed_bytes.saturating_add(other.freed_bytes);
+        self.timed = self.timed.saturating_add(other.timed);
+        self.lifetime_ns = self.lifetime_ns.saturating_add(other.lifetime_ns);
     }
 
     /// Objects that were not freed.

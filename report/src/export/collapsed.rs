@@ -49,7 +49,7 @@ impl Exporter<Contexts> for Collapsed {
                 Weight::Count => context.values.calls,
                 Weight::SelfTime => context.values.self_ns,
             };
-            written.events += context.values.calls;
+            written.events = written.events.saturating_add(context.values.calls);
             if weight > 0 {
                 let frames: Vec<String> = contexts.path(at).into_iter().map(frame_name).collect();
                 writeln!(out, "{} {weight}", frames.join(";"))?;

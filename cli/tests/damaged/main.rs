@@ -1,0 +1,164 @@
+//! A damaged recording costs no more memory than a sound one of its size: each word of small recordings becomes a huge
+//! number, and everything that reads recordings runs below a limit.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use metaspy_blueprints::{Graph, Kind as Picture, Options, emit, page, picture};
+use metaspy_core::hook::{self, Frame, Guard};
+use metaspy_core::method_profilers::{Allocations, Calls, Contexts, TestCoverage};
+use metaspy_core::model::{label, relate};
+use metaspy_core::store::Filter;
+use metaspy_core::{Kind, Outcome, Profiler, Recording, Site, SiteDef, SiteKind, Store, Subject};
+use metaspy_report::contexts;
+use metaspy_report::export::{Exporter, Format, Selection};
+use metaspy_report::rows::{self, Report};
+use metaspy_report::table::Top;
+
+/// Bytes that readers of a recording of one MiB may hold.
+const LIMIT: usize = 192 << 20;
+/// The damage of a word. Halves of words are numbers of their own.
+const NUMBERS: [u64; 5] = [u64::MAX, u64::MAX >> 8, 1 << 40, 0x7fff_ffff, 0x7fff_ffff << 32];
+
+/// Counts bytes, and ends the process above the limit.
+struct Limited;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+/// The damaged word, and the number in it.
+static WORD: AtomicUsize = AtomicUsize::new(0);
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator as it is.
+#[allow(unsafe_code, reason = "an allocator")]
+unsafe impl GlobalAlloc for Limited {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if HELD.fetch_add(layout.size(), Relaxed) + layout.size() > LIMIT {
+            HELD.store(0, Relaxed);
+            let _ = writeln!(
+                std::io::stderr(),
+                "word {} with {:#x} takes {} bytes more than the limit\n{}",
+                WORD.load(Relaxed),
+                NUMBER.load(Relaxed),
+                layout.size(),
+                std::backtrace::Backtrace::force_capture(),
+            );
+            std::process::abort();
+        }
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Limited = Limited;
+
+macro_rules! sites {
+    ($($name:ident $path:literal;)*) => {$(
+        metaspy_core::site::register! {
+            static $name: Site = Site::new(SiteDef {
+                kind: SiteKind::Method,
+                module: "market",
+                name: $path,
+                file: "market/src/lib.rs",
+                lines: (1, 9),
+                skipped: None,
+            });
+        }
+    )*};
+}
+
+sites! {
+    SELL "Stall::sell";
+    PACK "Box::pack";
+}
+
+static PARCEL: Kind = Kind::new("parcel");
+
+fn parcel(key: u64) -> Subject {
+    Subject::new(PARCEL.id(), key)
+}
+
+fn call(site: &'static Site, subject: Subject, inner: impl FnOnce()) {
+    let mut frame = Frame::vacant();
+    let guard = Guard::of(site, hook::enter_in(&mut frame, site, subject));
+    inner();
+    guard.done(Outcome::Returned);
+}
+
+fn sell(parcel: u64) {
+    let subject = self::parcel(parcel);
+    call(&SELL, subject, || (0..2).for_each(|_| call(&PACK, subject, || drop(vec![0_u8; 100]))));
+}
+
+fn recorded(name: &str, profiler: Profiler) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_file(&path);
+    let recording = Recording::file(&path).budget(1 << 20).collector(false).start().expect("a small recording");
+    let installed = profiler.install().expect("there is room");
+    label(parcel(1), "a parcel");
+    relate("within", parcel(2), parcel(1));
+    (0..20).for_each(|parcel| sell(parcel % 3));
+    drop(installed);
+    recording.close();
+    path
+}
+
+/// What commands make of a recording.
+fn read_everything(path: &Path) {
+    let Ok(store) = Store::open(path) else { return };
+    let filter = Filter::all();
+    let graph = Graph::read(&store, &filter);
+    for kind in [Picture::Structural, Picture::Behavioural, Picture::Calls, Picture::Coverage] {
+        let _ = page(kind, &graph, &Options::default());
+        if let Ok(scene) = picture::draw(kind, &graph, &Options::default()) {
+            let _ = (emit::text(&scene, &graph, 100, 30), emit::svg(&scene, &graph));
+        }
+    }
+    if let Some(tree) = contexts::Contexts::read(&store) {
+        let _ = contexts::write_text(&mut Vec::new(), &tree, contexts::Shown::default(), 100);
+    }
+    for by in [rows::By::Site, rows::By::Subject, rows::By::Cause, rows::By::Type] {
+        let report = Report::new(&store, by, &filter, Top::default());
+        let _ = rows::json::write(&mut Vec::new(), &store, &report, 100, &[], &[]);
+    }
+    for format in Format::ALL {
+        let _ = format.export(&Selection::new(&store, &filter), &mut std::io::sink());
+    }
+    let _ = (store.verify(), store.profiles(), store.united_profiles());
+}
+
+#[test]
+fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
+    // Names and the like are made once.
+    let kinds: [(&str, Profiler); 4] = [
+        ("damaged-calls.spy", Profiler::new("market").method_profiler(Calls::default())),
+        ("damaged-contexts.spy", Profiler::new("market").method_profiler(Contexts::default())),
+        ("damaged-objects.spy", Profiler::new("market").method_profiler(TestCoverage::default())),
+        ("damaged-allocations.spy", Profiler::new("market").method_profiler(Allocations::default())),
+    ];
+    for (name, profiler) in kinds {
+        let path = recorded(name, profiler);
+        read_everything(&path);
+        let whole = fs::read(&path).expect("it was written");
+        let damaged = path.with_extension("damaged");
+        let is_used = |at: &usize| whole[at * 8..at * 8 + 8].iter().any(|&byte| byte != 0);
+        for at in (0..whole.len() / 8).filter(is_used) {
+            let number = NUMBERS[at % NUMBERS.len()];
+            let mut bytes = whole.clone();
+            bytes[at * 8..at * 8 + 8].copy_from_slice(&number.to_le_bytes());
+            fs::write(&damaged, &bytes).expect("there is room");
+            WORD.store(at, Relaxed);
+            NUMBER.store(number as usize, Relaxed);
+            read_everything(&damaged);
+        }
+    }
+}
