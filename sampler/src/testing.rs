@@ -1,5 +1,5 @@
-//! Profiles for tests, from a notation: `main:1 > outer:11 [inner:99]` is a stack, outermost first, with a function that
-//! was inlined.
+//! Profiles for tests, from a notation: `main:1 > outer:11 [middle:5 inner:99]` is a stack, outermost first, with functions
+//! that were inlined. Names have the owner of their crate.
 
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
@@ -30,15 +30,17 @@ pub fn profile(sampled: &[Sampled]) -> Profile {
                 let inlined = text.split_once(" [").map(|(_, inlined)| inlined.trim_end_matches(']'));
                 let outer = text.split(" [").next();
                 let frame = |text: &'static str| {
-                    let (name, line) = text.split_once(':').expect("a frame is a name and a line");
+                    let (name, line) = text.rsplit_once(':').expect("a frame is a name and a line");
                     let function = *functions.entry(name).or_insert_with(|| {
                         let (file, module) = (Some("/src/main.rs".into()), "/bin/test".into());
-                        symbols.functions.push(Function { name: name.into(), file, category: Category::User, module });
+                        let category = Category::of(name, None, "/bin/test", true);
+                        symbols.functions.push(Function { name: name.into(), file, category, module });
                         symbols.functions.len() as u32 - 1
                     });
                     Frame { function, line: line.parse().expect("a line is a number") }
                 };
-                let frames = inlined.into_iter().chain(outer).map(frame).collect();
+                let inlined = inlined.into_iter().flat_map(|inlined| inlined.split(' ').rev());
+                let frames = inlined.chain(outer).map(frame).collect();
                 symbols.addresses.push(Resolved { frames, range: None });
                 samples.addresses.push(Place::Kernel(new.into()));
                 new

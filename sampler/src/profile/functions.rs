@@ -2,8 +2,8 @@
 //! ranges of lines with the functions that were inlined there.
 //!
 //! These are the columns of *A detailed VM profiler for the Cog VM* (figure 7). A sample is counted at the line of the
-//! executed function, and there again at the innermost function that was inlined at its address. So both questions have
-//! an answer: in which part of the function the time is spent, and in whose code.
+//! executed function, and there again at each function that was inlined at its address. So both questions have an answer:
+//! in which part of the function the time is spent, and in whose code.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -43,7 +43,8 @@ pub struct RangeRow {
     pub samples: u64,
     /// Samples of each line. Positions of code maps have none.
     pub lines: Vec<(u32, u64)>,
-    /// Samples of functions that were inlined there, the most frequent first.
+    /// Samples of functions that were inlined there, those of the standard library last, the most frequent first. A sample
+    /// counts once for each function around it.
     pub inlined: Vec<InlinedRow>,
 }
 
@@ -70,11 +71,18 @@ pub enum Span {
 /// Lines that are nearer than this are in one range.
 const NEAR: u32 = 1;
 
-/// The samples of a function by the part that they are in, and there by the innermost inlined function.
+/// The samples of a function by the part that they are in.
 #[derive(Default)]
 struct Parts {
     samples: u64,
-    at: BTreeMap<Span, HashMap<Option<FunctionId>, u64, RandomState>>,
+    at: BTreeMap<Span, Part>,
+}
+
+/// The samples of a part, and those of each function that was inlined there.
+#[derive(Default)]
+struct Part {
+    samples: u64,
+    inlined: HashMap<FunctionId, u64, RandomState>,
 }
 
 impl Profile {
@@ -84,9 +92,7 @@ impl Profile {
         for (stack, &count) in self.run.samples.stacks.iter().zip(&self.counts) {
             let Some(&address) = stack.frames.first() else { continue };
             let resolved = &self.symbols.addresses[address as usize];
-            let (Some(at), Some(innermost)) = (self.executed(&resolved.frames), resolved.frames.first()) else {
-                continue;
-            };
+            let Some(at) = self.executed(&resolved.frames) else { continue };
             let executed = &resolved.frames[at];
             let parts = functions.entry(executed.function).or_default();
             parts.samples += count;
@@ -95,16 +101,23 @@ impl Profile {
                 (None, 0) => Span::NoLine,
                 (None, line) => Span::Lines(line, line),
             };
-            let inlined = (at > 0).then_some(innermost.function);
-            *parts.at.entry(span).or_default().entry(inlined).or_default() += count;
+            let part = parts.at.entry(span).or_default();
+            part.samples += count;
+            let inlined = &resolved.frames[..at];
+            for (depth, frame) in inlined.iter().enumerate() {
+                let is_counted = inlined[..depth].iter().any(|inner| inner.function == frame.function);
+                if !is_counted {
+                    *part.inlined.entry(frame.function).or_default() += count;
+                }
+            }
         }
         let mut sections: HashMap<Category, Section> = HashMap::new();
         for (function, parts) in functions {
-            let category = self.symbols.functions[function as usize].category;
+            let category = self.category(function);
             let new = || Section { category, samples: 0, functions: Vec::new() };
             let section = sections.entry(category).or_insert_with(new);
             section.samples += parts.samples;
-            section.functions.push(FunctionRow { function, samples: parts.samples, ranges: ranges(parts.at) });
+            section.functions.push(FunctionRow { function, samples: parts.samples, ranges: self.ranges(parts.at) });
         }
         let mut sections: Vec<Section> = sections.into_values().collect();
         for section in &mut sections {
@@ -113,45 +126,62 @@ impl Profile {
         sections.sort_by_key(|section| (std::cmp::Reverse(section.samples), section.category));
         sections
     }
-}
 
-impl Profile {
     /// The frame that a sample counts for: the function that the machine executes, unless that is one of the standard
-    /// library with another one's code inlined into it, as the beginning of each thread is. Then it is that other one.
+    /// library with another one's code inlined into it, as the beginning of each thread is. Then it is that other one. A hook
+    /// that was inlined is none of the function's code: it counts for itself, as a hook that is called does.
     fn executed(&self, frames: &[Frame]) -> Option<usize> {
-        let is_others = |frame: &Frame| self.symbols.functions[frame.function as usize].category != Category::Std;
-        frames.iter().rposition(is_others).or(frames.len().checked_sub(1))
+        let own = self.own(frames)?;
+        let is_hook = |frame: &&Frame| self.category(frame.function) == Category::Metaspy;
+        let hooks = frames[own..].iter().take_while(is_hook).count();
+        if hooks > 0 {
+            return Some(own + hooks - 1);
+        }
+        frames.iter().rposition(|frame| !self.is_std(frame.function)).or(frames.len().checked_sub(1))
     }
-}
 
-/// Ranges of the lines that have samples: neighbours are one range.
-fn ranges(at: BTreeMap<Span, HashMap<Option<FunctionId>, u64, RandomState>>) -> Vec<RangeRow> {
-    let mut rows: Vec<(RangeRow, HashMap<FunctionId, u64>)> = Vec::new();
-    for (span, counts) in at {
-        let samples = counts.values().sum();
-        let inlined = counts.into_iter().filter_map(|(function, count)| Some((function?, count)));
-        match (rows.last_mut(), span) {
-            (Some((RangeRow { span: Span::Lines(_, last), samples: sum, lines, .. }, all)), Span::Lines(line, _))
-                if line - *last <= NEAR =>
-            {
-                *last = line;
-                *sum += samples;
-                lines.push((line, samples));
-                inlined.for_each(|(function, count)| *all.entry(function).or_default() += count);
-            }
-            _ => {
-                let lines = if let Span::Lines(line, _) = span { vec![(line, samples)] } else { Vec::new() };
-                rows.push((RangeRow { span, samples, lines, inlined: Vec::new() }, inlined.collect()));
+    /// The frame whose own time a sample is: the innermost one, unless that is inlined code of the standard library. Such
+    /// code is a part of the function around it: an addition or the step of a loop is no method for the reader.
+    pub(crate) fn own(&self, frames: &[Frame]) -> Option<usize> {
+        frames.iter().position(|frame| !self.is_std(frame.function)).or(frames.len().checked_sub(1))
+    }
+
+    fn category(&self, function: FunctionId) -> Category {
+        self.symbols.functions[function as usize].category
+    }
+
+    fn is_std(&self, function: FunctionId) -> bool {
+        self.category(function) == Category::Std
+    }
+
+    /// Ranges of the lines that have samples: neighbours are one range.
+    fn ranges(&self, at: BTreeMap<Span, Part>) -> Vec<RangeRow> {
+        let mut rows: Vec<(RangeRow, HashMap<FunctionId, u64, RandomState>)> = Vec::new();
+        for (span, Part { samples, inlined }) in at {
+            match (rows.last_mut(), span) {
+                (
+                    Some((RangeRow { span: Span::Lines(_, last), samples: sum, lines, .. }, all)),
+                    Span::Lines(line, _),
+                ) if line - *last <= NEAR => {
+                    *last = line;
+                    *sum += samples;
+                    lines.push((line, samples));
+                    inlined.into_iter().for_each(|(function, count)| *all.entry(function).or_default() += count);
+                }
+                _ => {
+                    let lines = if let Span::Lines(line, _) = span { vec![(line, samples)] } else { Vec::new() };
+                    rows.push((RangeRow { span, samples, lines, inlined: Vec::new() }, inlined));
+                }
             }
         }
+        let finish = |(row, inlined): (RangeRow, HashMap<FunctionId, u64, RandomState>)| {
+            let row_of = |(function, samples)| InlinedRow { function, samples };
+            let mut inlined: Vec<InlinedRow> = inlined.into_iter().map(row_of).collect();
+            inlined.sort_by_key(|row| (self.is_std(row.function), std::cmp::Reverse(row.samples), row.function));
+            RangeRow { inlined, ..row }
+        };
+        rows.into_iter().map(finish).collect()
     }
-    let finish = |(row, inlined): (RangeRow, HashMap<FunctionId, u64>)| {
-        let row_of = |(function, samples)| InlinedRow { function, samples };
-        let mut inlined: Vec<InlinedRow> = inlined.into_iter().map(row_of).collect();
-        inlined.sort_by_key(|row| (std::cmp::Reverse(row.samples), row.function));
-        RangeRow { inlined, ..row }
-    };
-    rows.into_iter().map(finish).collect()
 }
 
 #[cfg(test)]
@@ -176,5 +206,39 @@ mod tests {
         assert_eq!(outer.ranges[0].lines, [(10, 6), (11, 3)]);
         let inner = outer.ranges[0].inlined[0];
         assert_eq!((&*profile.symbols.functions[inner.function as usize].name, inner.samples), ("inner", 3));
+    }
+
+    #[test]
+    fn a_sample_counts_for_each_function_that_was_inlined_around_it_and_std_is_part_of_its_caller() {
+        let profile = profile(&[
+            Sampled { count: 7, stack: "main:4 [hot:2 std::lt:9]" },
+            Sampled { count: 1, stack: "main:4 [hot:2]" },
+            Sampled { count: 2, stack: "main:4 [cold:3 std::next:8 std::lt:9]" },
+            Sampled { count: 5, stack: "main:4 > std::sort:1 [std::lt:9]" },
+        ]);
+        let name = |function: FunctionId| &*profile.symbols.functions[function as usize].name;
+        let sections = profile.sections();
+        let inlined = &sections[0].functions[0].ranges[0].inlined;
+        let rows: Vec<(&str, u64)> = inlined.iter().map(|row| (name(row.function), row.samples)).collect();
+        assert_eq!(rows, [("hot", 8), ("cold", 2), ("std::lt", 9), ("std::next", 2)]);
+        let methods = profile.methods();
+        let own: Vec<(&str, u64)> = methods.iter().map(|of| (name(of.function), of.self_samples)).collect();
+        assert_eq!(own, [("main", 0), ("std::lt", 0), ("hot", 8), ("std::sort", 5), ("cold", 2), ("std::next", 0)]);
+    }
+
+    #[test]
+    fn a_hook_belongs_to_metaspy_and_what_it_runs_to_the_program() {
+        let profile = profile(&[
+            Sampled { count: 3, stack: "main:4 [std::drop:2 metaspy_woven::leave:9 std::lt:9]" },
+            Sampled { count: 2, stack: "main:4 [metaspy::observe:2 body:9]" },
+        ]);
+        let of = |category| {
+            let sections = profile.sections();
+            let section = sections.into_iter().find(|section| section.category == category).expect("it has samples");
+            let row = &section.functions[0];
+            (profile.symbols.functions[row.function as usize].name.clone(), row.samples)
+        };
+        assert_eq!(of(Category::Metaspy), ("metaspy_woven::leave".to_owned(), 3));
+        assert_eq!(of(Category::User), ("main".to_owned(), 2));
     }
 }

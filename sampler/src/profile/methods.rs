@@ -13,7 +13,7 @@ use crate::symbols::FunctionId;
 pub struct Method {
     /// The function.
     pub function: FunctionId,
-    /// Samples in its own code.
+    /// Samples in its own code, and in code of the standard library that was inlined there.
     pub self_samples: u64,
     /// Samples while it was on the stack, counted once for each sample.
     pub total_samples: u64,
@@ -72,10 +72,12 @@ impl Profile {
         // The stack that was counted last, plus one: a recursive method is on a stack once, however often it is there.
         let mut counted_in = vec![0; methods.len()];
         for (stack, (&count, &cpu_ns)) in (1_u32..).zip(self.counts.iter().zip(&self.cpu_ns)) {
+            let innermost = self.run.samples.stacks[stack as usize - 1].frames.first();
+            let own = innermost.and_then(|&at| self.own(&self.symbols.addresses[at as usize].frames));
             for (depth, function) in self.methods_of(stack - 1).enumerate() {
                 let is_first = std::mem::replace(&mut counted_in[function as usize], stack) != stack;
                 let method = &mut methods[function as usize];
-                if depth == 0 {
+                if own == Some(depth) {
                     method.self_samples += count;
                     method.self_cpu_ns += cpu_ns;
                 }

@@ -101,10 +101,11 @@ impl Tree {
         let (of, symbols) = (&recorded.profile.run.samples.stacks[stack as usize], &recorded.profile.symbols);
         let mut caller = 0;
         let mut seen = Vec::new();
-        for &at in of.frames.iter().rev() {
+        for (above, &at) in of.frames.iter().enumerate().rev() {
             let resolved = &symbols.addresses[at as usize];
             let last = resolved.frames.len().saturating_sub(1);
-            for (depth, &frame) in resolved.frames.iter().enumerate().rev() {
+            let own = if above == 0 { recorded.profile.own(&resolved.frames) } else { None };
+            for (depth, &frame) in resolved.frames.iter().enumerate().skip(own.unwrap_or(0)).rev() {
                 let position = resolved.range.map(|(from, _)| from);
                 let is_inlined = depth < last;
                 let number = hash_of(&(caller, numbers[frame.function as usize], frame.line, position, is_inlined));

@@ -77,11 +77,31 @@ impl Category {
 }
 
 /// The crates that record.
-const OURS: [&str; 6] =
-    ["metaspy", "metaspy_core", "metaspy_probe", "metaspy_format", "metaspy_instrumenters", "metaspy_sampler"];
+const OURS: [&str; 9] = [
+    "metaspy",
+    "metaspy_core",
+    "metaspy_format",
+    "metaspy_instrumenters",
+    "metaspy_probe",
+    "metaspy_reader",
+    "metaspy_sampler",
+    "metaspy_woven",
+    "metaspy_woven_called",
+];
 /// Parts of the paths of their sources: where debug information has only the last segment of a name, no crate is known.
-const HOOKS: [&str; 5] =
-    ["/metaspy/hooks/", "/metaspy-core/src/", "/metaspy-core/probe/src/", "/metaspy-core-0.", "/metaspy-probe-0."];
+const HOOKS: [&str; 11] = [
+    "/metaspy/core/",
+    "/metaspy/hooks/",
+    "/metaspy-core/src/",
+    "/metaspy-core/format/src/",
+    "/metaspy-core/probe/src/",
+    "/metaspy-core/reader/src/",
+    "/metaspy-probe/src/",
+    "/metaspy-core-0.",
+    "/metaspy-format-0.",
+    "/metaspy-probe-0.",
+    "/metaspy-reader-0.",
+];
 /// The crates of the standard library, and what the compiler itself makes.
 const STD: [&str; 7] = ["alloc", "core", "std", "panic_unwind", "proc_macro", "test", "__rustc"];
 /// Beginnings of the paths of its sources; the last one has the packages that it is built with, such as hashbrown.
@@ -132,6 +152,9 @@ mod tests {
         );
         assert_eq!(of("__rustc::__rust_dealloc", None), Category::Std);
         assert_eq!(of("metaspy_sampler::code_map::bytecode::Bytecode::at", None), Category::Metaspy);
+        assert_eq!(of("metaspy_woven_called::guard::Guard::begin", None), Category::Metaspy);
+        assert_eq!(of("<metaspy_woven::guard::Guard as core::ops::drop::Drop>::drop", None), Category::Metaspy);
+        assert_eq!(of("of", Some("/home/me/app/metaspy-probe/src/value.rs")), Category::Metaspy);
         assert_eq!(of("begin", Some("/home/me/.cache/metaspy/hooks/0e11/src/guard.rs")), Category::Metaspy);
     }
 

@@ -13,7 +13,7 @@ const NAME: usize = 60;
 /// Ranges of a function.
 const RANGES: usize = 8;
 /// Inlined functions of a range.
-const INLINED: usize = 4;
+const INLINED: usize = 8;
 /// Lines of a hot range.
 const LINES: usize = 6;
 /// A range is hot from this share of its function on, in percent.

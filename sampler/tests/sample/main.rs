@@ -71,6 +71,25 @@ fn a_function_s_time_is_at_the_line_that_takes_it_and_at_what_was_inlined_there(
 }
 
 #[test]
+fn inlined_functions_have_the_time_of_the_std_code_that_was_inlined_into_them() {
+    let Some(profile) = profile_of(&command(&build("two", &["-Cdebuginfo=2"]), &[]), &Options::default()) else {
+        return;
+    };
+    let name = |function: u32| &*profile.symbols.functions[function as usize].name;
+    let methods = profile.methods();
+    let own = |of: &str| methods.iter().find(|method| name(method.function) == of).map_or(0, |it| it.self_samples);
+    let sections = profile.sections();
+    let ranges = sections.iter().flat_map(|section| &section.functions).flat_map(|row| &row.ranges);
+    let rows: Vec<_> = ranges.flat_map(|range| &range.inlined).collect();
+    let inlined = |of: &str| rows.iter().filter(|row| name(row.function) == of).map(|row| row.samples).sum::<u64>();
+    for samples in [["two::hot", "two::cold"].map(own), ["two::hot", "two::cold"].map(inlined)] {
+        let [hot, cold] = samples;
+        assert!((hot + cold) * 10 > profile.total() * 8, "{samples:?} of {}", profile.total());
+        assert_near("hot", hot as f64 / (hot + cold) as f64, 0.8, hot + cold);
+    }
+}
+
+#[test]
 fn programs_that_a_shell_starts_and_becomes_are_sampled() {
     let program = build("shares", &[]).display().to_string();
     let shell = format!("'{program}' 20 > /dev/null; exec '{program}' 20 > /dev/null");
