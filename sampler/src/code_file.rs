@@ -116,6 +116,6 @@ impl Directory {
 }
 
 /// A path of an open file, whatever became of its name.
-fn path_of(file: &File) -> PathBuf {
+pub fn path_of(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }

@@ -7,7 +7,7 @@ use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::EventId;
 
 use crate::code_file::{CodeFile, Directory};
-use crate::code_map::CodeFunction;
+use crate::code_map::{CodeFunction, PerfMap};
 
 /// A sample: a period of processor time of a thread, with its stack.
 #[derive(Clone, Copy, Debug)]
@@ -151,6 +151,8 @@ pub struct Samples {
     pub addresses: Vec<Place>,
     /// Functions that the processes made and registered. One that was moved is there twice.
     pub made: Vec<CodeFunction>,
+    /// Where the processes with other code that they made have its maps.
+    pub(crate) perf_maps: HashMap<u32, PerfMap>,
     /// Threads with samples.
     pub threads: Vec<Thread>,
     /// Files with code.
@@ -169,6 +171,7 @@ impl Samples {
     /// Some of the samples, with the stacks and addresses that these have. Names of threads and files are not among them.
     pub(crate) fn part(&self, of: &[Sample]) -> Samples {
         let mut part = Samples { made: self.made.clone(), counts: self.counts, ..Samples::default() };
+        part.perf_maps.clone_from(&self.perf_maps);
         part.threads.clone_from(&self.threads);
         part.recordings.clone_from(&self.recordings);
         part.events.clone_from(&self.events);

@@ -5,6 +5,7 @@
 
 mod bytecode;
 mod dump;
+mod perf_map;
 mod register;
 mod wasm;
 
@@ -14,6 +15,7 @@ use std::ops::Range;
 pub use bytecode::Bytecode;
 pub(crate) use bytecode::find as find_bytecode;
 pub(crate) use dump::{Dump, is_dump};
+pub(crate) use perf_map::PerfMap;
 pub use register::Kind;
 pub use wasm::register_wasm;
 

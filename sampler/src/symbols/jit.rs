@@ -1,11 +1,11 @@
-//! Code that a process made while it ran, from the map that it wrote for `perf`: `/tmp/perf-PID.map`.
+//! Code that a process made while it ran, from the map that it wrote for `perf`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use metaspy_reader::files;
 
-use crate::code_map::{CodeFunction, CodeMap};
+use crate::code_map::{CodeFunction, CodeMap, PerfMap};
 use crate::symbols::{Category, Frame, Function, Resolved, Symbols};
 
 /// The module of such code.
@@ -22,13 +22,18 @@ pub struct Jit {
 impl Jit {
     /// Reads the map of a process; empty if there is none. A map that another user could have written is not read: only
     /// this user and root are believed.
-    pub fn read(pid: u32) -> Jit {
-        let path = format!("/tmp/perf-{pid}.map");
+    pub fn read(map: &PerfMap) -> Jit {
+        let path = map.path();
         let own = fs::metadata("/proc/self").map_or(u32::MAX, |own| own.uid());
         let is_ours = fs::symlink_metadata(&path)
             .is_ok_and(|of| of.is_file() && of.len() <= BYTES_MAX && (of.uid() == own || of.uid() == 0 || own == 0));
-        let bytes = if is_ours { files::read(path.as_ref(), BYTES_MAX).unwrap_or_default() } else { Vec::new() };
+        let bytes = if is_ours { files::read(&path, BYTES_MAX).unwrap_or_default() } else { Vec::new() };
         Jit { map: parse(&String::from_utf8_lossy(&bytes)) }
+    }
+
+    /// True if there is no map of it.
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
     }
 
     /// What an address means.

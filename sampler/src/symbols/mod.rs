@@ -12,6 +12,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::code_file::Missing;
+use crate::code_map::PerfMap;
 use crate::options::Instances;
 use crate::run::Run;
 use crate::samples::{Module, Place};
@@ -95,7 +96,8 @@ impl Symbols {
                     symbols.simple(name, Category::Kernel, "[kernel]")
                 }
                 Place::Anonymous { pid, address } => {
-                    jits.entry(pid).or_insert_with(|| Jit::read(pid)).resolve(&mut symbols, address)
+                    let read = || Jit::read(run.samples.perf_maps.get(&pid).unwrap_or(&PerfMap::of(pid)));
+                    jits.entry(pid).or_insert_with(read).resolve(&mut symbols, address)
                 }
                 Place::Made { function, address } => {
                     jit::made(&mut symbols, &run.samples.made[function as usize], address)
@@ -104,6 +106,15 @@ impl Symbols {
             };
         }
         symbols.note(run, &files, kernel.as_ref());
+        let mut unnamed: Vec<u32> = jits.iter().filter(|(_, jit)| jit.is_empty()).map(|(&pid, _)| pid).collect();
+        unnamed.sort_unstable();
+        for pid in unnamed {
+            let name = run.samples.perf_maps.get(&pid).map_or_else(|| PerfMap::of(pid).name(), PerfMap::name);
+            symbols.notes.push(format!(
+                "process {pid} made code and left no map of it for this user, /tmp/{name}, so it has no names: start it with \
+                 one (Node.js: `--perf-basic-prof`, Java: `-XX:+DumpPerfMapAtExit`, .NET: `DOTNET_PerfMapEnabled=1`)"
+            ));
+        }
         symbols
     }
 

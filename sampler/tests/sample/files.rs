@@ -101,6 +101,24 @@ fn a_program_in_a_mount_namespace_has_its_own_names() {
     assert_named(&profile);
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn generated_code_in_a_pid_namespace_has_the_names_of_its_map() {
+    let flags = ["--mount", "--pid", "--fork", "--mount-proc"];
+    let is_permitted = Command::new("unshare").args(flags).arg("true").status().is_ok_and(|status| status.success());
+    if !is_permitted {
+        return println!("SKIPPED: namespaces: unshare is not permitted");
+    }
+    // Only the processes there see this directory as /tmp.
+    let directory = directory("private-tmp");
+    fs::copy(build("strange", &[]), directory.join("app")).expect("it can be copied");
+    let script = format!("mount --bind '{}' /tmp && exec /tmp/app code", directory.display());
+    let words = [&flags[..], &["sh", "-c", &script]].concat();
+    let Some(profile) = profile_of(&command("unshare".as_ref(), &words), &Options::default()) else { return };
+    assert!(directory.join("perf-1.map").exists(), "the program has the number 1 there");
+    assert!(samples_of(&profile, "made::spin") > 0, "{:?} {:?}", profile.sections(), profile.symbols.notes);
+}
+
 #[test]
 fn debug_information_beside_the_program_is_found_by_its_link() {
     let directory = directory("apart");

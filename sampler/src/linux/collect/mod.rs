@@ -8,18 +8,21 @@ mod modules;
 pub mod process;
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use metaspy_reader::Store;
 
-use crate::code_map::find_bytecode;
+use crate::code_map::{PerfMap, find_bytecode};
 use crate::events::Recordings;
 use crate::linux::perf::record::{Map, RawSample, Record, What};
 use crate::samples::{NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread};
 use made::Made;
 use modules::Modules;
 use process::{Cache, Process};
+
+/// Directories of maps of code that are kept open at most.
+const PERF_MAPS_MAX: usize = 64;
 
 /// What a frame is, as it is found on the stack.
 enum Found {
@@ -58,7 +61,7 @@ impl Collector {
             self.modules.set_program(program);
         }
         for map in process::mappings(pid) {
-            self.note_file(pid, &map.path);
+            self.note_file(&map);
         }
         self.names.extend(process::threads(pid).into_iter().filter_map(|tid| {
             let name = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
@@ -157,7 +160,7 @@ impl Collector {
     }
 
     fn map(&mut self, map: &Map) {
-        self.note_file(map.pid, &map.path);
+        self.note_file(map);
         let modules = &mut self.modules;
         let process = self.processes.entry(map.pid).or_insert_with(|| Process::read(map.pid, modules));
         process.map(map, modules);
@@ -168,10 +171,11 @@ impl Collector {
         }
     }
 
-    fn note_file(&mut self, pid: u32, path: &Path) {
-        self.made.note(pid, path);
+    fn note_file(&mut self, map: &Map) {
+        self.made.note(map);
+        let path = &map.path;
         if path.extension().is_some_and(|extension| extension == "spy") {
-            let found = (pid, PathBuf::from(path));
+            let found = (map.pid, path.clone());
             if !self.samples.recordings.contains(&found) {
                 self.samples.recordings.push(found);
             }
@@ -209,10 +213,14 @@ impl Collector {
         }
         let (samples, addresses) = (&mut self.samples, &mut self.addresses);
         let mut made = |address| self.made.place(&mut samples.made, raw.pid, address, time_ns);
+        let mut has_other_code = false;
         let mut frames = Vec::with_capacity(places.len());
         for found in places.drain(..) {
             let place = match found {
-                Found::Code(place @ Place::Anonymous { address, .. }) => made(address).unwrap_or(place),
+                Found::Code(place @ Place::Anonymous { address, .. }) => made(address).unwrap_or_else(|| {
+                    has_other_code = true;
+                    place
+                }),
                 Found::Code(place) => place,
                 Found::Bytecode(instruction) => match made(instruction) {
                     Some(place) => place,
@@ -223,6 +231,9 @@ impl Collector {
                 samples.addresses.push(place);
                 samples.addresses.len() as u32 - 1
             }));
+        }
+        if has_other_code && samples.perf_maps.len() < PERF_MAPS_MAX {
+            samples.perf_maps.entry(raw.pid).or_insert_with(|| PerfMap::of_running(raw.pid));
         }
         let thread = *self.threads.entry((raw.pid, raw.tid)).or_insert_with(|| {
             let name = self.names.get(&(raw.pid, raw.tid)).unwrap_or(&process.name).clone();
