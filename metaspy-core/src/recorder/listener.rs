@@ -14,6 +14,11 @@ pub(crate) trait Listener: Sync {
         let _ = log;
     }
 
+    /// A log has become the current one. The one before is closed after this.
+    fn replaced(&self, log: &'static Log) {
+        let _ = log;
+    }
+
     /// Writes the names that were registered since `written`, and counts them there.
     fn name(&self, log: &Log, written: &mut Named) {
         let _ = (log, written);
@@ -67,6 +72,10 @@ pub(crate) fn sync_names(log: &Log) {
 
 pub(super) fn started(log: &'static Log) {
     all().for_each(|listener| listener.started(log));
+}
+
+pub(super) fn replaced(log: &'static Log) {
+    all().for_each(|listener| listener.replaced(log));
 }
 
 pub(super) fn forked() {

@@ -130,6 +130,7 @@ fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
     log.word(sb::MAGIC).store(sb::MAGIC_WORD, Ordering::Release);
     LOGS[number as usize].store(std::ptr::from_ref(log).cast_mut(), Ordering::Release);
     let before = CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::AcqRel);
+    listener::replaced(log);
     // A lane continues in the new log as soon as it meets the new epoch.
     next_epoch("a recording begins");
     // SAFETY: logs are leaked boxes.

@@ -7,6 +7,7 @@ mod contexts;
 mod coverage;
 mod domain;
 mod recorded;
+mod replaced;
 mod settled;
 
 use metaspy_core::store::{ProfileTable, RowKey, Value};

@@ -111,8 +111,8 @@ fn drop_all(unused: Vec<Present>) {
 struct Events;
 
 impl Listener for Events {
-    fn started(&self, log: &'static Log) {
-        table::declare_all(log);
+    fn replaced(&self, log: &'static Log) {
+        table::continue_all(log);
     }
 
     fn forked(&self) {

@@ -80,7 +80,8 @@ impl Node {
     /// Its row in the recording that it is of.
     #[inline]
     pub fn row(&self) -> ContextRow {
-        ContextRow { row: self.row.load(Relaxed), words: self.words.load(Relaxed) }
+        let written = Written::at(self.written.load(Relaxed));
+        ContextRow { written, row: self.row.load(Relaxed), words: self.words.load(Relaxed) }
     }
 
     /// The word that its calls are counted in; `None` if this thread has none for itself.
@@ -100,7 +101,7 @@ impl Node {
 
     /// Gives it a row of a recording, whose calls are counted in this column. A signal handler of this thread finds a whole
     /// row or none.
-    pub fn put(&self, written: Written, row: ContextRow, column: usize) {
+    pub fn put(&self, row: ContextRow, column: usize) {
         self.written.store(null_mut(), Relaxed);
         compiler_fence(Release);
         self.row.store(row.row, Relaxed);
@@ -108,7 +109,7 @@ impl Node {
         let counted = if row.words.is_null() { null() } else { row.words.wrapping_add(column) };
         self.counted.store(counted.cast_mut(), Relaxed);
         compiler_fence(Release);
-        self.written.store(written.address().cast_mut(), Relaxed);
+        self.written.store(row.written.address().cast_mut(), Relaxed);
     }
 
     /// Forgets its row and what it remembers: another thread has it from now on, with words of its own.

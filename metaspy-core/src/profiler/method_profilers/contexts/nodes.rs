@@ -158,7 +158,7 @@ impl Nodes {
 
     /// Stands for a context that has no memory. What is counted there is lost.
     pub fn lost(&'static self, written: Written) -> &'static Node {
-        self.lost.put(written, ContextRow::NONE, 0);
+        self.lost.put(ContextRow::none(written), 0);
         &self.lost
     }
 

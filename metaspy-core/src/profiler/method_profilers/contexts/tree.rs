@@ -140,7 +140,7 @@ impl Tree {
         };
         match child.and_then(Node::counted) {
             Some(word) => count(word, 1),
-            None => self.count_shared(child, site),
+            None => self.count_shared(child, site, written),
         }
         go_to(child);
         // From now on the root is a node like the others.
@@ -188,9 +188,9 @@ impl Tree {
         if let Some(known) = nodes.find(name.id).filter(|node| node.is_of(written)) {
             return Some(known);
         }
-        let row = self.table.find_context(name.id, name.site, parent.id);
+        let row = self.table.find_context(written, name.id, name.site, parent.id);
         let child = if row.is_none() { None } else { nodes.find_or_make(name) }?;
-        child.put(written, row, column::CALLS);
+        child.put(row, column::CALLS);
         Some(child)
     }
 
@@ -199,16 +199,16 @@ impl Tree {
         let name = Name { id: mixed(parent.id, ID_OF_CUT), site: u32::MAX, depth: CUT };
         let Some(cut) = nodes.find_or_make(name) else { return nodes.lost(written) };
         let row = if parent.id == 0 { self.root(written) } else { parent.row() };
-        cut.put(written, row, column::CUT);
+        cut.put(row, column::CUT);
         cut
     }
 
     /// Counts a call where this thread has no word for itself. A thread that ends has no nodes: its calls are below the root.
     #[cold]
     #[inline(never)]
-    fn count_shared(&'static self, of: Option<&Node>, site: u32) {
+    fn count_shared(&'static self, of: Option<&Node>, site: u32, written: Written) {
         let (row, column) = match of {
-            None => (self.table.find_context(mixed(0, self.name_of(site)), site, 0), column::CALLS),
+            None => (self.table.find_context(written, mixed(0, self.name_of(site)), site, 0), column::CALLS),
             Some(node) if node.depth == CUT => (node.row(), column::CUT),
             Some(node) => (node.row(), column::CALLS),
         };
@@ -225,17 +225,18 @@ impl Tree {
         if let Some(known) = root.filter(|root| root.is_of(written)) {
             return known.row();
         }
-        let row = self.table.find_context(0, 0, 0);
+        let row = self.table.find_context(written, 0, 0, 0);
         if let Some(root) = root.filter(|_| !row.is_none()) {
-            root.put(written, row, column::CUT);
+            root.put(row, column::CUT);
         }
         row
     }
 
     /// The context of this thread as other threads can continue in it; `None` at the root.
     pub fn pause(&'static self) -> Option<Paused> {
-        let here = here().filter(|node| node.is_of(self.table.written()))?;
-        Some(Paused { name: here.name(), written: self.table.written(), row: here.row().number()? })
+        let written = self.table.written();
+        let here = here().filter(|node| node.is_of(written))?;
+        Some(Paused { name: here.name(), written, row: here.row().number()? })
     }
 
     /// Moves this thread into a context in which a call was paused, maybe on another thread. Returns the one around.
@@ -250,7 +251,7 @@ impl Tree {
         let node = nodes::of_this_thread()?.find_or_make(name)?;
         if !node.is_of(written) {
             let column = if name.depth == CUT { column::CUT } else { column::CALLS };
-            node.put(written, self.table.row_of_this_thread(row), column);
+            node.put(self.table.of_this_thread(written, row), column);
         }
         Some(node)
     }
@@ -262,7 +263,7 @@ impl Tree {
         let row = self.row_here();
         let earlier = self.table.add_to(row, births::column::OBJECTS, 1);
         self.table.add_to(row, births::column::BYTES, bytes);
-        Some((self.recording()?, row.number()?, earlier))
+        Some((row.written.recording()?, row.number()?, earlier))
     }
 
     /// The row of the context of this thread.
@@ -284,11 +285,11 @@ impl Tree {
     /// Counts the end of an object. False if it was counted in another recording.
     #[inline]
     pub(super) fn count_death(&'static self, recording: u32, row: u32, bytes: u64, start: lifetime::Start) -> bool {
-        if self.recording() != Some(recording) {
+        let here = self.row_here();
+        if here.written.recording() != Some(recording) {
             return false;
         }
-        let here = self.row_here();
-        let row = if here.number() == Some(row) { here } else { self.table.row_of_this_thread(row) };
+        let row = if here.number() == Some(row) { here } else { self.table.of_this_thread(here.written, row) };
         self.table.add_to(row, births::column::FREED, 1);
         self.table.add_to(row, births::column::FREED_BYTES, bytes);
         if let Some((objects, ticks)) = start.until_now() {

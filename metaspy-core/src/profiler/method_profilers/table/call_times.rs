@@ -60,12 +60,12 @@ fn key(callee: SiteId, caller: Option<SiteId>) -> Key {
 fn add_and_remember(table: &Table, [total, own]: [&Count; 2], key: Key, times: &CallTimes) {
     total.add(times.total);
     own.add(times.own);
-    let Some(row) = table.row(key) else { return };
+    let Some((instance, row)) = table.row(key) else { return };
     let first = row as usize * table.def.columns.len();
-    table.put(first, 1, Merge::Sum);
-    table.put(first + 1, times.total, Merge::Sum);
+    table.put_in(instance, first, 1, Merge::Sum);
+    table.put_in(instance, first + 1, times.total, Merge::Sum);
     if let Some(pages) = thread_pages::pages()
-        && let (Some(of_method), Some(of_caller)) = (total.words(), table.own_words(first))
+        && let (Some(of_method), Some(of_caller)) = (total.words(), table.own_words(instance, first))
     {
         pages.remember_pair(table.number, key.who(), [of_method, of_caller]);
     }

@@ -19,11 +19,25 @@ impl Written {
     pub fn address(self) -> *const () {
         self.0.cast()
     }
+
+    /// The one with this address, which [`Written::address`] returned; or null.
+    #[inline]
+    pub fn at(address: *const ()) -> Self {
+        Written(address.cast())
+    }
+
+    /// The number of the recording.
+    pub fn recording(self) -> Option<u32> {
+        // SAFETY: it is null, or a box that is freed with the table. Tables with contexts stay.
+        unsafe { self.0.as_ref() }.map(|instance| instance.number)
+    }
 }
 
 /// A row, and the words of this thread in it.
 #[derive(Clone, Copy)]
 pub(crate) struct ContextRow {
+    /// The recording that it is of.
+    pub written: Written,
     pub row: u32,
     /// Null if this thread shares its words with others.
     pub words: *const AtomicU64,
@@ -31,7 +45,9 @@ pub(crate) struct ContextRow {
 
 impl ContextRow {
     /// No row: what it counts is lost, and counted as lost.
-    pub const NONE: Self = ContextRow { row: u32::MAX, words: std::ptr::null() };
+    pub const fn none(written: Written) -> Self {
+        ContextRow { written, row: u32::MAX, words: std::ptr::null() }
+    }
 
     pub fn is_none(self) -> bool {
         self.row == u32::MAX
@@ -56,44 +72,43 @@ impl Table {
         std::ptr::from_ref(&self.current).cast()
     }
 
-    /// The row of a context, made if it is new. Without room for it the result is [`ContextRow::NONE`].
-    pub fn find_context(&self, id: u64, site: u32, around: u64) -> ContextRow {
-        let row = recorder::current()
-            .and_then(|log| self.instance(log))
-            .and_then(|instance| instance.keys.as_ref())
-            .and_then(|keys| keys.row(Key { site, second: 0, key: around }, self.rows));
-        let Some(row) = row else { return ContextRow::NONE };
-        let first = row as usize * self.def.columns.len();
-        let found = self.of_this_thread(ContextRow { row, words: std::ptr::null() });
-        // Each thread that counts here writes it: the largest of equal ids is the id.
-        self.put(first, id, Merge::Max);
-        found
+    /// The table in a recording; `None` before the first one, after its profiler, and in a forked child.
+    fn in_written(&self, written: Written) -> Option<&Instance> {
+        // SAFETY: it is null, or a box that is freed with the table.
+        unsafe { written.0.as_ref() }.filter(|_| recorder::current().is_some())
     }
 
-    /// The same row, with the words of this thread.
-    pub fn of_this_thread(&self, at: ContextRow) -> ContextRow {
-        let first = at.row as usize * self.def.columns.len();
-        let words = if at.is_none() { None } else { self.own_word(first).ok() };
-        ContextRow { words: words.map_or(std::ptr::null(), std::ptr::from_ref), ..at }
+    /// The row of a context, made if it is new. Without room for it, it is no row.
+    pub fn find_context(&self, written: Written, id: u64, site: u32, around: u64) -> ContextRow {
+        let key = Key { site, second: 0, key: around };
+        let found = self.in_written(written).and_then(|instance| {
+            let row = instance.keys.as_ref()?.row(key, self.rows)?;
+            let found = self.of_this_thread(written, row);
+            // Each thread that counts here writes it: the largest of equal ids is the id.
+            self.put_in(instance, row as usize * self.def.columns.len(), id, Merge::Max);
+            Some(found)
+        });
+        found.unwrap_or(ContextRow::none(written))
     }
 
     /// The row with this number, with the words of this thread.
     #[inline]
-    pub fn row_of_this_thread(&self, row: u32) -> ContextRow {
-        self.of_this_thread(ContextRow { row, words: std::ptr::null() })
+    pub fn of_this_thread(&self, written: Written, row: u32) -> ContextRow {
+        let first = row as usize * self.def.columns.len();
+        let words = self.in_written(written).and_then(|instance| self.own_word(instance, first).ok());
+        ContextRow { written, row, words: words.map_or(std::ptr::null(), std::ptr::from_ref) }
     }
 
     /// The number of the recording that the table is written into now.
     #[inline]
     pub fn recording(&self) -> Option<u32> {
-        // SAFETY: as above.
-        unsafe { self.current.load(Acquire).as_ref() }.map(|instance| instance.number)
+        self.here().map(|instance| instance.number)
     }
 
     /// Merges a value into a column of a row, by the rule of the column.
     pub fn merge_into(&self, at: ContextRow, column: usize, value: u64) {
-        if let Some(declared) = self.def.columns.get(column).filter(|_| !at.is_none()) {
-            self.put(at.row as usize * self.def.columns.len() + column, value, declared.merge);
+        if let Some(declared) = self.def.columns.get(column) {
+            self.merge_shared(at, column, value, declared.merge);
         }
     }
 
@@ -115,15 +130,14 @@ impl Table {
 
     #[cold]
     fn add_shared(&self, at: ContextRow, column: usize, by: u64) {
-        match at.is_none() {
-            true => self.lose(),
-            false => self.put(at.row as usize * self.def.columns.len() + column, by, Merge::Sum),
-        }
+        self.merge_shared(at, column, by, Merge::Sum);
     }
 
-    fn lose(&self) {
-        if let Some(instance) = recorder::current().and_then(|log| self.instance(log)) {
-            instance.lose();
+    fn merge_shared(&self, at: ContextRow, column: usize, value: u64, merge: Merge) {
+        let Some(instance) = self.in_written(at.written) else { return };
+        match at.is_none() {
+            true => instance.lose(),
+            false => self.put_in(instance, at.row as usize * self.def.columns.len() + column, value, merge),
         }
     }
 }

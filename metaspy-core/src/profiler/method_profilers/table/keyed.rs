@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::format::profile::{COLUMNS_MAX, Column, Key, KeyKind, Merge, TableDef, TypeKey};
-use crate::method_profilers::table::{Table, TableRows};
+use crate::method_profilers::table::{Instance, Table, TableRows};
 use crate::recorder::Log;
 use crate::site::SiteId;
 use crate::subject::{KindId, Subject};
@@ -30,7 +30,7 @@ pub(crate) struct TypeTable(Option<Arc<Table>>);
 
 /// A row of such a table. Without room for the row, its values are lost, and counted as lost.
 #[derive(Clone, Copy)]
-pub struct Row<'t>(Option<(&'t Table, usize)>);
+pub struct Row<'t>(Option<(&'t Table, &'t Instance, usize)>);
 
 impl Tables<'_> {
     /// A table with a row for each site and subject.
@@ -109,17 +109,20 @@ impl TypeTable {
 
 #[inline]
 fn row_of(table: Option<&Table>, key: Key) -> Row<'_> {
-    Row(table.and_then(|table| Some((table, table.row(key)? as usize * table.def.columns.len()))))
+    Row(table.and_then(|table| {
+        let (instance, row) = table.row(key)?;
+        Some((table, instance, row as usize * table.def.columns.len()))
+    }))
 }
 
 impl Row<'_> {
     /// Merges a value into a column by the column's rule. For flags it is the bits; for a choice, the place of the name + 1.
     #[inline]
     pub fn put(&self, column: usize, value: u64) {
-        let Some((table, first)) = self.0 else { return };
+        let Some((table, instance, first)) = self.0 else { return };
         if let Some(Column { merge, .. }) = table.def.columns.get(column) {
             let word = if *merge == Merge::Min { merge.value(value) } else { value };
-            table.put(first + column, word, *merge);
+            table.put_in(instance, first + column, word, *merge);
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) use keyed::TypeTable;
 pub use keyed::{CallerTable, Row, SubjectTable, Tables};
 use keys::KeyIndex;
 pub(super) use thread_pages::end_thread;
-use thread_pages::{Missing, SEGMENT, Slots, ThreadPages};
+use thread_pages::{Missing, SEGMENT, Slots};
 
 /// A table of a method profiler. It stays as long as its profiler, and as a value that was copied from its mirror.
 pub(crate) struct Table {
@@ -54,8 +54,8 @@ pub(crate) struct Table {
     retired: AtomicPtr<Instance>,
 }
 
-/// A table in one recording.
-struct Instance {
+/// A table in one recording. What a hook does is all in one of them, also while the next recording begins.
+pub(super) struct Instance {
     log: &'static Log,
     /// Distinguishes it from all others of the process; from 1 on.
     number: u32,
@@ -95,13 +95,18 @@ impl TableRows {
     }
 }
 
-/// Declares the tables of installed profilers in a recording that begins.
-pub(crate) fn declare_all(log: &'static Log) {
-    lock(&INSTALLED).iter().for_each(|table| table.declare(log));
+/// Continues the tables of installed profilers in a recording, which has become the current one. Until then hooks write into
+/// the one before.
+pub(crate) fn continue_all(log: &'static Log) {
+    let installed = lock(&INSTALLED);
+    installed
+        .iter()
+        .filter(|table| table.here().is_none_or(|here| !std::ptr::eq(here.log, log)))
+        .for_each(|table| table.declare(log));
 }
 
 impl Table {
-    /// Makes a table, and declares it in a recording.
+    /// Makes a table, and declares it in a recording, or in the one that has followed meanwhile.
     pub fn install(log: &'static Log, def: TableDef, rows: TableRows) -> Arc<Table> {
         let words = rows.most() * def.columns.len();
         let slots = match rows {
@@ -119,8 +124,9 @@ impl Table {
             current: AtomicPtr::new(std::ptr::null_mut()),
             retired: AtomicPtr::new(std::ptr::null_mut()),
         });
-        table.declare(log);
-        lock(&INSTALLED).push(Arc::clone(&table));
+        let mut installed = lock(&INSTALLED);
+        table.declare(recorder::current().unwrap_or(log));
+        installed.push(Arc::clone(&table));
         table
     }
 
@@ -172,8 +178,7 @@ impl Table {
     pub fn put_within(&self, within: Within) {
         self.within.store(within.installation.map_or(0, |installation| u64::from(installation) + 1), Relaxed);
         self.overlaps.store(within.overlaps, Relaxed);
-        // SAFETY: it is null, or a box that is freed with the table.
-        unsafe { self.current.load(Acquire).as_ref() }.into_iter().for_each(|instance| self.write_within(instance));
+        self.here().into_iter().for_each(|instance| self.write_within(instance));
     }
 
     fn write_within(&self, instance: &Instance) {
@@ -183,30 +188,31 @@ impl Table {
         }
     }
 
-    /// The table in a recording, if that is the one that is written now.
+    /// The table in the recording that it is written into now.
     #[inline]
-    fn instance(&self, log: &Log) -> Option<&Instance> {
+    fn here(&self) -> Option<&Instance> {
         // SAFETY: it is null, or a box that is freed with the table.
-        let instance = unsafe { self.current.load(Acquire).as_ref() }?;
-        std::ptr::eq(instance.log, log).then_some(instance)
+        unsafe { self.current.load(Acquire).as_ref() }
     }
 
-    /// The row of a key in the current recording, made if it is new. Without room for it a loss is counted.
+    /// The row of a key, made if it is new, and the recording that it is in. Without room for it a loss is counted.
     #[inline]
-    fn row(&self, key: Key) -> Option<u32> {
+    fn row(&self, key: Key) -> Option<(&Instance, u32)> {
+        let here = self.here()?;
         let pages = thread_pages::pages();
-        if let Some(row) = pages.and_then(|pages| pages.known_row(self.number, key)) {
-            return Some(row);
+        if let Some(row) = pages.and_then(|pages| pages.known_row(here.log, self.number, key)) {
+            return Some((here, row));
         }
-        let row = self.find_row(key)?;
-        pages.into_iter().for_each(|pages| pages.remember_row(self.number, key, row));
-        Some(row)
+        let row = self.find_row(here, key)?;
+        pages.into_iter().for_each(|pages| pages.remember_row(here.log, self.number, key, row));
+        Some((here, row))
     }
 
     /// The row of a key that this thread did not use last.
     #[inline(never)]
-    fn find_row(&self, key: Key) -> Option<u32> {
-        let instance = self.instance(recorder::current()?)?;
+    fn find_row(&self, instance: &Instance, key: Key) -> Option<u32> {
+        // A forked child records nothing.
+        recorder::current()?;
         let row = instance.keys.as_ref().and_then(|keys| keys.row(key, self.rows));
         if row.is_none() {
             instance.lose_at(key.site);
@@ -217,8 +223,8 @@ impl Table {
     /// Counts a value of a site that is lost.
     #[cold]
     pub fn lose_at(&self, site: u32) {
-        if let Some(instance) = recorder::current().and_then(|log| self.instance(log)) {
-            instance.lose_at(site);
+        if let Some(here) = self.here().filter(|_| recorder::current().is_some()) {
+            here.lose_at(site);
         }
     }
 
@@ -231,41 +237,45 @@ impl Table {
         }
     }
 
-    /// Merges a word into word `at`, in memory that only this thread writes if it has such memory.
+    /// Merges a word into word `at` of the recording that is written now.
     #[inline]
     fn put(&self, at: usize, word: u64, merge: Merge) {
-        match self.own_word(at) {
+        if let Some(here) = self.here() {
+            self.put_in(here, at, word, merge);
+        }
+    }
+
+    /// Merges a word into word `at`, in memory that only this thread writes if it has such memory.
+    #[inline]
+    fn put_in(&self, instance: &Instance, at: usize, word: u64, merge: Merge) {
+        match self.own_word(instance, at) {
             Ok(own) => own.store(merge.words(own.load(Relaxed), word), Relaxed),
-            Err(missing) => self.put_shared(at, word, merge, &missing),
+            Err(missing) => self.put_shared(instance, at, word, merge, &missing),
         }
     }
 
     /// The word that this thread, and no other one, writes.
     #[inline]
-    fn own_word(&self, at: usize) -> Result<&'static AtomicU64, Missing> {
+    fn own_word(&self, instance: &Instance, at: usize) -> Result<&'static AtomicU64, Missing> {
         let Some(pages) = thread_pages::pages() else {
-            return Err(recorder::current().map_or(Missing::Log, Missing::Slot));
+            return Err(if recorder::current().is_some() { Missing::Slot } else { Missing::Log });
         };
         let slot = self.slots.of_segment(at / SEGMENT);
-        match pages.word(slot, at % SEGMENT) {
-            Err(Missing::Page(log)) => self.take_page(pages, log, at).ok_or(Missing::Slot(log)),
+        match pages.word(instance.log, slot, at % SEGMENT) {
+            Err(Missing::Page) => {
+                let page = self.take_segment(instance.log, at / SEGMENT).ok_or(Missing::Slot)?;
+                pages.put(slot, page);
+                page.get(at % SEGMENT).ok_or(Missing::Slot)
+            }
             found => found,
         }
     }
 
     /// Words of this thread, one after the other; `None` if the first one has no page yet, or if they are in two segments.
     #[inline]
-    fn own_words<const N: usize>(&self, at: usize) -> Option<&'static [AtomicU64; N]> {
+    fn own_words<const N: usize>(&self, instance: &Instance, at: usize) -> Option<&'static [AtomicU64; N]> {
         let slot = self.slots.of_segment(at / SEGMENT);
-        thread_pages::pages()?.words(slot, at % SEGMENT)
-    }
-
-    #[cold]
-    fn take_page(&self, pages: &ThreadPages, log: &'static Log, at: usize) -> Option<&'static AtomicU64> {
-        self.instance(log)?;
-        let page = self.take_segment(log, at / SEGMENT)?;
-        pages.put(self.slots.of_segment(at / SEGMENT), page);
-        page.get(at % SEGMENT)
+        thread_pages::pages()?.words(instance.log, slot, at % SEGMENT)
     }
 
     /// A page for the words of a segment; the last one may be short.
@@ -277,9 +287,10 @@ impl Table {
 
     /// Merges a word where several threads may write.
     #[cold]
-    fn put_shared(&self, at: usize, word: u64, merge: Merge, missing: &Missing) {
-        let (Missing::Page(log) | Missing::Slot(log)) = *missing else { return };
-        let Some(instance) = self.instance(log) else { return };
+    fn put_shared(&self, instance: &Instance, at: usize, word: u64, merge: Merge, missing: &Missing) {
+        if let Missing::Log = missing {
+            return;
+        }
         match self.shared_word(instance, at) {
             // It never fails: the rule always has a result.
             Some(shared) => _ = shared.fetch_update(Relaxed, Relaxed, |found| Some(merge.words(found, word))),

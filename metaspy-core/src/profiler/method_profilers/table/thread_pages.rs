@@ -73,9 +73,9 @@ pub(super) enum Missing {
     /// Nothing is recorded: there is no log, or this process is a forked child.
     Log,
     /// The page is not taken yet.
-    Page(&'static Log),
-    /// Threads share the pages of this table.
-    Slot(&'static Log),
+    Page,
+    /// Threads share the pages of this table, or this thread has pages in a later log already.
+    Slot,
 }
 
 /// The slots of a table. Those of a table that finds none are beyond those that threads have.
@@ -190,17 +190,21 @@ impl ThreadPages {
         lock(&FREE).push(self);
     }
 
-    /// A word of the page in a slot.
+    /// A word of the page in a slot, in a log.
     #[inline]
-    pub(super) fn word(&self, slot: usize, at: usize) -> Result<&'static AtomicU64, Missing> {
-        let Some(log) = recorder::current() else { return Err(Missing::Log) };
-        let Some(page) = self.slots.get(slot) else { return Err(Missing::Slot(log)) };
+    pub(super) fn word(&self, log: &'static Log, slot: usize, at: usize) -> Result<&'static AtomicU64, Missing> {
+        let Some(current) = recorder::current() else { return Err(Missing::Log) };
+        let Some(page) = self.slots.get(slot) else { return Err(Missing::Slot) };
         if !std::ptr::eq(self.log.load(Relaxed), log) {
+            // Where a log is being replaced, one table may be in the new one already, and another one not yet.
+            if !std::ptr::eq(current, log) {
+                return Err(Missing::Slot);
+            }
             self.begin(log);
         }
         let page = page.load(Relaxed);
         if page.is_null() {
-            return Err(Missing::Page(log));
+            return Err(Missing::Page);
         }
         // SAFETY: `put` stored the first word of a page that is as long as the segment of this slot, `at` is a word of that
         // segment, and logs are never unmapped.
@@ -209,19 +213,23 @@ impl ThreadPages {
 
     /// Words of the page in a slot, one after the other, if it has a page and they are in one segment.
     #[inline]
-    pub(super) fn words<const N: usize>(&self, slot: usize, at: usize) -> Option<&'static [AtomicU64; N]> {
+    pub(super) fn words<const N: usize>(
+        &self,
+        log: &'static Log,
+        slot: usize,
+        at: usize,
+    ) -> Option<&'static [AtomicU64; N]> {
         if at + N > SEGMENT {
             return None;
         }
-        let first = std::ptr::from_ref(self.word(slot, at).ok()?);
+        let first = std::ptr::from_ref(self.word(log, slot, at).ok()?);
         // SAFETY: as in `word`, and all of them are in the segment. A last segment that is short has whole rows.
         Some(unsafe { &*first.cast::<[AtomicU64; N]>() })
     }
 
     /// The row of a key, if the thread used it last.
     #[inline]
-    pub(super) fn known_row(&self, table: u32, key: Key) -> Option<u32> {
-        let log = recorder::current()?;
+    pub(super) fn known_row(&self, log: &Log, table: u32, key: Key) -> Option<u32> {
         let known = self.known(table, key);
         let is_known = known.table.load(Relaxed) == table
             && known.who.load(Relaxed) == key.who()
@@ -230,10 +238,10 @@ impl ThreadPages {
         known.row.load(Relaxed).checked_sub(1).filter(|_| is_known)
     }
 
-    /// Remembers the row of a key in the current log.
-    pub(super) fn remember_row(&self, table: u32, key: Key, row: u32) {
+    /// Remembers the row of a key in a log.
+    pub(super) fn remember_row(&self, log: &Log, table: u32, key: Key, row: u32) {
         // It may be another log than the pages are of; then nothing is remembered.
-        if recorder::current().is_some_and(|log| std::ptr::eq(self.log.load(Relaxed), log)) {
+        if std::ptr::eq(self.log.load(Relaxed), log) {
             let known = self.known(table, key);
             known.who.store(key.who(), Relaxed);
             known.key.store(key.key, Relaxed);

@@ -1,0 +1,109 @@
+//! The sum over all recordings equals the calls, also while one recording replaces another.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
+use metaspy_core::method_profilers::{
+    Call, Calls, Column, Contexts, Count, MethodProfiler, MethodSpy, SubjectTable, Tables,
+};
+use metaspy_core::{Kind, Profiler, Recording, Store, Subject};
+
+use crate::domain::{Layout, Scene};
+use crate::{is_apart, number};
+
+/// Recordings that follow each other.
+const RECORDINGS: usize = 100;
+const THREADS: u64 = 3;
+
+static EVEN: Kind = Kind::new("even");
+
+/// Counts calls by method, and by a subject of its own.
+#[derive(Default)]
+struct Seen {
+    by_subject: SubjectTable,
+}
+
+impl MethodProfiler for Seen {
+    const NAME: &'static str = "seen";
+    type Package = ();
+    type Type = ();
+    type Method = Count;
+    type Around = ();
+
+    fn install(&mut self, tables: &mut Tables<'_>) {
+        self.by_subject = tables.by_subject("subjects", [Column::new("seen")]);
+    }
+
+    fn before(&self, spy: &MethodSpy<Self>, _: &Call<'_>) {
+        spy.data.add(1);
+        self.by_subject.row(spy.site, Subject::new(EVEN.id(), 0)).put(0, 1);
+    }
+}
+
+/// What a recording counted of a method.
+fn counted(store: &Store, path: &str) -> [u64; 5] {
+    let is_of = |site| store.site_path(site).ends_with(path);
+    let sum = |profile: &str, table: &str, column: &str| -> u64 {
+        let profile = store.profile(profile);
+        let Some(table) = profile.as_ref().and_then(|profile| profile.table(table)) else { return 0 };
+        let rows = table.rows.iter().filter(|row| is_of(row.key.site()));
+        rows.map(|row| number(&table.value(row.key, column))).sum()
+    };
+    let counts = store.tally(metaspy_core::store::By::Site, &Default::default());
+    let rows = counts.rows.iter().filter(|row| row.site.is_some_and(is_of));
+    [
+        rows.map(|row| row.measure.count).sum(),
+        sum("contexts", "tree", "calls"),
+        sum("calls", "callers", "calls"),
+        sum("seen", "", "count"),
+        sum("seen", "subjects", "seen"),
+    ]
+}
+
+#[test]
+fn all_recordings_together_have_all_calls_of_every_profiler() {
+    if !is_apart("replaced::all_recordings_together_have_all_calls_of_every_profiler") {
+        return;
+    }
+    let start = || Recording::memory().budget(4 << 20).collector(false).start().expect("it starts");
+    let mut recordings = vec![start()];
+    let profiler = Profiler::new("all").method_profiler(Contexts::default()).method_profiler(Calls::default());
+    let installed = profiler.method_profiler(Seen::default()).install().expect("they are installed");
+    static HAVE_ALL: AtomicBool = AtomicBool::new(false);
+    let calls: u64 = thread::scope(|scope| {
+        let thread = |_| {
+            scope.spawn(|| {
+                let scene = Scene::new(&[1]);
+                let mut calls = 0;
+                while !HAVE_ALL.load(Relaxed) {
+                    scene.twice();
+                    calls += 1;
+                }
+                // Each thread ends in the last recording, and has been in one before.
+                scene.twice();
+                calls + 1
+            })
+        };
+        let threads: Vec<_> = (0..THREADS).map(thread).collect();
+        for _ in 1..RECORDINGS {
+            recordings.push(start());
+            // Until the threads are in it.
+            let store = recordings.last().map(Recording::store);
+            while store.as_ref().is_some_and(|store| counted(store, "twice")[0] == 0) {
+                thread::yield_now();
+            }
+        }
+        HAVE_ALL.store(true, Relaxed);
+        threads.into_iter().map(|thread| thread.join().expect("it ends")).sum()
+    });
+    drop(installed);
+    for path in ["Layout::twice", "Scene::Layout::measure"] {
+        let mut sums = [0; 5];
+        for recording in &recordings {
+            let found = counted(&recording.store(), path);
+            sums.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
+        }
+        assert_eq!(sums, [calls; 5], "{path}");
+    }
+}
