@@ -54,6 +54,14 @@ pub fn complain(command: &str, message: &(impl fmt::Display + ?Sized)) {
     print_message(&format_args!("{command}: {message}"));
 }
 
+/// States each gate that cannot be decided. They are the error of the command, unless another gate failed: what fails does
+/// so whatever is missing elsewhere.
+pub fn end_undecided(mut doubts: Vec<String>, has_failed: bool) -> anyhow::Result<()> {
+    let last = if has_failed { None } else { doubts.pop() };
+    doubts.iter().for_each(|doubt| complain("metaspy", doubt));
+    last.map_or(Ok(()), |last| Err(say(last)))
+}
+
 /// Parses the arguments of a command. Otherwise prints the help, or what is wrong, and returns the exit code.
 pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<C, ExitCode> {
     let error = match C::try_parse_from(&arguments) {

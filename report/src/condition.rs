@@ -200,7 +200,7 @@ const TIMED: &str =
 const WINDOW: &str = "record with a larger METASPY_BUDGET, or for a shorter time";
 
 /// What is missing, and what to do.
-fn sentences(gaps: &Gaps, store: &Store) -> Vec<String> {
+pub(crate) fn sentences(gaps: &Gaps, store: &Store) -> Vec<String> {
     let calls = |count: u64| counted(count, "call");
     let mut sentences = Vec::new();
     if gaps.without_event > 0 {

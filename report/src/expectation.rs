@@ -6,10 +6,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use metaspy_core::store::{By, DetailLevel, Filter, Scope};
+use metaspy_core::store::{By, CallBounds, Filter, Gaps, Scope};
 use metaspy_core::{Event, Store};
 use serde::Serialize;
 
+use crate::condition;
 use crate::text::{counted, grouped};
 
 /// Offenders that are named.
@@ -49,12 +50,17 @@ pub struct Outcome {
     expectation: String,
     /// Checked calls: all of them where the tallies decide it, otherwise the events in the window.
     judged: u64,
-    /// Calls that miss it.
+    /// Calls that miss it. A lower bound if further calls are unknown.
     missed: u64,
-    /// Calls without an event: it is not known if they miss it.
+    /// Calls of which it is not known if they miss it: they have no event, or no length.
     unknown: u64,
     /// True if every checked call was decided: no chain of reasons was too long or led out of the window.
     exact: bool,
+    /// True if a call misses it; `None` if that cannot be decided.
+    failed: Option<bool>,
+    /// What is missing, and what to do, if a call is not decided.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gaps: Vec<String>,
     /// The oldest events that miss it.
     offenders: Vec<Offender>,
 }
@@ -73,52 +79,50 @@ struct Offender {
 }
 
 impl Expectation {
-    /// Checks the events that also match `within`.
+    /// Checks the calls that also match `within`: all of them as far as the tallies know them, and the events in the window.
     pub fn judge(&self, store: &Store, within: &Filter) -> Outcome {
         let every = within.clone().and(self.every.clone());
         let found = store.violations(&every, &self.holds, NAMED);
-        let offenders = found.events.iter().map(|event| Offender::of(store, event)).collect();
-        let expectation = self.text.clone();
-        let all = Calls::of(store, every.clone());
-        if let Some(missed) = self.missed_by_tally(store, every, all) {
-            return Outcome { expectation, judged: all.count, missed, unknown: 0, exact: true, offenders };
-        }
-        Outcome {
-            expectation,
-            judged: found.checked,
-            missed: found.violated,
-            unknown: all.count.saturating_sub(found.checked).saturating_add(all.unknown.unwrap_or(0)),
-            exact: found.exact && all.unknown.is_some(),
-            offenders,
-        }
-    }
-
-    /// The calls that miss it, in the window and beyond it. `None` if the tallies do not know that.
-    fn missed_by_tally(&self, store: &Store, every: Filter, all: Calls) -> Option<u64> {
+        let all = bounds(store, &every);
         // A live recording has more calls at the second reading, and a level of the second filter selects other calls.
-        let is_comparable = all.is_exact() && !store.is_live() && !self.holds.mentions_level();
-        let held = Some(every.and(self.holds.clone())).filter(|_| is_comparable).map(|both| Calls::of(store, both))?;
-        held.is_exact().then(|| all.count.saturating_sub(held.count))
+        let is_comparable = !store.is_live() && !self.holds.mentions_level();
+        let held = is_comparable.then(|| bounds(store, &every.clone().and(self.holds.clone())));
+        let (mut least, mut most) = (0, None);
+        let mut is_certain = found.exact && all.gaps.decide_events();
+        if let Some(held) = &held {
+            least = held.most.map_or(0, |most| all.least.saturating_sub(most));
+            most = all.most.map(|most| most.saturating_sub(held.least));
+            is_certain &= held.gaps.decide_events();
+        } else if is_certain {
+            most = all.most.map(|most| most.saturating_sub(found.checked - found.violated));
+        }
+        if is_certain {
+            least = least.max(found.violated);
+        }
+        let is_known = most == Some(least);
+        let gaps = if is_known { &Gaps::default() } else { &held.as_ref().unwrap_or(&all).gaps };
+        Outcome {
+            expectation: self.text.clone(),
+            judged: if is_known { all.least } else { found.checked },
+            missed: if is_certain || least > 0 { least } else { found.violated },
+            unknown: most.map_or(0, |most| most.saturating_sub(least)),
+            exact: most.is_some(),
+            failed: if least > 0 { Some(true) } else { Some(false).filter(|_| most == Some(0)) },
+            gaps: condition::sentences(gaps, store),
+            // An event without a length only seems to miss one.
+            offenders: found
+                .events
+                .iter()
+                .filter(|event| gaps.untimed == 0 || event.span.is_some())
+                .map(|event| Offender::of(store, event))
+                .collect(),
+        }
     }
 }
 
-/// The calls that pass a filter.
-#[derive(Clone, Copy)]
-struct Calls {
-    count: u64,
-    /// Further calls that may pass it; `None` if their number is not known.
-    unknown: Option<u64>,
-}
-
-impl Calls {
-    fn of(store: &Store, filter: Filter) -> Calls {
-        let tally = store.tally(By::Site, &Scope { filter, detail: DetailLevel::Counts, ..Scope::default() });
-        Calls { count: tally.rows.iter().map(|row| row.measure.count).sum(), unknown: tally.unknown }
-    }
-
-    fn is_exact(self) -> bool {
-        self.unknown == Some(0)
-    }
+/// The number of calls that pass a filter.
+fn bounds(store: &Store, filter: &Filter) -> CallBounds {
+    store.call_bounds(filter, &store.tally(By::Site, &Scope::matching(filter.clone())))
 }
 
 impl Offender {
@@ -137,16 +141,9 @@ impl Offender {
 }
 
 impl Outcome {
-    /// True if it holds; `None` if that cannot be decided.
-    pub fn holds(&self) -> Option<bool> {
-        match (self.missed, self.unknown) {
-            // An event that seems to miss it may have a reason that was not reached, and one that seems to match it may
-            // have one that excludes it.
-            _ if !self.exact => None,
-            (0, 0) => Some(true),
-            (0, _) => None,
-            _ => Some(false),
-        }
+    /// True if a call misses it; `None` if that cannot be decided.
+    pub fn is_failure(&self) -> Option<bool> {
+        self.failed
     }
 
     /// As it was written.
@@ -161,38 +158,33 @@ impl Outcome {
 
     /// The reason why it cannot be decided.
     pub fn doubt(&self) -> String {
-        if !self.exact {
-            return format!(
-                "--expect '{}' cannot be decided: chains of reasons are too long or lead out of the window, or a part of \
-                 the recording is missing; record with a larger METASPY_BUDGET, or for a shorter time",
-                self.expectation
-            );
-        }
-        let calls = counted(self.unknown, "call");
-        format!(
-            "--expect '{}' cannot be decided: {calls} left the window, and only their number is known; record with a \
-             larger METASPY_BUDGET, or for a shorter time",
-            self.expectation
-        )
+        let gaps = match self.gaps.as_slice() {
+            [] => "chains of reasons are too long or lead out of the window, or a part of the recording is missing; record \
+                   with a larger METASPY_BUDGET, or for a shorter time"
+                .to_owned(),
+            gaps => gaps.join("; "),
+        };
+        format!("--expect '{}' cannot be decided: {gaps}", self.expectation)
     }
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = match self.missed {
-            0 if self.is_empty() => "NOTHING CHECKED",
-            0 => "expected",
-            _ => "MISSED",
+        let word = match self.failed {
+            _ if self.is_empty() => "NOTHING CHECKED",
+            Some(false) => "expected",
+            Some(true) => "MISSED",
+            None => "UNDECIDED",
         };
-        let least = match (self.exact, self.unknown) {
-            (false, _) => "~ ",
-            (true, 1..) => "≥ ",
-            (true, 0) => "",
+        let least = match (self.failed, self.exact, self.unknown) {
+            (None, ..) if self.missed > 0 => "~ ",
+            (_, true, 0) => "",
+            _ => "≥ ",
         };
         let (missed, judged) = (grouped(self.missed), grouped(self.judged));
         write!(f, "{word}: {}   missed by {least}{missed} of {judged}", self.expectation)?;
         if self.unknown > 0 {
-            write!(f, "; {} more left the window, and only their number is known", counted(self.unknown, "call"))?;
+            write!(f, "; of {} more it is not known", counted(self.unknown, "call"))?;
         }
         for offender in &self.offenders {
             let about = offender.subject.as_ref().map_or(String::new(), |subject| format!("  {subject}"));
@@ -202,7 +194,7 @@ impl fmt::Display for Outcome {
                 write!(f, ", linked to {}", offender.links.join(", "))?;
             }
         }
-        match self.missed - self.offenders.len() as u64 {
+        match self.missed.saturating_sub(self.offenders.len() as u64) {
             0 => Ok(()),
             more => write!(f, "\n  … and {} more", grouped(more)),
         }

@@ -144,10 +144,10 @@ fn typed(command: &str) -> String {
     ["cargo".to_owned(), "metaspy".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The exit code of cargo or the program, or that of the worst failure.
+/// The exit code of cargo or the program, or that of the failures: what fails does so whatever is missing elsewhere.
 fn exit_code(ended: ExitCode, failures: &[Failure]) -> ExitCode {
-    let worst = failures.iter().map(|failure| failure.code).max().filter(|_| ended == ExitCode::SUCCESS);
-    worst.map_or(ended, ExitCode::from)
+    let least = failures.iter().map(|failure| failure.code).min().filter(|_| ended == ExitCode::SUCCESS);
+    least.map_or(ended, ExitCode::from)
 }
 
 fn plan(

@@ -8,7 +8,7 @@ use metaspy_core::Store;
 use metaspy_core::store::Filter;
 use metaspy_report::diff::{Diff, Gate, Judgement, Side, Size, Sort, json, text};
 
-use crate::exit::{Ended, complain, say};
+use crate::exit::{Ended, complain, end_undecided, say};
 use crate::metaspy::progress::with_time;
 use crate::metaspy::{arguments, filter, live};
 
@@ -38,10 +38,8 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     if options.json.replaces_text() {
         failed.iter().for_each(|judgement| complain("metaspy", judgement));
     }
-    let undecided = judgements.iter().find(|judgement| judgement.is_undecided());
-    if let Some(undecided) = undecided.filter(|_| failed.is_empty()) {
-        return Err(say(format!("--fail-on: {undecided}")));
-    }
+    let undecided = judgements.iter().filter(|judgement| judgement.is_undecided());
+    end_undecided(undecided.map(|it| format!("--fail-on: {it}")).collect(), !failed.is_empty())?;
     Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
 }
 

@@ -20,7 +20,7 @@ use metaspy_report::table::Top;
 use metaspy_report::text::{clean_lines, file_name};
 use metaspy_report::types::{self, Types};
 
-use crate::exit::{Ended, complain, say};
+use crate::exit::{Ended, complain, end_undecided, say};
 use crate::metaspy::progress::with_time;
 use crate::metaspy::{arguments, export, filter, live};
 
@@ -97,22 +97,18 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
             outcomes.iter().try_for_each(|outcome| writeln!(out, "{}", clean_lines(&outcome.to_string())))
         },
     )?;
-    if let Some(unknown) = verdicts.iter().find(|verdict| verdict.holds.is_none()) {
-        return Err(say(unknown.doubt()));
-    }
-    let missed = outcomes.iter().any(|outcome| outcome.holds() == Some(false));
-    if let Some(unknown) = outcomes.iter().find(|outcome| !missed && outcome.holds().is_none()) {
-        return Err(say(unknown.doubt()));
-    }
+    let unknown = verdicts.iter().filter(|verdict| verdict.holds.is_none()).map(Verdict::doubt);
+    let undecided = outcomes.iter().filter(|outcome| outcome.is_failure().is_none()).map(Outcome::doubt);
+    let doubts: Vec<String> = unknown.chain(undecided).collect();
     let unchecked = if options.allow_empty { Vec::new() } else { unchecked(&store, &filter, &verdicts, &outcomes) };
     for text in &unchecked {
         complain("metaspy", &format!("{text}; --allow-empty accepts this"));
     }
-    let failed = missed
-        || !unchecked.is_empty()
-        || verdicts.iter().any(|verdict| verdict.holds == Some(true))
-        || !report.damage.is_empty();
-    Ok(if failed { Ended::Failed } else { Ended::Fine })
+    let failed = !unchecked.is_empty()
+        || outcomes.iter().any(|outcome| outcome.is_failure() == Some(true))
+        || verdicts.iter().any(|verdict| verdict.holds == Some(true));
+    end_undecided(doubts, failed)?;
+    Ok(if failed || !report.damage.is_empty() { Ended::Failed } else { Ended::Fine })
 }
 
 /// Writes the functions by processor time.

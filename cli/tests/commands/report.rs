@@ -242,7 +242,7 @@ fn where_events_left_the_window_an_expectation_may_not_be_decided() {
     }
     let (code, _, error) = ended(&["report", text(&path), "--expect", "site:measure => cause:Scene::layout"]);
     assert!(
-        code == 2 && error.contains("cannot be decided: ") && error.contains(" only their number is known"),
+        code == 2 && error.contains("cannot be decided: ") && error.contains("without an event in the window"),
         "{error}"
     );
     let (code, out, _) = ended(&["report", text(&path), "--expect", "site:measure => subject:#3"]);

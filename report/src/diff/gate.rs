@@ -155,9 +155,10 @@ impl Gate {
             Quantity::Count => Some(&diff.count),
             Quantity::Allocations => diff.allocations.as_ref().map(|(count, _)| count),
             Quantity::Bytes => diff.allocations.as_ref().map(|(_, bytes)| bytes),
-            Quantity::SelfTime => diff.self_ns.as_ref().filter(|_| diff.rows.iter().all(|row| !row.is_partly_timed)),
+            Quantity::SelfTime => diff.self_ns.as_ref(),
             Quantity::Total | Quantity::Column(_) => None,
         };
+        let whole = whole.filter(|_| diff.rows.iter().all(|row| self.is_exact(row)));
         let rows = diff.rows.iter().filter(|row| row.presence == Presence::Both);
         let rows = rows.filter_map(|row| Some((row.label.as_str(), self.of(row)?)));
         let all = whole.map(|change| ("all together", change)).into_iter().chain(rows);

@@ -78,12 +78,14 @@ pub fn run(options: &arguments::GrammarReport, out: &mut impl Write) -> Result<E
     let merged = Merged::read(options)?;
     let report = merged.report();
     let fail_under = options.least.fail_under;
-    let is_decided = verdict::undecided(fail_under, &report, merged.exact).is_none();
+    // A recording that cannot be read may have what the others lack.
+    let is_exact = merged.exact && merged.unreadable.is_empty();
+    let is_decided = verdict::undecided(fail_under, &report, is_exact).is_none();
     let failures = verdict::failures(fail_under.filter(|_| is_decided), &report);
     write(out, &options.json, &merged, &failures, |out| {
         merged.write(&mut Page::new(out, io::stdout().is_terminal()), &report, options.top.rows(), &failures)
     })?;
-    if let Some(undecided) = verdict::undecided(options.least.fail_under, &report, merged.exact) {
+    if let Some(undecided) = verdict::undecided(fail_under, &report, is_exact) {
         return Err(say(undecided));
     }
     let is_fine = failures.is_empty() && merged.unreadable.is_empty();

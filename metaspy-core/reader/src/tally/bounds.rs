@@ -41,6 +41,14 @@ impl CallBounds {
     }
 }
 
+impl Gaps {
+    /// True if the events in the window are judged by what is known of them: none lacks a length that the filter asks for, a
+    /// cause, or a name.
+    pub fn decide_events(&self) -> bool {
+        self.untimed == 0 && self.lost_causes == 0 && self.lost_names == 0 && !self.is_open
+    }
+}
+
 impl Store {
     /// The number of calls of the application that pass a filter. `tally` is their tally by site, with all details.
     pub fn call_bounds(&self, filter: &Filter, tally: &Tally) -> CallBounds {
