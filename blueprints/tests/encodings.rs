@@ -203,7 +203,7 @@ fn candidates_for_a_cache_are_ranked_by_the_time_to_save() {
     graph.calls.clear();
     for (at, method) in graph.methods.iter_mut().enumerate() {
         (method.returns, method.executions) = (Some(Returned::Varies), 10);
-        method.receivers = Receivers { count: 2, is_least: false };
+        method.receivers = Receivers { count: 2, ..Receivers::default() };
         method.total_ns = Some(1_000 * (at as u64 + 1));
     }
     for constant in [10, 20, 30] {

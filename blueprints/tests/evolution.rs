@@ -25,7 +25,7 @@ fn graph(rows: &[Row]) -> Graph {
             total_ns: Some(ms * 1_000_000),
             self_ns: Some(1_000),
             hooks_ns: 0,
-            receivers: Receivers { count: 1, is_least: false },
+            receivers: Receivers { count: 1, ..Receivers::default() },
             objects: None,
             instructions: None,
             is_cache: false,

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use metaspy_core::Store;
 use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::{Filter, files};
-use metaspy_report::program::{Builder, Element, Key, Method, Objects, Program, Receivers};
+use metaspy_report::program::{Builder, Element, Key, Method, Objects, Program};
 use metaspy_report::text::last_segment;
 use metaspy_report::types::{MethodTypes, Shape, Types};
 
@@ -214,10 +214,11 @@ impl Model {
             let profile = &method.profile;
             sum.self_ns = add(sum.self_ns, profile.self_ns.or_else(|| ns(element.self_ticks())));
             sum.total_ns = add(sum.total_ns, profile.total_ns.or_else(|| ns(element.total_ticks())));
-            if !element.receivers.is_unknown() {
-                let before = sum.receivers.unwrap_or_default();
-                let Receivers { count, is_least } = element.receivers;
-                sum.receivers = Some(Receivers { count: before.count + count, is_least: before.is_least || is_least });
+            if element.receivers.magnitude() > 0 {
+                let all = sum.receivers.get_or_insert_default();
+                all.count += element.receivers.count;
+                all.places += element.receivers.places;
+                all.is_least |= element.receivers.is_least;
             }
             if let Some(objects) = profile.objects {
                 let before = sum.objects.unwrap_or_default();
@@ -267,6 +268,7 @@ impl Model {
             // Objects of earlier code are not known from those of present code.
             let count = if has_earlier { 0 } else { receivers.count };
             totals.receivers.count += count;
+            totals.receivers.places += if has_earlier { 0 } else { receivers.places };
             totals.receivers.is_least |= receivers.is_least || has_earlier && receivers.count > 0;
         }
         totals.methods = functions.len();

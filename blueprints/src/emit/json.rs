@@ -63,7 +63,7 @@ impl Shown {
                 method.executions,
                 method.total_ns,
                 method.self_ns,
-                method.receivers.to_string(),
+                method.receivers.with_places(),
                 method.returns.and_then(|word| returns.iter().position(|&other| other == word.word())),
                 tests(method.tests),
                 method.lines,

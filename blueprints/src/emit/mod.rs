@@ -32,7 +32,7 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
         "{}{} executions, {} receivers",
         graph.calls_sign(top),
         grouped(method.executions),
-        method.receivers
+        method.receivers.with_places()
     ));
     if let Some(total) = method.total_ns {
         let own =

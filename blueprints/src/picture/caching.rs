@@ -52,8 +52,8 @@ pub fn caching(graph: &Graph, nodes: &[Node]) -> Option<List> {
 
 /// The time of all calls but the first on each receiver, if a method is a candidate.
 fn saving(method: &Method) -> Option<u64> {
-    let again = method.executions.checked_sub(method.receivers.count)?;
-    let is_candidate = method.returns == Some(Returned::Constant) && !method.receivers.is_unknown();
+    let again = method.executions.checked_sub(method.receivers.magnitude())?;
+    let is_candidate = method.returns == Some(Returned::Constant) && method.receivers.magnitude() > 0;
     let share = again as f64 / method.executions.max(1) as f64;
     is_candidate.then(|| (method.total_ns.unwrap_or(0) as f64 * share) as u64)
 }

@@ -115,7 +115,7 @@ pub(super) fn patterns(graph: &Graph, nodes: &[Node]) -> Vec<List> {
 }
 
 fn width_of(method: &Method) -> u64 {
-    if method.receivers.is_unknown() { method.tests.count } else { method.receivers.count }
+    if method.receivers.magnitude() == 0 { method.tests.count } else { method.receivers.magnitude() }
 }
 
 /// The marks of the patterns.

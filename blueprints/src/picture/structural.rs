@@ -28,14 +28,14 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
     let height = |at: usize| LEAST.max(TALLEST * graph.total(at) as f64 / whole as f64);
     let size = |at: usize| (width(3.0, 2.2, graph.methods[at].executions), height(at));
     let sizes: Vec<(usize, (f64, f64))> = graph.ran().map(|at| (at, with_room(size(at)))).collect();
-    let most = graph.ran().map(|at| graph.methods[at].receivers.count).max().unwrap_or(0);
+    let most = graph.ran().map(|at| graph.methods[at].receivers.magnitude()).max().unwrap_or(0);
     let page = nested(graph, &sizes, |_| false);
     let node = |(at, rect): (usize, Rect)| {
         let method = &graph.methods[at];
         let rect = Rect { w: size(at).0, ..rect };
-        let fill = match method.receivers.is_unknown() {
-            true => Fill::NoReceiver,
-            false => Fill::Grey(grey(method.receivers.count, most)),
+        let fill = match method.receivers.magnitude() {
+            0 => Fill::NoReceiver,
+            count => Fill::Grey(grey(count, most)),
         };
         Node {
             rect,
@@ -111,7 +111,9 @@ fn legend(most: u64, whole: u64) -> Vec<Sign> {
         .chain(widths(3.0, 2.2))
         .chain(std::iter::once(Sign::words("height (here a third of it): total time")))
         .chain(heights)
-        .chain(std::iter::once(Sign::words("grey: receivers")))
+        .chain(std::iter::once(Sign::words(
+            "grey: receivers, or their places where an address is all that identifies them",
+        )))
         .chain(greys)
         .chain(rest)
         .collect()

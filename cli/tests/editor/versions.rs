@@ -68,7 +68,7 @@ fn runs_are_added_up_where_they_have_the_same_code() {
     assert!(call.contains("`area` twice:") && call.contains("Square") && call.contains("Circle"), "{call}");
 
     let circle = hover("struct Circle", "Circle");
-    assert!(circle.ends_with("1 of 1 method ran · 2 calls · ≥1 receiver"), "{circle}");
+    assert!(circle.ends_with("1 of 1 method ran · 2 calls · receivers n/a (1 place)"), "{circle}");
     let hints = client.about("textDocument/inlayHint", &package);
     assert_eq!(hints[0]["label"], ": Square 100.0 %", "{hints}");
     let files = client.request("metaspy/files", json!({}));

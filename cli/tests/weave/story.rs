@@ -57,7 +57,7 @@ fn the_coverage_story_finds_an_answer_that_is_always_the_same() {
     let did =
         metaspy_test("story-returns.json", &["--returns", "--top", "all", "--", "every_icon_of_a_long_sheet_is_found"]);
     let root = method(&did, "roxmltree::Document::root_element");
-    let values = ["executions", "receivers", "returns"].map(|key| root[key].clone());
+    let values = ["executions", "places", "returns"].map(|key| root[key].clone());
     assert_eq!(values, [json!(201), json!(1), json!("constant")], "{root}");
     assert_eq!(root["tests"], json!(["sheet::every_icon_of_a_long_sheet_is_found"]));
     let constant = did.json["constant"][0]["methods"].as_array().expect("there is a list");

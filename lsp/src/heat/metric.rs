@@ -1,5 +1,6 @@
 //! The metrics that heat can show.
 
+use metaspy_report::program::Receivers;
 use metaspy_report::text::{self, counted, grouped};
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +59,7 @@ impl Metric {
             Metric::SelfTime => numbers.self_ns,
             Metric::TotalTime => numbers.total_ns,
             Metric::TimePerCall => Some(numbers.total_ns?.checked_div(numbers.calls).unwrap_or(0)),
-            Metric::Receivers => numbers.receivers.map(|receivers| receivers.count),
+            Metric::Receivers => numbers.receivers.map(Receivers::magnitude),
             Metric::Allocations => numbers.objects.map(|objects| objects.count),
             Metric::Instructions => numbers.instructions,
         }

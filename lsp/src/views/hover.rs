@@ -84,7 +84,8 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
         phrases[0] += &format!(", {} of all", percent(numbers.calls, model.calls));
     }
     if let Some(receivers) = numbers.receivers {
-        phrases.push(format!("on {receivers} {}", if receivers.count == 1 { "receiver" } else { "receivers" }));
+        let on = if receivers.is_unknown() { "" } else { "on " };
+        phrases.push(format!("{on}{}", receivers.phrase()));
     }
     if let Some(ns) = numbers.self_ns {
         phrases.push(format!("{} self ({})", duration(ns), percent(ns, model.self_ns)));

@@ -55,8 +55,8 @@ pub fn totals(model: &Model, element: &Element) -> Option<String> {
         format!("{} of {} ran", grouped(ran as u64), counted(methods as u64, "method")),
         if calls == 1 { "1 call".into() } else { format!("{} calls", grouped(calls)) },
     ];
-    if !receivers.is_unknown() {
-        parts.push(format!("{receivers} {}", if receivers.count == 1 { "receiver" } else { "receivers" }));
+    if receivers.magnitude() > 0 {
+        parts.push(receivers.phrase());
     }
     Some(parts.join(" · "))
 }

@@ -16,7 +16,8 @@ pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers,
         return (!is_stale).then(|| "never ran".to_owned());
     }
     let mut parts = Vec::new();
-    if metric != Metric::Calls
+    // Receivers follow anyway, and only their own text tells objects from places.
+    if ![Metric::Calls, Metric::Receivers].contains(&metric)
         && let Some(value) = metric.of(numbers)
     {
         parts.push(metric.write(value));
@@ -24,8 +25,8 @@ pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers,
     let about = if model.is_exact { "" } else { "≥" };
     parts.push(format!("{about}{}", Metric::Calls.write(numbers.calls)));
     parts.extend(share(model, numbers));
-    if let Some(receivers) = numbers.receivers.filter(|_| metric != Metric::Receivers) {
-        parts.push(format!("{receivers} {}", if receivers.count == 1 { "receiver" } else { "receivers" }));
+    if let Some(receivers) = numbers.receivers {
+        parts.push(receivers.phrase());
     }
     let bar = metric.of(numbers).map_or('·', |value| classes.heat(value).bar());
     let changed = if is_stale { " (of earlier code)" } else { "" };

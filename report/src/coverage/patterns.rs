@@ -77,7 +77,7 @@ impl Pattern {
             Pattern::Absent => "absent: no method ran",
             Pattern::LongUntested => "long and untested: never ran, of the longest tenth",
             Pattern::MoreTests => "needs more tests: complex, and ran once or on one object only",
-            Pattern::WellTested => "well tested: on at least 10 receivers and at least 100 times",
+            Pattern::WellTested => "well tested: on at least 10 receivers or places and at least 100 times",
             Pattern::VeryWellTested => "very well tested: well tested, at least 10,000 times, at most 5 lines",
         }
     }
@@ -132,7 +132,7 @@ fn shown_by(element: &Element, method: &Method, long: u32) -> Option<Pattern> {
     if executions == 0 {
         return (lines >= long).then_some(Pattern::LongUntested);
     }
-    if receivers.count >= WELL.0 && executions >= WELL.1 {
+    if receivers.magnitude() >= WELL.0 && executions >= WELL.1 {
         let is_very = lines <= VERY_WELL.0 && executions >= VERY_WELL.1;
         return Some(if is_very { Pattern::VeryWellTested } else { Pattern::WellTested });
     }
@@ -162,7 +162,7 @@ mod tests {
         let mut builder = builder(&all.iter().map(|case| (site(case), case.3)).collect::<Vec<_>>());
         for (name, .., receivers) in all {
             let method = Identity::new(&format!("a::Scene::{name}"), "src/lib.rs", 1);
-            let receivers = receivers.map(|(count, is_least)| Receivers { count, is_least });
+            let receivers = receivers.map(|(count, is_least)| Receivers { count, is_least, places: 0 });
             builder.profile(&method).expect("the method is there").receivers = receivers;
         }
         let program = builder.build();

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use metaspy_core::Selector;
 
 use super::{Constants, Example, Run, TRUST, by_test, constants, is_cache, patterns, test_command};
-use crate::program::{Edge, Element, MethodProfile, Of, Profiles, Program, Ratio};
+use crate::program::{Edge, Element, MethodProfile, Of, Profiles, Program, Ratio, Receivers};
 use crate::rows;
 use crate::table::{Column, Table, Top};
 use crate::text::{counted, duration, grouped, percent};
@@ -85,6 +85,11 @@ fn branch(element: &Element) -> String {
     }
 }
 
+/// The places of objects that only an address identifies.
+fn places(receivers: Receivers) -> String {
+    if receivers.places == 0 { "–".to_owned() } else { grouped(receivers.places) }
+}
+
 /// The numbers of each method, and blanks for other rows.
 fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<String> {
     let cells = |of: &dyn Fn(&Element) -> String| -> Vec<String> {
@@ -97,6 +102,9 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
     let mut columns = vec![Column::numbers("executions", cells(&|it| grouped(it.measure.count))).at_least(14)];
     if profiles.has_coverage() {
         columns.push(Column::numbers("receivers", cells(&|it| it.receivers.to_string())));
+        if rows.iter().flatten().any(|element| element.receivers.places > 0) {
+            columns.push(Column::numbers("places", cells(&|it| places(it.receivers))));
+        }
         columns.push(Column::numbers("tests", profile(&|profile| profile.test_count().to_string())));
     }
     if profiles.has_calls() {
@@ -283,7 +291,7 @@ mod tests {
             (woven("a::b", "Scene::Layout::measure", "type=Scene trait=Layout"), 1_200),
         ]);
         let profile = builder.profile(&method("b::Scene::Layout::measure")).expect("it is there");
-        profile.receivers = Some(Receivers { count: 100, is_least: true });
+        profile.receivers = Some(Receivers { count: 100, is_least: true, places: 0 });
         profile.tests.insert("t".into());
         let program = builder.build();
         let mut run = Run { program, ..Run::default() };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metaspy_core::method_profilers::Facts;
-use metaspy_core::store::{self, DetailLevel, Filter, RecordedKind, Scope, Value};
+use metaspy_core::store::{self, DetailLevel, Filter, RecordedKind, RecordedSite, Scope, Value};
 use metaspy_core::{SiteKind, Store, Subject};
 
 use super::By;
@@ -135,7 +135,7 @@ impl Side {
         }
         if matches!(by, By::Site | By::Method) {
             let skipped = store.sites().iter().filter(|site| site.skipped.is_some());
-            self.unobserved.extend(skipped.map(|site| Identity::Path(site.path.clone())));
+            self.unobserved.extend(skipped.map(|site| Identity::Path(site.path_with_arguments())));
         }
         self.add_sources(store);
         self.is_timed &= is_timed;
@@ -144,7 +144,7 @@ impl Side {
 
     fn add_sources(&mut self, store: &Store) {
         for site in store.sites() {
-            let Some(thing) = self.things.get_mut(&Identity::Path(site.path.clone())) else { continue };
+            let Some(thing) = self.things.get_mut(&Identity::Path(site.path_with_arguments())) else { continue };
             let source = |facts: Facts| {
                 let (first, last) = facts.lines;
                 Source::new(&site.path, facts.fingerprint, (last + 1).saturating_sub(first))
@@ -251,7 +251,12 @@ fn identity(store: &Store, row: &Row) -> (Identity, String) {
     match &row.key {
         // The free functions of a module have the path of the module.
         Key::Site(_) if row.part.is_some() => (Identity::Path(label()), label()),
-        Key::Site(path) => (Identity::Path(path.clone()), path.clone()),
+        // Without the line, which a change above the function moves.
+        Key::Site(path) => {
+            let site = row.site_id.and_then(|id| store.site(id));
+            let path = site.map_or_else(|| path.clone(), RecordedSite::path_with_arguments);
+            (Identity::Path(path.clone()), path)
+        }
         Key::Subject(key) => {
             let kind = row.kind.clone().unwrap_or_default();
             match store.kinds().any(|it| it.place && RecordedKind::whole_name(it) == kind) {

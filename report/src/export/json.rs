@@ -104,6 +104,7 @@ fn method(run: &Run, keys: &Keys, element: &Element, method: &Method) -> Value {
         "counted": method.is_counted(),
         "executions": run.processes.is_some().then_some(element.measure.count),
         "receivers": (!receivers.is_unknown()).then_some(receivers.count),
+        "places": Some(receivers.places).filter(|places| *places > 0),
         "receivers_exact": run.is_exact() && !receivers.is_least && !receivers.is_unknown(),
         "returns": profile.returns.map(|returned| returned.word()),
         "tests": profile.tests,

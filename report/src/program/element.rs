@@ -9,7 +9,7 @@ use metaspy_core::{SiteId, Store};
 
 use super::method::Method;
 use super::ratio::Ratio;
-use crate::text::grouped;
+use crate::text::{counted, grouped};
 
 /// The identity of an element. It stays the same when the recording is read again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,19 +44,41 @@ pub enum Of {
     Method(Option<Box<Facts>>),
 }
 
-/// The number of distinct objects that calls were about.
+/// The distinct objects that calls were about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Receivers {
-    /// The number; 0 if objects cannot be distinguished, as values without size and values that are moved.
+    /// The number of objects with an identity; 0 if none is known, as with values that are moved or have no size.
     pub count: u64,
-    /// True if there may be more: some objects share a row, or an address was their only identity.
+    /// True if there may be more: some objects share a row, or have no identity but a place.
     pub is_least: bool,
+    /// The places of objects that only an address identifies. This is no bound of their number: a value that moves has
+    /// several, and several values have one after the other.
+    pub places: u64,
 }
 
 impl Receivers {
-    /// True if nothing is known of the objects.
+    /// True if the number of objects is not known.
     pub fn is_unknown(self) -> bool {
         self.count == 0
+    }
+
+    /// The order of magnitude, for pictures and patterns: objects, and places where there is nothing better.
+    pub fn magnitude(self) -> u64 {
+        self.count.saturating_add(self.places)
+    }
+
+    /// As a phrase: `≥3 receivers`, or `receivers n/a (21 places)`.
+    pub fn phrase(self) -> String {
+        match self.count {
+            0 => format!("receivers {}", self.with_places()),
+            1 => format!("{self} receiver"),
+            _ => format!("{self} receivers"),
+        }
+    }
+
+    /// The objects, and the places if that is all that is known of some: `n/a (21 places)`.
+    pub fn with_places(self) -> String {
+        if self.places == 0 { self.to_string() } else { format!("{self} ({})", counted(self.places, "place")) }
     }
 }
 
@@ -179,10 +201,11 @@ impl Element {
         self.methods > 0 && self.ran == 0 && !self.is_unresolved()
     }
 
-    /// True for a method that ran on objects that cannot be distinguished.
+    /// True for what ran on objects that cannot be distinguished.
     pub fn has_unknown_receivers(&self) -> bool {
         let takes_self = matches!(&self.of, Of::Method(Some(facts)) if facts.self_kind != SelfKind::None);
-        takes_self && self.measure.count > 0 && self.receivers.is_unknown()
+        let ran_on_objects = takes_self && self.measure.count > 0 || self.receivers.places > 0;
+        ran_on_objects && self.receivers.is_unknown()
     }
 
     /// The ticks in which at least one of its calls was open; `None` if that is not known.

@@ -10,7 +10,6 @@ use metaspy_core::store::{Column, KeyKind, Profile, ProfileTable, RowKey, Value}
 use metaspy_core::{SiteId, Store};
 
 use super::builder::Builder;
-use super::element::Receivers;
 use super::method::{Edge, MethodProfile, Returned};
 
 /// The profile of executed instructions, which callgrind counted.
@@ -140,11 +139,16 @@ impl Builder {
             let receivers = table.value(row.key, "receivers");
             let is_by_address =
                 matches!(table.value(row.key, "identity"), Value::Choice(word) if word == TestCoverage::ADDRESS);
-            if let Some(count) = receivers.number() {
+            if let Some(number) = receivers.number() {
                 // Objects of different processes are different objects.
-                let before = profile.receivers.unwrap_or_default();
-                let is_least = before.is_least || is_by_address || matches!(receivers, Value::AtLeast(_));
-                profile.receivers = Some(Receivers { count: before.count + count, is_least });
+                let mut all = profile.receivers.unwrap_or_default();
+                all.is_least |= is_by_address || matches!(receivers, Value::AtLeast(_));
+                if is_by_address {
+                    all.places += number;
+                } else {
+                    all.count += number;
+                }
+                profile.receivers = Some(all);
             }
             if let Value::Choice(word) = table.value(row.key, "returns") {
                 let returned = Returned::from_word(&word);

@@ -9,7 +9,7 @@ use super::element::{Element, Receivers};
 
 /// Counts the objects of a recording, for the elements around a method as well: an object counts once in each element.
 ///
-/// An address does not identify an object for long, so the number of addresses is a lower bound.
+/// An address does not identify an object: values move, and memory is used again. So places are counted apart.
 pub fn count(
     elements: &mut [Element],
     places: &HashMap<SiteId, usize>,
@@ -43,7 +43,12 @@ pub fn count(
         // The elements around one that was counted were counted, too.
         while let Some(place) = at.filter(|&place| counted[place] != number) {
             counted[place] = number;
-            elements[place].receivers.count += 1;
+            let receivers = &mut elements[place].receivers;
+            if is_place(subject.kind) {
+                receivers.places += 1;
+            } else {
+                receivers.count += 1;
+            }
             at = elements[place].under;
         }
     }
@@ -54,7 +59,7 @@ pub fn count(
 struct Within {
     /// The methods whose receivers were counted.
     methods: u32,
-    /// The receivers of the method with the most; a lower bound if those of any method are one, or unknown.
+    /// The most receivers of a method, and the most places; lower bounds if those of any method are one, or unknown.
     most: Receivers,
     /// True if a profiler counted objects that the union lacks.
     is_apart: bool,
@@ -69,7 +74,7 @@ pub fn complete(elements: &mut [Element]) {
         let Some(method) = &elements[at].method else { continue };
         let tallied = elements[at].receivers;
         let known = match method.profile.receivers {
-            Some(profiled) if profiled.is_least && tallied.count >= profiled.count => tallied,
+            Some(profiled) if profiled.is_least && tallied.magnitude() >= profiled.magnitude() => tallied,
             Some(profiled) => profiled,
             None => tallied,
         };
@@ -78,9 +83,10 @@ pub fn complete(elements: &mut [Element]) {
         let mut around = elements[at].under;
         while let Some(place) = around {
             let all = &mut within[place];
-            all.methods += u32::from(!known.is_unknown());
+            all.methods += u32::from(known.magnitude() > 0);
             all.is_apart |= known != tallied;
             all.most.count = all.most.count.max(known.count);
+            all.most.places = all.most.places.max(known.places);
             all.most.is_least |= known.is_least || is_unknown;
             around = elements[place].under;
         }
@@ -92,6 +98,7 @@ pub fn complete(elements: &mut [Element]) {
             1 => all.most,
             _ => Receivers {
                 count: union.count.max(all.most.count),
+                places: union.places.max(all.most.places),
                 is_least: union.is_least || all.most.is_least || all.is_apart,
             },
         };
@@ -129,8 +136,15 @@ mod tests {
     }
 
     #[test]
-    fn an_address_may_have_been_several_objects() {
-        check(&[(3, 9, 5)], &[("a", 1, true), ("(functions)", 1, true), ("frame", 1, true)]);
+    fn an_address_is_no_object() {
+        check(&[(3, 9, 5), (3, 9, 6)], &[("a", 0, true), ("(functions)", 0, true), ("frame", 0, true)]);
+        // What is known beside it is a lower bound.
+        check(&[(3, 9, 5), (3, 1, 5)], &[("a", 1, true), ("(functions)", 1, true), ("frame", 1, true)]);
+        let moved = Receivers { is_least: true, places: 21, ..Receivers::default() };
+        assert_eq!(
+            (moved.to_string(), moved.with_places(), moved.magnitude()),
+            ("n/a".into(), "n/a (21 places)".into(), 21)
+        );
     }
 
     #[test]
@@ -161,7 +175,7 @@ mod tests {
         for (path, _, count) in methods.iter().filter(|(.., count)| *count > 0) {
             let method = Identity::new(&format!("a::{path}"), "src/lib.rs", 1);
             let profile = builder.profile(&method).expect("the method is there");
-            profile.receivers = Some(Receivers { count: *count, is_least: false });
+            profile.receivers = Some(Receivers { count: *count, ..Receivers::default() });
         }
         let program = builder.build();
         let parts = program.elements.iter().filter(|element| element.method.is_none());

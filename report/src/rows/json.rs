@@ -124,6 +124,7 @@ struct PartOut {
     covered_types: u32,
     receivers: Option<u64>,
     receivers_exact: bool,
+    places: Option<u64>,
     lines: u64,
     complexity: Option<u32>,
 }
@@ -138,6 +139,7 @@ impl PartOut {
             covered_types: part.ratio.covered_types,
             receivers: (!part.receivers.is_unknown()).then_some(part.receivers.count),
             receivers_exact: !part.receivers.is_least && !part.receivers.is_unknown(),
+            places: Some(part.receivers.places).filter(|places| *places > 0),
             lines: part.lines,
             complexity: part.complexity,
         }

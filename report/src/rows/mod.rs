@@ -8,9 +8,9 @@ mod profiles;
 mod sort;
 pub mod text;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use metaspy_core::store::{Filter, Measure, RecordedKind, Scope, Shares, Totals};
+use metaspy_core::store::{Filter, Measure, RecordedKind, RecordedSite, Scope, Shares, Totals};
 use metaspy_core::{SiteId, Store, Subject, store};
 
 use crate::program::{Ratio, Receivers};
@@ -127,6 +127,8 @@ pub struct Row {
     pub key: Key,
     /// The path of the site of a subject, if the rows are about both.
     pub site: Option<String>,
+    /// The site, if the row is about one.
+    pub site_id: Option<SiteId>,
     /// Its name: the label of the subject, or the last part of the path of the site.
     pub label: Option<String>,
     /// The word for calls of it that failed: `none` or `err` if they are those of one site with such a return type.
@@ -160,7 +162,8 @@ pub struct Part {
 /// The item of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The path of a site, a type or a package. Free functions have the path of their module.
+    /// The path of a site, a type or a package. Free functions have the path of their module. Sites of one path have type
+    /// arguments in theirs, or their file and line behind it.
     Site(String),
     /// The key of a subject.
     Subject(u64),
@@ -215,6 +218,7 @@ impl Report {
         if top.is_all() {
             rows.extend(silent);
         }
+        distinguish(store, &mut rows);
         let shares = tally.shares();
         let (has_others, shared) = (tally.rows.iter().any(store::TallyRow::is_others), tally.shared);
         Report { shared, has_others, ..Report::of_rows(store, by, rows, tally.exact, shares, never) }
@@ -298,12 +302,37 @@ fn silent_in_no_order(store: &Store, profiles: &Profiles, by: By, seen: &[store:
     }
 }
 
+/// The path of a site as its row shows it.
+fn path(store: &Store, site: SiteId) -> String {
+    store.site(site).map_or_else(|| store.site_path(site).to_owned(), RecordedSite::path_with_arguments)
+}
+
+/// Sites that still share a path, as functions in the bodies of two others may, are told apart by their file and line.
+fn distinguish(store: &Store, rows: &mut [Row]) {
+    let mut uses: HashMap<String, u32> = HashMap::new();
+    let of_sites = |row: &Row| row.site_id.and_then(|id| store.site(id));
+    for row in rows.iter().filter(|row| of_sites(row).is_some()) {
+        if let Key::Site(path) = &row.key {
+            *uses.entry(path.clone()).or_default() += 1;
+        }
+    }
+    for row in rows {
+        let Some(site) = of_sites(row) else { continue };
+        if let Key::Site(path) = &mut row.key
+            && uses.get(path).is_some_and(|uses| *uses > 1)
+        {
+            *path = format!("{path}@{}:{}", site.file, site.lines.0);
+        }
+    }
+}
+
 fn site_row(store: &Store, profiles: &Profiles, site: Option<SiteId>, measure: Measure) -> Row {
     let Some(id) = site else { return Row::new(Key::None, measure) };
-    let path = store.site_path(id).to_owned();
+    let path = path(store, id);
     let label = Some(short_path(&path).to_owned());
     let kind = store.site(id).map(|site| site.kind.name().to_owned());
     Row {
+        site_id: site,
         label,
         kind,
         failure: failure(store, id),
@@ -330,7 +359,7 @@ fn cause_row(store: &Store, profiles: &Profiles, row: &store::TallyRow, left: &s
 fn sender_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -> Row {
     match row.site {
         Some(site) if ![store::NO_CAUSE, store::REMOTE_CAUSE].contains(&site) => {
-            let site = Some(store.site_path(site).to_owned());
+            let site = Some(path(store, site));
             Row { site, profiles: Values::new(), ..subject_row(store, profiles, row.subject, row.measure) }
         }
         _ => cause_row(store, profiles, row, "cause left the window"),
@@ -355,7 +384,7 @@ fn failure(store: &Store, site: SiteId) -> &'static str {
 }
 
 fn site_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -> Row {
-    let site = row.site.map(|id| store.site_path(id).to_owned());
+    let site = row.site.map(|id| path(store, id));
     let values = row.site.zip(row.subject).map_or_else(Values::new, |(site, subject)| profiles.of_both(site, subject));
     let failure = row.site.map_or("failed", |id| failure(store, id));
     Row { site, failure, profiles: values, ..subject_row(store, profiles, row.subject, row.measure) }
@@ -367,6 +396,7 @@ impl Row {
         Row {
             key,
             site: None,
+            site_id: None,
             label: None,
             failure: "failed",
             kind: None,

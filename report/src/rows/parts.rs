@@ -52,6 +52,7 @@ fn row(store: &Store, element: &Element, is_all: bool) -> Row {
         failure: "failed",
         key: Key::Site(path),
         site: None,
+        site_id: None,
         label: Some(label),
         kind,
         measure: element.measure,

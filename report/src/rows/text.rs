@@ -257,6 +257,9 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
         let part = |of: &dyn Fn(&Part) -> String| cells(&|row| row.part.as_ref().map_or(String::new(), of));
         columns.push(Column::numbers("ran", part(&ran)).at_least(9));
         columns.push(Column::numbers("receivers", part(&|part| part.receivers.to_string())).at_least(10));
+        if rows.iter().any(|row| row.part.as_ref().is_some_and(|part| part.receivers.places > 0)) {
+            columns.push(Column::numbers("places", part(&|part| grouped(part.receivers.places))));
+        }
     }
     let times = TIMES.into_iter().filter(|time| rows.iter().any(|row| (time.of)(row, store).is_some()));
     for Time { title, of, sign, share: share_of } in times {

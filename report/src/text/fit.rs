@@ -2,6 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::separators;
+
 /// Columns that a text takes.
 pub fn width(text: &str) -> usize {
     text.width()
@@ -34,7 +36,7 @@ pub fn shorten_file(file: &str, columns: usize) -> String {
 fn shorten_segments(path: &str, between: &str, columns: usize) -> String {
     let mut rest = path;
     while width(rest) + if rest.len() < path.len() { 1 + between.len() } else { 0 } > columns {
-        match rest.find(between) {
+        match separators(rest, between).next() {
             Some(at) => rest = &rest[at + between.len()..],
             None => return shorten(rest, columns),
         }

@@ -31,13 +31,28 @@ pub fn outcomes(measure: &Measure, failure: &'static str, before: &str) -> Strin
 ///
 /// A type's name starts with a capital; a free function stands alone.
 pub fn short_path(path: &str) -> &str {
-    let Some(last) = path.rfind("::") else { return path };
-    let before = &path[..last];
-    let parent = before.rfind("::").map_or(0, |at| at + 2);
-    match before[parent..].chars().next() {
+    let mut ends = separators(path, "::");
+    let Some(last) = ends.next_back() else { return path };
+    let parent = ends.next_back().map_or(0, |at| at + 2);
+    match path[parent..last].chars().next() {
         Some(first) if first.is_uppercase() => &path[parent..],
         _ => &path[last + 2..],
     }
+}
+
+/// Where the segments of a path are separated. Type arguments are a part of their segment.
+fn separators<'p>(path: &'p str, between: &'p str) -> std::vec::IntoIter<usize> {
+    let mut depth = 0_usize;
+    let mut found = Vec::new();
+    for (at, letter) in path.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' if !path[..at].ends_with('-') => depth = depth.saturating_sub(1),
+            _ if depth == 0 && path[at..].starts_with(between) => found.push(at),
+            _ => {}
+        }
+    }
+    found.into_iter()
 }
 
 /// The last segment of a path: `measure` of `page::scene::Scene::measure`.
@@ -63,6 +78,7 @@ mod tests {
         assert_eq!(short_path("page::scene::Scene::measure"), "Scene::measure");
         assert_eq!(short_path("page::scene::measure"), "measure");
         assert_eq!(short_path("measure"), "measure");
+        assert_eq!(short_path("rope::Slice::PartialEq<a::Text>::eq"), "PartialEq<a::Text>::eq");
         assert_eq!(last_segment("page::Scene::measure"), "measure");
         assert_eq!(["page::NodeId", "Tree<page::T>", "<T>", "node"].map(short_type), ["NodeId", "Tree", "<T>", "node"]);
     }

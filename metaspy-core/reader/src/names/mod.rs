@@ -60,6 +60,13 @@ impl RecordedSite {
         Some((module, self.path[module.len()..].strip_prefix("::")?))
     }
 
+    /// The path with the type arguments of its `impl`, which other sites of the same path do not have.
+    pub fn path_with_arguments(&self) -> String {
+        // Only these facts differ from the path, and a recording has many sites.
+        let facts = self.facts.contains("args=").then(|| self.facts()).flatten();
+        facts.map_or_else(|| self.path.clone(), |facts| facts.path_with_arguments())
+    }
+
     /// The word for a call of it that failed: `none`, `err`, or `failed` if its return type is not known.
     pub fn failure(&self) -> &'static str {
         Returns::of_words(&self.facts).failure()

@@ -106,7 +106,7 @@ fn counts(store: &Store, element: &Element) -> String {
     text.push_str(&outcomes(measure, failure, ", "));
     let receivers = element.receivers;
     if element.has_unknown_receivers() {
-        text.push_str("   receivers n/a");
+        text.push_str(&format!("   {}", receivers.phrase()));
     } else if !receivers.is_unknown() || receivers.is_least {
         let sign = if receivers.is_least { "≥ " } else { "" };
         text.push_str(&format!("   on {sign}{}", counted(receivers.count, "receiver")));
