@@ -11,6 +11,15 @@ pub enum SampleError {
     NotPermitted(Option<i32>),
     /// The kernel has no software clock to sample by, or this system has none.
     NotSupported,
+    /// The process is another user's.
+    OtherUser {
+        /// The process.
+        pid: u32,
+        /// Its user.
+        user: u32,
+    },
+    /// The process lets only root observe it.
+    Protected(u32),
     /// Only signals in the program can do this, and the program contains nothing of metaspy.
     NotInProgram,
     /// No processor is known.
@@ -41,6 +50,27 @@ impl SampleError {
             _ => SampleError::System(error),
         }
     }
+
+    /// Why a process forbids to be sampled; `None` if it does not itself.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_process(pid: u32) -> Option<SampleError> {
+        use std::os::unix::fs::MetadataExt;
+        let user = *users("self")?.first()?;
+        if let Some(&other) = users(&pid.to_string())?.iter().find(|&&other| other != user) {
+            return Some(SampleError::OtherUser { pid, user: other });
+        }
+        // Files in `/proc` of a process that cannot be observed are root's.
+        let is_root_s = std::fs::metadata(format!("/proc/{pid}/maps")).ok()?.uid() != user;
+        is_root_s.then_some(SampleError::Protected(pid))
+    }
+}
+
+/// The users of a process: real, effective and saved.
+#[cfg(target_os = "linux")]
+fn users(process: &str) -> Option<Vec<u32>> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    Some(users.split_whitespace().take(3).filter_map(|user| user.parse().ok()).collect())
 }
 
 /// The kernel's setting of who may sample.
@@ -59,10 +89,19 @@ impl fmt::Display for SampleError {
                  metaspy's feature `sample` is sampled without it"
             ),
             SampleError::NotPermitted(_) => f.write_str(
-                "the kernel refuses to sample. The process belongs to another user, or a container forbids the system \
-                 call: run this command as its user or as root, and start the container with `--cap-add PERFMON` and a \
+                "the kernel refuses to sample, as a container does that forbids the system call: run this command as root, \
+                 and start the container with `--cap-add PERFMON` and a \
                  seccomp profile that permits `perf_event_open`. A program with metaspy's feature `sample` is sampled \
                  without it",
+            ),
+            SampleError::OtherUser { pid, user } => write!(
+                f,
+                "process {pid} belongs to another user, whose number is {user}: run this command as that user or as root"
+            ),
+            SampleError::Protected(pid) => write!(
+                f,
+                "process {pid} lets only root observe it, because its program changes its user, has capabilities or asked for \
+                 it: run this command as root"
             ),
             SampleError::NotSupported => f.write_str(
                 "this system has no perf events to sample by. Sampling needs Linux on x86-64 or 64-bit ARM, with \

@@ -113,6 +113,43 @@ fn a_program_that_fails_ends_the_command_with_1() {
     assert!(out.contains("exit status: 3"), "{out}");
 }
 
+#[test]
+fn a_sampler_that_is_killed_leaves_nothing_behind_the_next_one() {
+    let directory = fixture::directory();
+    let left = || std::fs::read_dir(&directory).expect("it is there").flatten().map(|entry| entry.file_name());
+    let of_samplers = || left().filter(|name| name.to_string_lossy().starts_with("metaspy-code-")).count();
+    let mut command = metaspy(&["sample", "--", "sh", "-c", "echo begun; read line"]);
+    command.env("TMPDIR", &directory).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut run = command.spawn().expect("it starts");
+    let mut line = String::new();
+    let out = run.stdout.take().expect("it is a pipe");
+    BufReader::new(out).read_line(&mut line).expect("the program prints text");
+    assert_eq!((&*line, of_samplers()), ("begun\n", 1));
+    let input = run.stdin.take();
+    run.kill().and_then(|()| run.wait()).expect("it still runs");
+    // The program reads the end of its input now.
+    drop(input);
+    assert_eq!(of_samplers(), 1, "nobody could remove it");
+    metaspy(&["sample", "--", "true"]).env("TMPDIR", &directory).output().expect("it starts");
+    assert_eq!(of_samplers(), 0);
+}
+
+#[test]
+fn a_process_of_another_user_is_the_reason_for_a_refusal() {
+    use std::os::unix::process::CommandExt;
+    let mut command = metaspy(&["sample", "--pid", &std::process::id().to_string(), "--seconds", "1"]);
+    // Only root can become another user, and the program may be where nobody else can read it.
+    let Ok(run) = command.uid(65_534).gid(65_534).output() else {
+        return println!("SKIPPED: drop-privileges: only root can become another user");
+    };
+    let error = String::from_utf8_lossy(&run.stderr);
+    if error.contains("no perf events") {
+        return println!("SKIPPED: sampling: {error}");
+    }
+    assert!(run.status.code() == Some(2) && error.contains("belongs to another user"), "{error}");
+    assert!(!error.contains("feature"), "{error}");
+}
+
 /// The layout story, recorded into a file, as a command line.
 #[cfg(feature = "demo")]
 fn story<'a>(file: &'a str, events: &'a str) -> [&'a str; 6] {

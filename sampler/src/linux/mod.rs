@@ -1,6 +1,7 @@
 //! The sampler of Linux: the kernel or signals take the samples, and this process unwinds their stacks.
 
 mod back_end;
+mod code_dumps;
 mod collect;
 mod perf;
 mod priority;

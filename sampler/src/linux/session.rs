@@ -15,6 +15,7 @@ use metaspy_reader::Store;
 use crate::RING_VARIABLE;
 use crate::error::SampleError;
 use crate::linux::back_end::BackEnd;
+use crate::linux::code_dumps::CodeDumps;
 use crate::linux::collect::Collector;
 use crate::linux::collect::process::threads;
 use crate::linux::perf::record::Record;
@@ -84,7 +85,12 @@ impl Chosen {
             },
             _ => None,
         };
-        Ok(Chosen { back_end: Box::new(timer()?), refused })
+        match (timer(), refused) {
+            (Ok(timer), refused) => Ok(Chosen { back_end: Box::new(timer), refused }),
+            // There is no other way, so what forbids the better one is the reason.
+            (Err(SampleError::NotInProgram), Some(refused)) => Err(refused),
+            (Err(error), _) => Err(error),
+        }
     }
 
     /// The run that it has sampled.
@@ -153,25 +159,6 @@ fn sample_command(words: &[OsString], options: &Options, watched: &Watched) -> R
     })
 }
 
-/// A directory for what the programs register of the code that they make. Dropping it removes it.
-struct CodeDumps(PathBuf);
-
-impl CodeDumps {
-    /// None if the user has chosen one, or if none can be made.
-    fn new() -> Option<CodeDumps> {
-        use std::os::unix::fs::DirBuilderExt;
-        let path = std::env::temp_dir().join(format!("metaspy-code-{}", std::process::id()));
-        let is_chosen = std::env::var_os("METASPY_CODE_MAP").is_some();
-        (!is_chosen && fs::DirBuilder::new().mode(0o700).create(&path).is_ok()).then_some(CodeDumps(path))
-    }
-}
-
-impl Drop for CodeDumps {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Opens the events, starts the program, and waits for its end.
 ///
 /// Events belong to the thread that opens them. Its child inherits them before it runs, so nothing is missed, and they
@@ -191,7 +178,7 @@ fn start(
     };
     let chosen = Chosen::new(options, || Perf::open_for_children(options), timer)?;
     command.args(words.get(1..).unwrap_or_default());
-    command.envs(dumps.map(|dumps| ("METASPY_CODE_MAP", &dumps.0)));
+    command.envs(dumps.map(|dumps| ("METASPY_CODE_MAP", dumps.path())));
     if options.output == Output::StandardError {
         command.stdout(io::stderr());
     }
@@ -235,7 +222,10 @@ pub fn sample_process(
 
 /// Opens the events of all threads of a process.
 fn join(pid: u32, options: &Options, collector: &mut Collector) -> Result<Perf, SampleError> {
-    let mut perf = Perf::open(options, pid, Begin::Now)?;
+    let mut perf = Perf::open(options, pid, Begin::Now).map_err(|error| match error {
+        SampleError::NotPermitted(_) => SampleError::of_process(pid).unwrap_or(error),
+        error => error,
+    })?;
     // What is mapped from now on comes as a record.
     collector.add_running(pid);
     let (mut seen, mut records) = (HashSet::from([pid]), Vec::new());
