@@ -120,6 +120,23 @@ fn generated_code_in_a_pid_namespace_has_the_names_of_its_map() {
 }
 
 #[test]
+fn a_program_in_a_file_without_a_path_has_its_own_names() {
+    use std::os::fd::{AsRawFd, FromRawFd};
+    // SAFETY: the name is a C string; the result is a new descriptor or an error.
+    let memory = unsafe { libc::memfd_create(c"app".as_ptr(), libc::MFD_CLOEXEC) };
+    assert!(memory >= 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: the descriptor is new, and nothing else closes it.
+    let written = unsafe { fs::File::from_raw_fd(memory) };
+    let path = |file: &fs::File| PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
+    fs::write(path(&written), fs::read(build("shares", &[])).expect("it was built")).expect("memory has room");
+    // What is open for writing cannot be executed.
+    let program = fs::File::open(path(&written)).expect("it is open");
+    drop(written);
+    let Some(profile) = profile_of(&command(&path(&program), &["60"]), &Options::default()) else { return };
+    assert_named(&profile);
+}
+
+#[test]
 fn debug_information_beside_the_program_is_found_by_its_link() {
     let directory = directory("apart");
     let (program, apart) = (copy(&directory), directory.join("app.debug"));

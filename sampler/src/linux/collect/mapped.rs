@@ -11,7 +11,7 @@ use memmap2::Mmap;
 use metaspy_reader::files;
 
 use crate::code_file::Missing;
-use crate::linux::collect::process::mapping;
+use crate::linux::collect::process::{self, mapping};
 use crate::linux::perf::record::Map;
 
 /// What the kernel writes behind the path of a file that has none any more.
@@ -24,8 +24,8 @@ const REMOVED: &[u8] = b" (deleted)";
 ///
 /// If none of them leads to this file.
 pub fn open(map: &Map, path: &Path) -> Result<File, Missing> {
-    let (pid, end) = (map.pid, map.start.saturating_add(map.length));
-    let links = [format!("/proc/{pid}/map_files/{:x}-{end:x}", map.start), format!("/proc/{pid}/exe")];
+    let pid = map.pid;
+    let links = [link(map), PathBuf::from(format!("/proc/{pid}/exe"))];
     let paths = [in_root(pid, path), path.to_owned()];
     let mut missing = Missing::Removed;
     for path in paths.iter().rev() {
@@ -35,7 +35,7 @@ pub fn open(map: &Map, path: &Path) -> Result<File, Missing> {
             Err(_) => {}
         }
     }
-    for path in links.map(PathBuf::from).into_iter().chain(paths) {
+    for path in links.into_iter().chain(paths) {
         match files::open(&path) {
             Ok(file) if is_mapped(&file, map) => return Ok(file),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && is_of(&path, map) => {
@@ -44,7 +44,16 @@ pub fn open(map: &Map, path: &Path) -> Result<File, Missing> {
             _ => {}
         }
     }
-    Err(missing)
+    // The mapping may have become smaller.
+    let is_same = |other: &Map| other.inode == map.inode && other.device == map.device;
+    let other = process::mappings(pid).into_iter().find(is_same);
+    other.and_then(|other| files::open(&link(&other)).ok()).filter(|file| is_mapped(file, map)).ok_or(missing)
+}
+
+/// The kernel's link to the file of a mapping.
+fn link(map: &Map) -> PathBuf {
+    let end = map.start.saturating_add(map.length);
+    PathBuf::from(format!("/proc/{}/map_files/{:x}-{end:x}", map.pid, map.start))
 }
 
 /// The path of a mapping without the mark of a file that was removed.
@@ -74,8 +83,7 @@ fn is_of(path: &Path, map: &Map) -> bool {
 /// files, so a file with others is mapped here to compare.
 fn is_mapped(file: &File, map: &Map) -> bool {
     let is_same = |device, inode| inode == map.inode && device == map.device;
-    map.inode == 0
-        || file.metadata().is_ok_and(|of| is_same(of.dev(), of.ino()))
+    file.metadata().is_ok_and(|of| is_same(of.dev(), of.ino()))
         || own_mapping(file).is_some_and(|own| is_same(own.device, own.inode))
 }
 

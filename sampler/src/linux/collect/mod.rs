@@ -8,7 +8,7 @@ mod modules;
 pub mod process;
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use metaspy_reader::Store;
@@ -165,8 +165,11 @@ impl Collector {
         let process = self.processes.entry(map.pid).or_insert_with(|| Process::read(map.pid, modules));
         process.map(map, modules);
         // The first code that a new program maps is its own.
-        if map.is_code && process::is_file(&map.path) && self.executing.remove(&map.pid) {
-            let program = modules.number(map);
+        if map.is_code
+            && self.executing.contains(&map.pid)
+            && let Some(program) = modules.module(map).filter(|_| map.path != Path::new(crate::vdso::NAME))
+        {
+            self.executing.remove(&map.pid);
             modules.set_program(program);
         }
     }

@@ -51,17 +51,28 @@ pub struct Modules {
 }
 
 impl Modules {
-    /// The number of the file of a mapping. It is opened and read when it is first seen.
-    pub fn number(&mut self, map: &Map) -> u32 {
+    /// The number of the file of a mapping; `None` for memory in which a program makes code.
+    pub fn module(&mut self, map: &Map) -> Option<u32> {
+        if process::is_memory_file(&map.path) {
+            let number = self.number(map);
+            return self.image(number).map(|_| number);
+        }
+        let is_module = process::is_file(&map.path) || map.path == Path::new(vdso::NAME);
+        is_module.then(|| self.number(map))
+    }
+
+    /// The number of a file. It is opened and read when it is first seen.
+    fn number(&mut self, map: &Map) -> u32 {
         let path = mapped::unmarked(map);
         let key = Key { path, device: map.device, inode: map.inode };
         if let Some(&number) = self.numbers.get(&key) {
             return number;
         }
-        let (mut file, mut image) = (CodeFile::AtPath, None);
+        let mut file = CodeFile::AtPath;
+        let image;
         if key.path == Path::new(vdso::NAME) {
             image = Image::vdso();
-        } else if process::is_file(&key.path) {
+        } else {
             file = self.open(map, &key.path);
             image = file.readable(&key.path).ok().and_then(|path| Image::read(&path));
         }

@@ -71,11 +71,11 @@ impl Process {
         if !map.is_code {
             return;
         }
-        if !is_file(&map.path) && map.path != Path::new(crate::vdso::NAME) {
-            self.mappings.insert(map.start, Mapping { end, module: None, bias: 0 });
+        let module = modules.module(map);
+        let Some(number) = module else {
+            self.mappings.insert(map.start, Mapping { end, module, bias: 0 });
             return;
-        }
-        let number = modules.number(map);
+        };
         let bias = modules.image(number).and_then(|image| image.bias(map.start, map.offset));
         // Without an image the place in the file is all that is known.
         let bias = bias.unwrap_or_else(|| map.start.wrapping_sub(map.offset));
@@ -170,9 +170,15 @@ fn unwind_registers([fp, lr, sp, pc]: [u64; 4]) -> (u64, u64, UnwindRegsNative) 
 
 /// False for the names that the kernel gives to memory without a file, where programs make code.
 pub fn is_file(path: &Path) -> bool {
-    const NO_FILES: [&str; 5] = ["//", "/dev/zero", "/memfd:", "/SYSV", "/anon_hugepage"];
+    const NO_FILES: [&str; 4] = ["//", "/dev/zero", "/SYSV", "/anon_hugepage"];
     path.is_absolute()
+        && !is_memory_file(path)
         && !NO_FILES.iter().any(|start| path.as_os_str().as_encoded_bytes().starts_with(start.as_bytes()))
+}
+
+/// True for the name of a file in memory, which is a program or holds code that a program makes.
+pub fn is_memory_file(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
 }
 
 /// The threads that a process has now.
