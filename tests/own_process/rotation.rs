@@ -34,12 +34,13 @@ fn turns() {
     let dir = path.parent().expect("it is in a directory");
     let deadline = Instant::now() + Duration::from_secs(60);
     let files = if std::env::var_os("MANY_FILES").is_some() { FILES } else { 1 };
+    let at_least = std::env::var("AT_LEAST").map_or(0, |calls| calls.parse().expect("it is a number"));
     let turn = || {
         let mut calls = 0;
         loop {
             (0..BURST).for_each(|_| Wheel.turn());
             calls += BURST;
-            if recordings(dir).len() >= files || Instant::now() > deadline {
+            if (recordings(dir).len() >= files && calls >= at_least) || Instant::now() > deadline {
                 return calls;
             }
             thread::sleep(Duration::from_millis(1));
@@ -89,6 +90,34 @@ fn files_of_a_rotation_are_closed_and_have_every_call() {
         assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(recorded(&files), calls, "{name}");
     }
+}
+
+/// Needs a small file system, and so the rights to mount one.
+#[test]
+#[cfg(target_os = "linux")]
+fn on_a_full_disk_the_last_file_goes_on_and_has_every_call() {
+    let dir = std::env::temp_dir().join(format!("metaspy-rotation-{}-full", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("there is room");
+    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=16m", "tmpfs"]).arg(&dir).status();
+    if !mount.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: small-file-system: no right to mount one");
+        return;
+    }
+    // Far more than the disk has room for.
+    let mut child = Command::new(std::env::current_exe().expect("a test has a program"));
+    child.args(["rotation::turns", "--exact", "--nocapture"]).env("METASPY_RECORD", dir.join("run.spy"));
+    child.env("METASPY_ROTATE", "4MiB").env("METASPY_OBSERVE", "Wheel::turn").env("AT_LEAST", "1000000");
+    let output = child.output().expect("it can be run again");
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr).into_owned());
+    let calls: u64 = text.lines().find_map(|line| line.split_once("calls=")?.1.parse().ok()).expect("it prints them");
+    let files: Vec<PathBuf> = recordings(&dir).into_iter().collect();
+    let emitted: Vec<u64> =
+        files.iter().map(|file| Store::open(file).expect("it was recorded").totals().emitted).collect();
+    let unmounted = Command::new("umount").arg(&dir).status().is_ok_and(|status| status.success());
+    std::fs::remove_dir(&dir).expect("it is empty");
+    assert!(unmounted && output.status.success(), "{error}");
+    assert!(error.matches("The disk is full").count() == 1 && !error.contains("in memory"), "{error}");
+    assert_eq!(emitted.iter().sum::<u64>(), calls, "{files:?} {emitted:?}");
 }
 
 #[test]

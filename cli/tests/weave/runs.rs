@@ -8,6 +8,20 @@ use serde_json::json;
 
 use crate::common::{Package, manifest, three};
 
+/// Its main thread ends by itself, and its process with its last thread.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_ends_with_its_last_thread_when_it_is_recorded() {
+    let source = "unsafe extern \"C\" {\n    fn syscall(number: i64, ...) -> i64;\n}\nfn work() {}\nfn main() {\n    \
+                  std::thread::spawn(|| {\n        for _ in 0..1000 {\n            work();\n        }\n    });\n    \
+                  let exit = if cfg!(target_arch = \"x86_64\") { 60 } else { 93 };\n    \
+                  unsafe { syscall(exit, 0) };\n}\n";
+    let package =
+        Package::new("last_thread", &[("Cargo.toml", &manifest("last_thread", "2024", "")), ("src/main.rs", source)]);
+    let did = package.try_metaspy(&["run"]);
+    assert_eq!((did.calls("last_thread::work"), did.code), (Some(1000), 0), "{}", did.stderr);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_program_that_is_ended_with_ctrl_c_is_reported() {

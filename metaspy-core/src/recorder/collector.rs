@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::clock;
 use crate::format::Policy;
 use crate::format::superblock::{self as sb, calibration};
+use crate::platform::last_thread::MainThread;
 use crate::platform::lock::lock_for_long;
 use crate::recorder::level::Level;
 use crate::recorder::listener::{self, sync_names};
@@ -43,12 +44,16 @@ impl Log {
     /// The main loop of the collector's thread.
     pub(super) fn collect(&'static self) {
         let _meta = Level::raise(1);
+        let main = MainThread::watch();
         loop {
             let busy = self.collect_once();
             if self.is_stopped() {
                 return;
             }
             if !busy {
+                if main.is_last() {
+                    return self.close();
+                }
                 self.asleep.store(true, Ordering::SeqCst);
                 std::thread::park_timeout(if listener::wants_events() { WATCHED } else { IDLE });
                 self.asleep.store(false, Ordering::SeqCst);

@@ -77,5 +77,5 @@ pub(crate) use log::{Log, Named, all, current, has_file};
 pub(crate) use next_epoch::{next_boundary, next_epoch};
 pub(crate) use noted::{NOTED, Noted, Notes};
 pub(crate) use observed::Observed;
-pub(crate) use start::{Backing, Spec, ensure, follow, start, watch_forks};
+pub(crate) use start::{Backing, Spec, ensure, follow, is_full, start, watch_forks};
 pub use start_error::StartError;

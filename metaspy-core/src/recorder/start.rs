@@ -51,6 +51,8 @@ pub(crate) struct Spec {
     pub linked_names: Option<usize>,
     /// True to start the collector's thread. Without it, tests call [`Log::round`].
     pub collector: bool,
+    /// True if it is better in memory than not at all, where the disk is full.
+    pub may_be_in_memory: bool,
 }
 
 static STARTING: Mutex<()> = Mutex::new(());
@@ -106,7 +108,7 @@ fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
         Backing::Memory => (in_memory(&spec, number)?, None),
         Backing::File(path) => match in_file(&spec, path, number) {
             Ok(log) => (log, None),
-            Err(StartError::File { path, source }) if is_full(&source) => {
+            Err(StartError::File { path, source }) if spec.may_be_in_memory && is_full(&source) => {
                 let note =
                     format!("There is no room for {}: {source}. This recording is in memory instead.", path.display());
                 (in_memory(&spec, number)?, Some(note))
@@ -156,7 +158,7 @@ fn other_budget(wanted: u64) -> Option<String> {
 }
 
 /// True if there is no room on the disk or in the user's quota.
-fn is_full(error: &io::Error) -> bool {
+pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 

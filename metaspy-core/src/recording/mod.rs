@@ -228,7 +228,7 @@ impl Builder {
         };
         let Builder { policy, collector, .. } = self;
         let linked_names = self.linked_sites.then(names::linked_bytes);
-        let spec = Spec { backing, budget, policy, collector, linked_names };
+        let spec = Spec { backing, budget, policy, collector, may_be_in_memory: true, linked_names };
         names::register();
         let log = recorder::start(spec, requested::note_end)?;
         crate::arm::renew();

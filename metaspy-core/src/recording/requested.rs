@@ -104,9 +104,10 @@ fn select(log: &'static Log) {
 }
 
 /// Starts the recording that follows a selected one in the rotation. `None` if the program ends, or has started one of its
-/// own.
+/// own. On a full disk it is an error: recordings in memory would add up.
 pub(super) fn follow(log: &Log) -> Result<Option<&'static Log>, StartError> {
-    let Some(next) = recorder::follow(log, || spec(Otherwise::Live, next_of_this_process))? else { return Ok(None) };
+    let next = || Ok(Spec { may_be_in_memory: false, ..spec(Otherwise::Live, next_of_this_process)? });
+    let Some(next) = recorder::follow(log, next)? else { return Ok(None) };
     select(next);
     crate::arm::renew();
     if let Some(Ok(file)) = log.file.as_ref().map(|file| file.get()) {
@@ -135,7 +136,14 @@ fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, Start
         }
         None | Some(_) => Backing::File(directory::new_live_file(budget)?),
     };
-    Ok(Spec { backing, budget, policy: Policy::default(), collector: true, linked_names: Some(names::linked_bytes()) })
+    Ok(Spec {
+        backing,
+        budget,
+        policy: Policy::default(),
+        collector: true,
+        may_be_in_memory: true,
+        linked_names: Some(names::linked_bytes()),
+    })
 }
 
 /// Reports a path that looks like a switch or a misspelt word.

@@ -12,11 +12,13 @@ use metaspy_reader::platform::own_thread;
 use metaspy_reader::units::{parse_duration_ns, parse_size};
 
 use crate::platform::warn;
-use crate::recorder::{Level, Log};
-use crate::recording::requested;
+use crate::recorder::{Level, Log, is_full};
+use crate::recording::{StartError, requested};
 
 /// The time between two looks at the log.
 const WATCH: Duration = Duration::from_millis(20);
+/// The time between two attempts to make a file on a full disk.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// When another recording follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,14 +71,25 @@ impl Rotation {
     /// Returns when the program ends, when it starts a recording of its own, and when no recording can follow.
     fn follow(self, mut log: &'static Log) {
         let mut began = Instant::now();
+        let mut is_reported = false;
         while !log.is_closing() {
             thread::sleep(WATCH);
             if !self.is_due(log, began) {
                 continue;
             }
             match requested::follow(log) {
-                Ok(Some(next)) => (log, began) = (next, Instant::now()),
+                Ok(Some(next)) => (log, began, is_reported) = (next, Instant::now(), false),
                 Ok(None) => return,
+                // What leaves its window is counted, so it goes on as long as it must.
+                Err(StartError::File { source, .. }) if is_full(&source) => {
+                    if !std::mem::replace(&mut is_reported, true) {
+                        let note =
+                            "The disk is full: this recording goes on, and the next file follows when there is room.";
+                        log.note(note);
+                        warn(note);
+                    }
+                    thread::sleep(RETRY);
+                }
                 Err(error) => {
                     let note = format!("The recording rotates no more, and this is its last file: {error}.");
                     log.note(&note);
