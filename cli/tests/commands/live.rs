@@ -31,6 +31,23 @@ fn a_listed_recording_is_found_by_name_and_by_process() {
     assert!(code == Some(2) && out.contains("no live recording with this name"), "{out}");
 }
 
+#[test]
+fn a_live_recording_is_found_by_the_name_of_its_profiler() {
+    let directory = empty("of-profiler");
+    let path = directory.join("layout-4194999-7.spy");
+    std::fs::copy(fixture::closed("of-profiler.spy", 3), &path).unwrap();
+    let ended = |name: &str| {
+        let output = metaspy(&["report", name]).env("METASPY_DIR", &directory).output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    // `Profiler::new("page")` of the fixture; no file, program or process has this name.
+    let (code, out) = ended("page");
+    assert!(code == Some(0) && out.contains("page::Scene::measure") && out.contains("57 emitted"), "{out}");
+    // The crawler has the same title.
+    assert!(out.starts_with("page  closed  "), "{out}");
+    assert_eq!(ended("pages").0, Some(2));
+}
+
 /// A directory for live recordings, empty.
 fn empty(name: &str) -> std::path::PathBuf {
     let directory = fixture::directory().join(name);

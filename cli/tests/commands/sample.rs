@@ -282,7 +282,10 @@ fn functions_are_in_the_recording(file: &std::path::Path) {
     let known = ids.filter(|(id, _)| store.event(*id).is_some()).count();
     assert!(known > 0 && !details.callers.is_empty() && !details.subjects.is_empty(), "{details:?}");
     let (code, out, _) = ended(&["report", text(file), "--functions"]);
-    assert!(code == 0 && out.contains("self ms") && out.contains("±") && out.contains("for "), "{out}");
+    assert!(
+        code == 0 && out.contains(" self ") && !out.contains("self ms") && out.contains("±") && out.contains("for "),
+        "{out}"
+    );
 }
 
 #[cfg(feature = "demo")]

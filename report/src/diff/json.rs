@@ -48,6 +48,7 @@ fn row(row: &Row) -> Value {
         "count": change(&row.count),
         "count_exact": row.is_exact,
         "total_ns": row.total_ns.as_ref().map(change),
+        "total_at_most": row.total_at_most,
         "self_ns": row.self_ns.as_ref().map(change),
         "times_partial": row.is_partly_timed,
         "profiles": columns,

@@ -146,6 +146,8 @@ pub struct Row {
     pub self_ns: Option<Change>,
     /// True if the times lack some calls. Such times are shown, and are no change.
     pub is_partly_timed: bool,
+    /// True if a total time is an upper bound. Such a time is shown with `≤`, and is no change.
+    pub total_at_most: bool,
     /// True if some of the recordings with calls have a total time and others have none, or only an upper bound.
     pub lacks_total: bool,
     /// As `lacks_total`, of the self time: it is unknown where calls left the window.
@@ -297,6 +299,7 @@ impl Row {
             total_ns: times(&|numbers| numbers.total_ns),
             self_ns: times(&|numbers| numbers.self_ns),
             is_partly_timed: all().any(|numbers| numbers.is_partly_timed),
+            total_at_most: all().any(|numbers| numbers.total_at_most),
             lacks_total: lacks(&|numbers| numbers.total_ns) || all().any(|numbers| numbers.total_at_most),
             lacks_self: lacks(&|numbers| numbers.self_ns),
             columns: columns.collect(),
@@ -309,7 +312,8 @@ impl Row {
         let is_other = |change: &Change| {
             change.ratio().is_none_or(|ratio| ratio.least > 1.0 || ratio.most < 1.0) && change.is_change()
         };
-        let times = [&self.total_ns, &self.self_ns].into_iter().flatten().filter(|_| !self.is_partly_timed);
+        let total = self.total_ns.as_ref().filter(|_| !self.total_at_most);
+        let times = total.into_iter().chain(&self.self_ns).filter(|_| !self.is_partly_timed);
         self.presence != Presence::Both
             || self.was.is_some()
             || is_other(&self.count)

@@ -115,6 +115,27 @@ fn recordings_of_different_programs_are_refused_by_name() {
 }
 
 #[test]
+fn a_total_that_is_an_upper_bound_is_marked_and_no_change() {
+    let timed = |ns, at_most| {
+        let mut side = side("a", &[("site", 100)]);
+        side.is_timed = true;
+        let numbers = &mut side.things.get_mut(&Identity::Path("site".into())).expect("it is there").numbers[0];
+        (numbers.total_ns, numbers.total_at_most) = (Some(ns), at_most);
+        side
+    };
+    for at_most in [false, true] {
+        let diff = Diff::new(By::Site, &timed(3_000_000, false), &timed(9_000_000, at_most)).expect("they have a site");
+        assert_eq!((diff.rows[0].total_at_most, diff.rows[0].is_change()), (at_most, !at_most));
+        let (mut text, mut json) = (Vec::new(), Vec::new());
+        super::text::write(&mut text, &diff, crate::table::Top::All, &[]).expect("a text takes everything");
+        super::json::write(&mut json, &diff, 9, &[]).expect("a text takes everything");
+        let (text, json) = (String::from_utf8_lossy(&text), String::from_utf8_lossy(&json));
+        assert!(text.contains("9.00 ms") && text.contains("≤9.00 ms") == at_most, "{text}");
+        assert!(json.contains(&format!("\"total_at_most\": {at_most}")), "{json}");
+    }
+}
+
+#[test]
 fn a_gate_is_not_decided_by_numbers_that_are_not_exact() {
     let exact = || side("a", &[("site", 100), ("other", 5)]);
     let of = |change: &dyn Fn(&mut Side)| {

@@ -66,7 +66,11 @@ fn table(diff: &Diff, rows: &[&Row]) -> Table {
             ("total", (|row| row.total_ns.as_ref()) as fn(&Row) -> Option<&Change>),
             ("self", |row| row.self_ns.as_ref()),
         ] {
-            let sign = |row: &Row| if row.is_partly_timed { "~" } else { "" };
+            let sign = |row: &Row| match row.is_partly_timed {
+                true => "~",
+                false if name == "total" && row.total_at_most => "≤",
+                false => "",
+            };
             let cell = |of_change: fn(&Change) -> u64| {
                 cells(&|row| of(row).map_or("–".into(), |change| format!("{}{}", sign(row), time(of_change(change)))))
             };

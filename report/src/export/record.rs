@@ -132,7 +132,7 @@ impl<'s> Names<'s> {
             links: self.links(event.id).iter().map(EventId::to_string).collect(),
             lane: event.lane.0,
             thread: self.thread(event.lane),
-            outcome: event.outcome.name(),
+            outcome: self.store.outcome_word(event),
             timed: event.timed,
             details: self.details(event),
         }

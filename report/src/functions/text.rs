@@ -6,7 +6,7 @@ use metaspy_core::Store;
 
 use super::{Details, Function, Functions, InSubject, Range, Span};
 use crate::table::{Column, Table};
-use crate::text::{clean, counted, grouped, shorten_file, shorten_path};
+use crate::text::{clean, counted, duration, grouped, shorten_file, shorten_path};
 
 /// Columns of a name.
 const NAME: usize = 70;
@@ -24,17 +24,14 @@ struct Line {
 pub fn write(out: &mut dyn Write, store: &Store, functions: &Functions, rows: usize) -> io::Result<()> {
     let shown = &functions.all[..functions.all.len().min(rows)];
     let lines: Vec<Line> = shown.iter().flat_map(|function| lines(store, functions, function)).collect();
-    let ms = |samples: u64| {
-        let ns = functions.ns(samples);
-        format!("{}.{}", grouped(ns / 1_000_000), ns / 100_000 % 10)
-    };
+    let time = |samples: u64| duration(functions.ns(samples)).trim_start().to_owned();
     let numbers = |title: &str, of: &dyn Fn(&Line) -> String| Column::numbers(title, lines.iter().map(of)).at_least(5);
     let share = |samples: u64| format!("{:.1}", functions.percent(samples).0);
     let table = Table::new([
-        numbers("self ms", &|line| ms(line.own)),
+        numbers("self", &|line| time(line.own)),
         numbers("%", &|line| share(line.own)),
         numbers("±", &|line| format!("{:.1}", functions.percent(line.own).1)),
-        numbers("total ms", &|line| ms(line.total)),
+        numbers("total", &|line| time(line.total)),
         numbers("%", &|line| share(line.total)),
         numbers("±", &|line| format!("{:.1}", functions.percent(line.total).1)),
         Column::words("function, its lines and subjects", lines.iter().map(|line| line.name.clone())),

@@ -155,7 +155,9 @@ impl Builder {
                 let is_known = !sees_types_alone || returned != Some(Returned::NotComparable);
                 profile.returns = profile.returns.max(returned.filter(|_| is_known));
             }
-            profile.calls += table.value(row.key, "calls").number().unwrap_or(0);
+            // Earlier recordings call it `calls`, as if it were the executions.
+            let made = ["calls made", "calls"].into_iter().find_map(|column| table.value(row.key, column).number());
+            profile.calls += made.unwrap_or(0);
         }
     }
 

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
+use metaspy_core::method_profilers::{MethodProfiler, TestCoverage};
 use metaspy_core::store::{KeyKind, ProfileTable, RowKey, Value};
 use metaspy_core::{SiteId, Store, Subject};
 
@@ -29,7 +30,10 @@ impl Profiles {
             // Values of contexts and of samples belong to no site alone, and several values of a call have types.
             let is_of_sites =
                 |table: &&ProfileTable| !matches!(table.key, KeyKind::Context | KeyKind::Type | KeyKind::Sampled);
-            for table in profile.tables.iter().filter(is_of_sites).filter(|table| !profile.is_divided(table)) {
+            let is_of_tests = |table: &ProfileTable| profile.name == TestCoverage::NAME && table.name == "tests";
+            let tables = profile.tables.iter().filter(is_of_sites).filter(|table| !profile.is_divided(table));
+            // That a method ran in a test says nothing beside its calls.
+            for table in tables.filter(|table| !is_of_tests(table)) {
                 for row in &table.rows {
                     let values = values(&profile.name, table, row.key);
                     if let RowKey::Subject(_, subject) = row.key {

@@ -162,6 +162,24 @@ pub fn ignored(malformed: u64) -> String {
     format!("{} malformed: ignored, so what they came with has no cause here", counted(malformed, "traceparent"))
 }
 
+/// The title of a recording in reports and in the crawler: the profilers whose views it has, otherwise its program.
+pub fn title(store: &Store) -> String {
+    // Each process may have its own views.
+    let is_merged = !store.processes().is_empty();
+    let mut names: Vec<&str> = Vec::new();
+    for view in store.views().iter().filter(|_| !is_merged) {
+        if !names.contains(&view.view.name.as_str()) {
+            names.push(&view.view.name);
+        }
+    }
+    let title = match names[..] {
+        [] => store.program().name.clone(),
+        [only] => only.to_owned(),
+        [first, ref rest @ ..] => format!("{first} and {} more", rest.len()),
+    };
+    clean(&title).into_owned()
+}
+
 /// What the recording is, and what to distrust.
 pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Result<()> {
     let totals = &report.totals;
@@ -178,7 +196,9 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         more if more > processes.len() => format!(" in {more} recordings"),
         _ => String::new(),
     };
-    writeln!(out, "{}  {state}  {whole}  {of}{recordings}", clean(&store.program().name))?;
+    let (title, program) = (title(store), clean(&store.program().name));
+    let program = if title == program { String::new() } else { format!(" of {program}") };
+    writeln!(out, "{title}  {state}  {whole}  {of}{recordings}{program}")?;
     for process in store.processes() {
         let moved = match (process.clock, process.moved_ns) {
             (0, _) => String::new(),

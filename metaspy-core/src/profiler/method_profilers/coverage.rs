@@ -12,7 +12,7 @@ use crate::method_profilers::{
 /// same.
 ///
 /// Executions are those of the [tally](crate::Profile::counts). It has two tables: the methods, with the columns
-/// `receivers`, `identity`, `returns` and `calls`, and `tests`, with a row for each method and test.
+/// `receivers`, `identity`, `returns` and `calls made`, and `tests`, with a row for each method and test.
 #[derive(Default)]
 pub struct TestCoverage {
     /// A method shows what it returns: then the calls that each makes are counted, too.
@@ -53,7 +53,7 @@ impl Data for Covered {
             receiver_count: columns.sum(Column::new("receivers").at_most(RECEIVERS as u64)),
             identity: columns.choice("identity", &IDENTITIES),
             returned: columns.choice("returns", &Returns::NAMES),
-            calls: columns.sum("calls"),
+            calls: columns.sum("calls made"),
             receivers: IdentitySet::default(),
             returns: Returns::default(),
             last_test: AtomicU32::new(0),

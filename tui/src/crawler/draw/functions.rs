@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! ┌ 214 functions, 1,672 samples ──────────────────────────────────────────────┐
-//! │ function                             self ms      self %   total ms         │
-//! │ taffy::compute::grid                   310.0  18.5 ± 1.9      702.0         │
+//! │ function                                self      self %      total         │
+//! │ taffy::compute::grid                   310 ms  18.5 ± 1.9     702 ms         │
 //! │   dependencies, target/release/app                                          │
-//! │     src/compute/grid.rs:120-124        201.0  12.0 ± 1.6      380.0         │
+//! │     src/compute/grid.rs:120-124        201 ms  12.0 ± 1.6     380 ms         │
 //! │   for                                                                       │
-//! │     Node #412 in Scene::layout          96.0   5.7 ± 1.1      120.0         │
+//! │     Node #412 in Scene::layout         96 ms   5.7 ± 1.1     120 ms         │
 //! └────────────────────────────────────────────────────────────────────────────┘
 //! ```
 

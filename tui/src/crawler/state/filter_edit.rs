@@ -43,7 +43,7 @@ pub fn without(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
 
 /// The key of the first term that needs the event itself, so that it is unknown for calls that left the window.
 pub fn first_event_term(filter: &Filter) -> Option<&str> {
-    const UNKNOWN: [&str; 5] = ["took", "outcome", "cause", "lane", "level"];
+    const UNKNOWN: [&str; 4] = ["took", "cause", "lane", "level"];
     terms(filter.text()).into_iter().filter_map(|term| term.key).find(|key| UNKNOWN.contains(key))
 }
 
@@ -180,5 +180,8 @@ mod tests {
         let beyond = |text: &str| text.parse::<Filter>().map(|filter| first_event_term(&filter).map(str::to_owned));
         assert_eq!(beyond("site:x took:>1ms"), Ok(Some("took".into())));
         assert_eq!(beyond("site:x subject:#4 fox"), Ok(None));
+        // The tallies know the outcomes of all calls.
+        assert_eq!(beyond("outcome:failed"), Ok(None));
+        assert_eq!(beyond("outcome:failed took:>1ms"), Ok(Some("took".into())));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use metaspy_core::Store;
 use metaspy_core::store::{EndState, Filter, Position, Totals};
-use metaspy_report::text::clean;
+use metaspy_report::rows::text::title;
 
 /// The time over which the rate is measured.
 const RATE_NS: u64 = 1_000_000_000;
@@ -31,24 +31,6 @@ pub struct Status {
     samples: VecDeque<(u64, u64)>,
 }
 
-/// The name of the installed profiler, or else of the program.
-fn name(store: &Store) -> String {
-    // Each process may have its own views.
-    let is_merged = !store.processes().is_empty();
-    let mut names: Vec<&str> = Vec::new();
-    for view in store.views().iter().filter(|_| !is_merged) {
-        if !names.contains(&view.view.name.as_str()) {
-            names.push(&view.view.name);
-        }
-    }
-    let name = match names[..] {
-        [] => store.program().name.clone(),
-        [only] => only.to_owned(),
-        [first, ref rest @ ..] => format!("{first} and {} more", rest.len()),
-    };
-    clean(&name).into_owned()
-}
-
 /// Live as long as more comes, from one process or several.
 fn ended(store: &Store) -> EndState {
     if store.grows() { EndState::Live } else { store.end_state() }
@@ -58,7 +40,7 @@ impl Status {
     /// The status of a recording.
     pub fn new(store: &Store) -> Self {
         let mut status = Status {
-            name: name(store),
+            name: title(store),
             ended: ended(store),
             totals: store.totals(),
             rate: None,
@@ -74,7 +56,7 @@ impl Status {
 
     /// Reads the state again. `now_ns` counts from the start of the crawler.
     pub fn read(&mut self, store: &Store, now_ns: u64) {
-        self.name = name(store);
+        self.name = title(store);
         self.ended = ended(store);
         self.totals = store.totals();
         self.missing = store.missing().len();

@@ -59,7 +59,7 @@ pub fn read(store: &Store, filter: Filter) -> Facets {
     });
     let count = |rows: usize, word| counted(rows as u64, word);
     let sorts = vec![
-        (format!("outcomes  {}", reach(&by_site)), outcomes(&by_site)),
+        (format!("outcomes  {}", reach(&by_site)), outcomes(store, &by_site)),
         (format!("{}  {}", count(by_site.rows.len(), "site"), reach(&by_site)), sites.collect()),
         (format!("{}  {}", count(by_subject.rows.len(), "subject"), reach(&by_subject)), subjects.collect()),
     ];
@@ -71,7 +71,16 @@ fn reach(tally: &Tally) -> &'static str {
     if tally.exact { "exact, of all calls" } else { "at least: of the window" }
 }
 
-fn outcomes(tally: &Tally) -> Vec<Facet> {
+/// The word for the calls that failed: that of their sites if these have the same one, as `none`.
+fn failure(store: &Store, tally: &Tally) -> &'static str {
+    let failed = tally.rows.iter().filter(|row| row.measure.failed > 0);
+    let words = failed.map(|row| row.site.and_then(|site| store.site(site)).map_or("failed", |site| site.failure()));
+    let mut words: Vec<&str> = words.collect();
+    words.dedup();
+    if let [only] = words[..] { only } else { Outcome::Failed.name() }
+}
+
+fn outcomes(store: &Store, tally: &Tally) -> Vec<Facet> {
     let sum =
         |number: fn(&metaspy_core::store::Measure) -> u64| tally.rows.iter().map(|row| number(&row.measure)).sum();
     let named: [(Outcome, u64); 4] = [
@@ -83,7 +92,7 @@ fn outcomes(tally: &Tally) -> Vec<Facet> {
     let found = named.into_iter().filter(|(_, count)| *count > 0);
     found
         .map(|(outcome, count)| Facet {
-            name: outcome.name().into(),
+            name: if outcome == Outcome::Failed { failure(store, tally) } else { outcome.name() }.into(),
             count,
             sign: if tally.exact { "" } else { "≥ " },
             term: format!("outcome:{}", outcome.name()),
