@@ -109,9 +109,14 @@ impl Directory {
         Some(Directory(Some(Arc::new(file))))
     }
 
+    /// True if this process sees the same one at its path.
+    pub fn is_ours(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Its path; `ours` is the one that leads to it in this process.
-    pub fn path(&self, ours: &str) -> PathBuf {
-        self.0.as_ref().map_or_else(|| PathBuf::from(ours), |file| path_of(file))
+    pub fn path(&self, ours: impl AsRef<Path>) -> PathBuf {
+        self.0.as_ref().map_or_else(|| ours.as_ref().to_owned(), |file| path_of(file))
     }
 }
 

@@ -127,6 +127,8 @@ pub struct Module {
     pub(crate) file: CodeFile,
     /// The root directory of a process that ran it.
     pub(crate) root: Directory,
+    /// Its own directory there. It may be in a mount that ends with the process.
+    pub(crate) beside: Directory,
 }
 
 /// What happened besides samples.

@@ -87,7 +87,13 @@ fn of_methods(outputs: &[Output], store: &Store) -> BTreeMap<SiteId, u64> {
     let mut symbols = Symbols::default();
     let mut found: Vec<(Vec<(u32, u32)>, u64)> = Vec::new();
     for (path, addresses) in outputs.iter().flat_map(|output| &output.files) {
-        let module = Module { path: path.into(), is_program: true, file: CodeFile::AtPath, root: Directory::default() };
+        let module = Module {
+            path: path.into(),
+            is_program: true,
+            file: CodeFile::AtPath,
+            root: Directory::default(),
+            beside: Directory::default(),
+        };
         let elf = Elf::read(&module);
         let mut names = Names::default();
         for (&address, &count) in addresses {

@@ -35,14 +35,20 @@ pub fn find<'a, R: ReadRef<'a>>(file: &object::File<'a, R>, module: &Module) -> 
     let name = Path::new(std::str::from_utf8(name).ok()?);
     // A name with directories would lead anywhere.
     name.file_name().filter(|last| *last == name.as_os_str())?;
-    let beside = module.path.parent()?.strip_prefix("/").ok()?;
-    let system = Path::new(DEBUG_DIR.trim_start_matches('/')).join(beside);
-    let directories = [beside.to_owned(), beside.join(".debug"), system];
-    let is_of_code = |path: &Path| checksum_of(path) == Some(checksum);
+    let parent = module.path.parent()?;
+    let beside = module.beside.path(parent);
+    let system = Path::new(DEBUG_DIR.trim_start_matches('/')).join(parent.strip_prefix("/").ok()?);
     // The files of a container may be those of this system, mounted elsewhere.
-    let roots = [root, PathBuf::from("/")];
-    let paths = roots.iter().flat_map(|root| directories.iter().map(|directory| root.join(directory).join(name)));
-    paths.into_iter().find_map(|path| read(&path, is_of_code))
+    let directories = [
+        beside.clone(),
+        beside.join(".debug"),
+        root.join(&system),
+        parent.to_owned(),
+        parent.join(".debug"),
+        Path::new("/").join(system),
+    ];
+    let is_of_code = |path: &Path| checksum_of(path) == Some(checksum);
+    directories.iter().find_map(|directory| read(&directory.join(name), is_of_code))
 }
 
 /// The path below the root directory of the file with a build id.

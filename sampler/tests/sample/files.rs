@@ -155,10 +155,24 @@ fn debug_information_beside_the_program_is_found_by_its_link() {
     fs::create_dir(directory.join(".debug")).expect("the directory is ours");
     fs::rename(&apart, directory.join(".debug/app.debug")).expect("it can be moved");
     assert_named(&profile().expect("it was permitted before"));
+    in_mount(&directory);
     // Debug information of another build says nothing about this one.
     fs::copy(build("strange", &[]), directory.join(".debug/app.debug")).expect("it can be copied");
     let other = profile().expect("it was permitted before");
     assert!(other.symbols.notes.iter().any(|note| note.contains("is stripped")), "{:?}", other.symbols.notes);
+}
+
+/// Only the process sees both files, and nobody does when it has ended.
+fn in_mount(directory: &Path) {
+    if !Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success()) {
+        return println!("SKIPPED: namespaces: unshare is not permitted");
+    }
+    let mount = directory.join("mount");
+    fs::create_dir(&mount).expect("the directory is ours");
+    let script = "mount -t tmpfs none mount && cp -r app .debug mount && exec mount/app 60";
+    let script = format!("cd '{}' && {script} > /dev/null", directory.display());
+    let target = command("unshare".as_ref(), &["--mount", "sh", "-c", &script]);
+    assert_named(&profile_of(&target, &Options::default()).expect("it was permitted before"));
 }
 
 #[test]

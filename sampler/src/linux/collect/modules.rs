@@ -77,8 +77,16 @@ impl Modules {
             image = file.readable(&key.path).ok().and_then(|path| Image::read(&path));
         }
         let root = self.root(map.pid);
+        let parent = key.path.parent().filter(|_| !root.is_ours() && self.all.len() < OPEN_MAX);
+        let beside = parent.and_then(|parent| Directory::open(&mapped::in_root(map.pid, parent)));
         let number = self.all.len() as u32;
-        self.all.push(Module { path: key.path.clone(), is_program: false, file, root });
+        self.all.push(Module {
+            path: key.path.clone(),
+            is_program: false,
+            file,
+            root,
+            beside: beside.unwrap_or_default(),
+        });
         self.images.push(image.map(Arc::new));
         self.numbers.insert(key, number);
         number
