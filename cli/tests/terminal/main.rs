@@ -7,6 +7,7 @@ mod attached;
 mod client_and_servers;
 #[path = "../../../tui/tests/fixture/mod.rs"]
 mod fixture;
+mod ghosts;
 mod session;
 mod tmux;
 

@@ -235,7 +235,8 @@ impl Store {
 
     /// The label of a subject, if the domain set one.
     pub fn label(&self, subject: Subject) -> Option<&str> {
-        self.names.labels.get(&subject).map(String::as_str)
+        // A blank label says nothing: kind and key are shown in its place.
+        self.names.labels.get(&subject).map(String::as_str).filter(|label| !label.trim().is_empty())
     }
 
     /// Every subject with a label, also subjects without any event.

@@ -13,6 +13,8 @@ pub enum Command {
     Quit,
     /// Stop the process and return to the shell, until it continues.
     Suspend,
+    /// Draw the whole screen again.
+    Redraw,
     /// Show or hide the keys.
     Help,
     /// List all commands by name.

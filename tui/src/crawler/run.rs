@@ -62,7 +62,7 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
             if crawler.size != (size.width, size.height) {
                 crawler.resize(size.width, size.height);
             }
-            screen.terminal.draw(|frame| draw::draw(frame, &crawler))?;
+            screen.draw(|frame| draw::draw(frame, &crawler))?;
         }
         let until_tick = TICK.saturating_sub(last_tick.elapsed());
         let wait = if crawler.is_waiting() { until_tick.min(ANSWER) } else { until_tick };
@@ -73,6 +73,7 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
             dirty = true;
             match handle(&mut crawler, event::read()?) {
                 Some(Request::Quit) => return Ok(()),
+                Some(Request::Redraw) => screen.clear()?,
                 Some(Request::Suspend) => screen.suspend(terminal::stop_process)??,
                 Some(Request::Edit { file, line }) => {
                     let done = screen.suspend(|| edit(&file, line, config.editor.as_deref()))?;

@@ -7,12 +7,17 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 #[cfg(unix)]
 use std::time::Duration;
 
-use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::Buffer;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::crossterm::terminal::{
+    BeginSynchronizedUpdate, DisableLineWrap, EnableLineWrap, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::layout::{Position, Rect};
+use ratatui::{Frame, Terminal};
 
 /// The source of keys if standard input is not the terminal.
 pub const KEYS: &str = "/dev/tty";
@@ -28,6 +33,8 @@ static ACQUIRED: AtomicBool = AtomicBool::new(false);
 pub struct TerminalGuard {
     /// The terminal to draw on.
     pub terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Lines on the screen with letters of several characters.
+    uncertain: Vec<(u16, String)>,
 }
 
 impl TerminalGuard {
@@ -36,7 +43,7 @@ impl TerminalGuard {
         restore_on_panic();
         enter()?;
         match Terminal::new(CrosstermBackend::new(stdout())) {
-            Ok(terminal) => Ok(TerminalGuard { terminal }),
+            Ok(terminal) => Ok(TerminalGuard { terminal, uncertain: Vec::new() }),
             Err(error) => {
                 restore();
                 Err(error)
@@ -49,9 +56,36 @@ impl TerminalGuard {
         restore();
         let value = run();
         enter()?;
-        self.terminal.clear()?;
+        self.clear()?;
         Ok(value)
     }
+
+    /// Clears the screen, so that the next drawing writes all of it. Asks the terminal nothing: not every one answers.
+    pub fn clear(&mut self) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
+    }
+
+    /// Draws the screen. Terminals differ in the width of flags and combining scripts, so a line with such letters may leave
+    /// parts beside the cells that it was drawn in: if it changes, all is drawn again.
+    pub fn draw(&mut self, draw: impl Fn(&mut Frame<'_>)) -> io::Result<()> {
+        let before = std::mem::take(&mut self.uncertain);
+        self.uncertain = uncertain(self.terminal.draw(&draw)?.buffer);
+        if !before.is_empty() && before != self.uncertain {
+            execute!(stdout(), BeginSynchronizedUpdate)?;
+            self.clear()?;
+            self.terminal.draw(&draw)?;
+            execute!(stdout(), EndSynchronizedUpdate)?;
+        }
+        Ok(())
+    }
+}
+
+/// The lines with a letter of several characters.
+fn uncertain(buffer: &Buffer) -> Vec<(u16, String)> {
+    let line = |y| (0..buffer.area.width).map(move |x| buffer[(x, y)].symbol());
+    let lines = (0..buffer.area.height).filter(|&y| line(y).any(|symbol| symbol.chars().nth(1).is_some()));
+    lines.map(|y| (y, line(y).collect())).collect()
 }
 
 /// Stops this process, as Ctrl-Z does in a terminal that is not raw. Returns when it continues.
@@ -92,14 +126,14 @@ impl Drop for TerminalGuard {
 fn enter() -> io::Result<()> {
     ACQUIRED.store(true, SeqCst);
     enable_raw_mode()
-        .and_then(|()| execute!(stdout(), EnterAlternateScreen, EnableMouseCapture))
+        .and_then(|()| execute!(stdout(), EnterAlternateScreen, DisableLineWrap, EnableMouseCapture))
         .inspect_err(|_| restore())
 }
 
 fn restore() {
     if ACQUIRED.swap(false, SeqCst) {
         // If this fails, there is no way to report it.
-        let _ = execute!(stdout(), DisableMouseCapture, LeaveAlternateScreen, Show);
+        let _ = execute!(stdout(), DisableMouseCapture, EnableLineWrap, LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }
 }
@@ -121,4 +155,18 @@ fn restore_on_panic() {
             before(panic);
         }
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_with_flags_and_combining_scripts_are_uncertain() {
+        let of = |text: &str| {
+            let buffer = Buffer::with_lines(["plain", text, "長い"]);
+            uncertain(&buffer).into_iter().map(|(line, _)| line).collect::<Vec<_>>()
+        };
+        assert_eq!([of("🇩🇪🇯🇵 flags"), of("नमस्ते"), of("größe"), of("長")], [vec![1], vec![1], vec![], vec![]]);
+    }
 }

@@ -21,7 +21,11 @@ fn the_listed_events_are_written_in_the_format_of_another_tool() {
     assert!(user.screen().contains("exists: choose another name"), "{}", user.screen());
     user.press("Ctrl-u \"xlsx\" Enter");
     assert!(user.screen().contains("no format is named `xlsx`"), "{}", user.screen());
-    user.press("Esc : \"export\" Space \"csv\" Space \"/no/such/directory/x.csv\" Enter");
+    user.press("Esc x Enter");
+    assert!(!user.screen().contains("export to:") && !user.screen().contains("no format"), "{}", user.screen());
+    user.press("Ctrl-l");
+    assert!(matches!(user.request.take(), Some(Request::Redraw)));
+    user.press(": \"export\" Space \"csv\" Space \"/no/such/directory/x.csv\" Enter");
     assert!(user.screen().contains("/no/such/directory/x.csv: "), "{}", user.screen());
 }
 

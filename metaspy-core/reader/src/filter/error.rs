@@ -19,6 +19,8 @@ pub enum FilterError {
         term: String,
         /// The value behind the sign.
         value: String,
+        /// Both, as they are written.
+        text: String,
     },
     /// A term without a value.
     NoValue(String),
@@ -61,11 +63,8 @@ impl fmt::Display for FilterError {
                     None => write!(f, ": a filter has {}, and bare words", TERMS.map(|t| format!("{t}:")).join(" ")),
                 }
             }
-            FilterError::NoColon { term, value } => {
-                write!(
-                    f,
-                    "`{term}={value}` is no term: write `{term}:{value}`, or \"{term}={value}\" to search for this text"
-                )
+            FilterError::NoColon { term, value, text } => {
+                write!(f, "`{text}` is no term: write `{term}:{value}`, or \"{text}\" to search for this text")
             }
             FilterError::NoValue(term) => write!(f, "`{term}:` needs a value behind it, such as {}", example(term)),
             FilterError::OpenQuote => write!(f, "a quotation mark is not closed: add a `\"`"),

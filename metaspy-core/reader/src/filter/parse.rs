@@ -61,6 +61,8 @@ fn words(text: &str) -> Result<Vec<Word>, FilterError> {
             None => rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len())),
         };
         let equated = value.split_once('=').filter(|(name, _)| !is_quoted && TERMS.contains(name));
+        let compared = value.strip_prefix("took").filter(|span| !is_quoted && span.starts_with(['>', '<']));
+        let equated = equated.or(compared.map(|span| ("took", span)));
         let equated = equated.map(|(name, value)| (name.to_owned(), value.to_owned()));
         words.push(Word { negated, term, value: value.to_owned(), equated });
         rest = behind.trim_start();
@@ -77,8 +79,8 @@ fn is_term(name: &str) -> bool {
 fn term(word: Word) -> Result<Term, FilterError> {
     let Word { negated, term, value, equated } = word;
     let Some(term) = term else {
-        if let Some((term, value)) = equated {
-            return Err(FilterError::NoColon { term, value });
+        if let Some((term, equals)) = equated {
+            return Err(FilterError::NoColon { term, value: equals, text: value });
         }
         return Ok(Term { negated, condition: Condition::Text(value.to_lowercase()) });
     };
@@ -182,6 +184,8 @@ mod tests {
     fn a_term_with_another_sign_is_no_text_unless_it_is_quoted() {
         let message = "site=measure".parse::<Filter>().expect_err("it is meant as a term").to_string();
         assert!(message.contains("write `site:measure`"), "{message}");
+        let message = "took>1ms".parse::<Filter>().expect_err("it is meant as a term").to_string();
+        assert!(message.starts_with("`took>1ms` is no term: write `took:>1ms`"), "{message}");
         assert_eq!(terms("\"site=measure\"")[0].condition, Condition::Text("site=measure".into()));
         assert_eq!(terms("width=3")[0].condition, Condition::Text("width=3".into()));
         let message = "outcome:none".parse::<Filter>().expect_err("it is no outcome").to_string();

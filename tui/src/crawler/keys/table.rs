@@ -182,6 +182,10 @@ pub const BINDINGS: &[Binding] = &[
         key: Key { code: Char('z'), control: true },
         ..bind(Place::Screens, Char('z'), Suspend, "suspend", "back to the shell; `fg` continues")
     },
+    Binding {
+        key: Key { code: Char('l'), control: true },
+        ..bind(Place::Screens, Char('l'), Redraw, "redraw", "draw the whole screen again")
+    },
     unbound(SetTheme(Theme::Terminal), "theme terminal", "the sixteen colours of the terminal"),
     unbound(SetTheme(Theme::Dark), "theme dark", "colours for a dark background"),
     unbound(SetTheme(Theme::Light), "theme light", "colours for a light background"),

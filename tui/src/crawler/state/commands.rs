@@ -38,6 +38,10 @@ impl Crawler {
             Command::Erase if prompt.line.text().is_empty() => self.cancel_search(),
             Command::Leave => self.cancel_search(),
             Command::Enter if is_search => self.submit_search(),
+            // Nothing is chosen, so nothing is done.
+            Command::Enter if prompt.purpose == Purpose::Export && prompt.line.text().trim().is_empty() => {
+                self.prompt = None;
+            }
             Command::Enter if prompt.purpose == Purpose::Export => {
                 let line = prompt.line.text().to_owned();
                 match self.export(&line) {
@@ -70,6 +74,7 @@ impl Crawler {
         match command {
             Command::Quit => return Some(Request::Quit),
             Command::Suspend => return Some(Request::Suspend),
+            Command::Redraw => return Some(Request::Redraw),
             Command::OpenSource => return self.open_source(),
             Command::Help => self.help = Some(0),
             Command::Palette => self.open_palette(),

@@ -72,6 +72,8 @@ pub enum Request {
     Quit,
     /// Return to the shell, until the process continues.
     Suspend,
+    /// Draw the whole screen again.
+    Redraw,
     /// Open a line of source in the editor.
     Edit {
         /// The file, as the recording names it.

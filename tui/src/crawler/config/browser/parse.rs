@@ -9,6 +9,8 @@ use crate::crawler::config::with_place;
 
 /// Most columns.
 const COLUMNS: usize = 6;
+/// Most values that a column shows, and most tabs that it has: a screen has no room for more.
+const VALUES: usize = 24;
 
 /// The file as it is written.
 #[derive(Deserialize)]
@@ -100,6 +102,9 @@ impl Source<'_> {
         if column.rows.is_some() || column.query.is_some() || column.show.is_some() || column.title.is_some() {
             return self.error(at, "a column with tabs has nothing of its own: write all of it in `[[column.tab]]`");
         }
+        if tabs.len() > VALUES {
+            return self.error(at, &format!("a column has at most {VALUES} tabs"));
+        }
         let tab = |tab: Spanned<WrittenColumn>| {
             let at = tab.span().start;
             self.tab(tab.into_inner(), at, before, screen)
@@ -125,6 +130,9 @@ impl Source<'_> {
             None => (1..=before).map(|before| format!("{{{before}}}")).collect::<Vec<_>>().join(" "),
         };
         let show = match tab.show {
+            Some(show) if show.len() > VALUES => {
+                return self.error(show[VALUES].span().start, &format!("a column shows at most {VALUES} values"));
+            }
             Some(show) => show.into_iter().map(|show| self.show(show, rows, screen)).collect::<Result<_, _>>()?,
             // In a narrow column it gives way to the name.
             None if rows == RowsOf::Event => vec![Show { from: 20, ..Show::of("took") }],
@@ -185,6 +193,10 @@ mod tests {
             "{}",
             show("{}")
         );
+        let many = error(&format!("{column}show = [{}]", "'count',".repeat(20_000)));
+        assert!(many.ends_with("a column shows at most 24 values") && many.starts_with("b.toml:4:"), "{many}");
+        let tabs = error(&format!("title='x'\n[[column]]\n{}", "[[column.tab]]\nrows='site'\n".repeat(20_000)));
+        assert!(tabs.ends_with("a column has at most 24 tabs"), "{tabs}");
         let relation = error(&format!("{column}relation = 'owner'"));
         assert!(relation.starts_with("b.toml:4:12: only rows of `relation` have one"), "{relation}");
         let laid = "title='x'\nscreen='sites'\n[[column]]\nrows='subject'";

@@ -1,0 +1,57 @@
+//! Letters whose width terminals do not agree on, and a terminal that answers nothing.
+
+use std::io::Write;
+
+use crate::fixture;
+use crate::tmux::Tmux;
+
+#[test]
+fn labels_with_flags_and_combining_scripts_leave_nothing_on_another_screen() {
+    let path = fixture::directory().join("ghosts.spy");
+    let _ = std::fs::remove_file(&path);
+    let turn = fixture::turn();
+    let (recording, installed) = fixture::begin(metaspy_core::Recording::file(&path), 1);
+    for key in 1..=12 {
+        metaspy_core::model::label(fixture::node(key), if key % 2 == 0 { "🇩🇪🇯🇵 flags" } else { "नमस्ते" });
+    }
+    metaspy_core::model::label(fixture::node(77), "");
+    fixture::measure(fixture::node(77));
+    drop(installed);
+    recording.close();
+    drop(turn);
+    let Some(mut terminal) = Tmux::start("ghosts") else { return };
+    terminal.command(&format!("LC_ALL=C.UTF-8 {} open {}", env!("CARGO_BIN_EXE_metaspy"), path.display()));
+    terminal.wait_for("1 Events");
+    terminal.keys(&["2"]);
+    terminal.wait_for("flags");
+    // An empty label is none.
+    terminal.wait_for("node #77");
+    terminal.keys(&["3"]);
+    let screen = terminal.wait_for("Scene::never");
+    assert!(!["🇩", "🇪", "🇯", "🇵", "ते", "न"].iter().any(|part| screen.contains(part)), "{screen}");
+}
+
+/// The terminal of `script` answers no question, such as one for the place of the cursor.
+#[test]
+fn a_terminal_that_answers_nothing_keeps_the_crawler_after_the_editor() {
+    let path = fixture::closed("silent.spy", 3);
+    let log = path.with_extension("edited");
+    let _ = std::fs::remove_file(&log);
+    let command = format!("stty rows 24 cols 80; exec {} open {}", env!("CARGO_BIN_EXE_metaspy"), path.display());
+    let mut script = std::process::Command::new("script");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    script.args(["-qec", &command, "/dev/null"]).current_dir(root).env("EDITOR", format!("touch {}", log.display()));
+    script.env_remove("VISUAL").env("TERM", "xterm");
+    script.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
+    let Ok(mut script) = script.spawn() else {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: terminal: it needs script, which is not installed");
+        return;
+    };
+    let mut keys = script.stdin.take().expect("it is piped");
+    keys.write_all(b"e").expect("it reads");
+    while !log.exists() {
+        std::thread::yield_now();
+    }
+    keys.write_all(b"q").expect("the crawler goes on");
+    assert_eq!(script.wait().expect("it ends").code(), Some(0));
+}
