@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use proc_macro2::{TokenStream, TokenTree};
 
+use super::tokens::tokens_of;
+
 /// Words that may be before parentheses and are no names.
 pub(super) const KEYWORDS: [&str; 18] = [
     "as", "break", "const", "dyn", "else", "fn", "for", "if", "impl", "in", "let", "match", "move", "mut", "pub",
@@ -13,7 +15,7 @@ pub(super) const KEYWORDS: [&str; 18] = [
 /// The bytes of the names of all calls in the text of a function, without those in comments, literals and attributes.
 pub fn calls_in(text: &str) -> Vec<Range<usize>> {
     let mut names = Vec::new();
-    if let Ok(tokens) = text.parse() {
+    if let Some(tokens) = tokens_of(text) {
         of_tokens(tokens, &mut names);
         proc_macro2::extra::invalidate_current_thread_spans();
     }

@@ -7,6 +7,7 @@ mod position;
 mod qualifier;
 mod recovery;
 mod signature;
+mod tokens;
 
 pub use call::{called_at, calls_in, receiver_before};
 pub use foreign::{is_running, returned, runs_unnamed, words};
@@ -14,3 +15,4 @@ pub use outline::{Function, Item, ItemKind, Outline};
 pub use position::{Columns, Lines};
 pub use qualifier::Qualifier;
 pub use signature::{open_traits, type_parameters};
+pub use tokens::tokens_of;

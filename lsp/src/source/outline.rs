@@ -10,10 +10,11 @@ use std::sync::Arc;
 use metaspy_syntax::{Owner, fingerprint, name};
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 
+use super::tokens::is_shallow;
 use super::{foreign, recovery, signature};
 
-/// Groups that are entered within each other at most.
-const DEPTH: u32 = 200;
+/// Tokens that are looked at for the braces of items. A file has far fewer: most items have braces after a few tokens.
+const WORK: usize = 4_000_000;
 
 /// The functions, types and modules of a file, in the order of the text.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +85,7 @@ impl Outline {
         let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
         let shebang = text[skipped..].strip_prefix("#!").filter(|rest| !rest.trim_start().starts_with('['));
         let offset = shebang.map_or(skipped, |rest| text.len() - rest.find('\n').map_or(0, |end| rest.len() - end));
-        let mut search = Search { offset, found: Outline::default(), definitions: Vec::new() };
+        let mut search = Search { offset, work: WORK, found: Outline::default(), definitions: Vec::new() };
         search.group(recovery::tokens(&text[offset..]), &Around::default());
         search.found.running = foreign::running(&search.definitions);
         // The tokens are gone, so their source is not needed either.
@@ -110,11 +111,12 @@ struct Around {
     open: Arc<[String]>,
     parameters: Arc<[String]>,
     in_function: bool,
-    depth: u32,
 }
 
 struct Search {
     offset: usize,
+    /// What is left of [`WORK`]. Without it, items have no braces.
+    work: usize,
     found: Outline,
     /// Types, traits and aliases with the words of their fields, supertraits and targets.
     definitions: Vec<(String, BTreeSet<String>)>,
@@ -122,9 +124,6 @@ struct Search {
 
 impl Search {
     fn group(&mut self, tokens: TokenStream, around: &Around) {
-        if around.depth > DEPTH {
-            return;
-        }
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut at = 0;
         while at < tokens.len() {
@@ -137,7 +136,7 @@ impl Search {
         let word = match &tokens[at] {
             TokenTree::Ident(word) => word.to_string(),
             TokenTree::Group(group) => {
-                self.group(group.stream(), &around.deeper());
+                self.group(group.stream(), around);
                 return at + 1;
             }
             // An attribute, or the input of a macro.
@@ -162,21 +161,21 @@ impl Search {
         match (word.as_str(), ident) {
             ("mod", Some(ident)) => {
                 self.add_item(ItemKind::Module, ident, around);
-                let mut within = around.deeper();
+                let mut within = around.clone();
                 within.modules.push(name::of_ident(ident));
                 self.body(tokens, at + 2, &within)
             }
             ("struct" | "enum" | "union", Some(ident)) => {
                 self.define(tokens, at, ident);
-                self.add_item(ItemKind::Type, ident, around).open =
-                    signature::traits_of_objects(fields(tokens, at + 2));
+                let fields = self.fields(tokens, at + 2);
+                self.add_item(ItemKind::Type, ident, around).open = signature::traits_of_objects(fields);
                 at + 2
             }
             ("trait", Some(ident)) => {
                 self.add_item(ItemKind::Type, ident, around);
                 let name = name::of_ident(ident);
                 let mut open = vec![name.clone()];
-                open.extend(supertraits(tokens, at));
+                open.extend(self.supertraits(tokens, at));
                 self.definitions.push((name.clone(), open.iter().cloned().collect()));
                 self.body(tokens, at + 2, &Around { open: open.into(), ..around.within([name]) })
             }
@@ -199,7 +198,7 @@ impl Search {
 
     /// Enters the body of a module or a trait.
     fn body(&mut self, tokens: &[TokenTree], at: usize, within: &Around) -> usize {
-        let (next, body) = find_body(tokens, at);
+        let (next, body) = self.find_body(tokens, at);
         if let Some(body) = body {
             self.group(body.stream(), within);
         }
@@ -207,8 +206,8 @@ impl Search {
     }
 
     fn implementation(&mut self, tokens: &[TokenTree], at: usize, around: &Around) -> usize {
-        let (next, Some(body)) = find_body(tokens, at + 1) else { return at + 1 };
-        let Ok(item) = syn::parse2::<syn::ItemImpl>(emptied(tokens, at, next)) else {
+        let (next, Some(body)) = self.find_body(tokens, at + 1) else { return at + 1 };
+        let Some(item) = parsed::<syn::ItemImpl>(&tokens[at..next]) else {
             // The names of the methods are not known.
             return next;
         };
@@ -225,7 +224,7 @@ impl Search {
     }
 
     fn function(&mut self, tokens: &[TokenTree], at: usize, ident: &proc_macro2::Ident, around: &Around) -> usize {
-        let (next, Some(body)) = find_body(tokens, at + 2) else { return at + 2 };
+        let (next, Some(body)) = self.find_body(tokens, at + 2) else { return at + 2 };
         let is_qualifier = |token: &TokenTree| match token {
             TokenTree::Ident(word) => ["const", "async", "unsafe", "safe", "extern"].iter().any(|it| word == it),
             TokenTree::Literal(_) => true,
@@ -251,7 +250,7 @@ impl Search {
     }
 
     fn define(&mut self, tokens: &[TokenTree], at: usize, ident: &proc_macro2::Ident) {
-        let words = foreign::words(tokens[at..find_body(tokens, at).0].iter().cloned().collect());
+        let words = foreign::words(tokens[at..self.find_body(tokens, at).0].iter().cloned().collect());
         self.definitions.push((name::of_ident(ident), words));
     }
 
@@ -262,6 +261,33 @@ impl Search {
         self.found.items.last_mut().expect("one was added")
     }
 
+    /// As the function of this name, while there is work left.
+    fn find_body<'t>(&mut self, tokens: &'t [TokenTree], at: usize) -> (usize, Option<&'t Group>) {
+        if self.work == 0 {
+            return (at, None);
+        }
+        let found = find_body(tokens, at);
+        self.work = self.work.saturating_sub(found.0.saturating_sub(at));
+        found
+    }
+
+    /// The names of the traits that a type must implement for the trait that begins here.
+    fn supertraits(&mut self, tokens: &[TokenTree], at: usize) -> Vec<String> {
+        let (next, Some(_)) = self.find_body(tokens, at) else { return Vec::new() };
+        let item = parsed::<syn::ItemTrait>(&tokens[at..next]);
+        item.map_or_else(Vec::new, |item| signature::names_of(&item.supertraits).collect())
+    }
+
+    /// The fields of a type whose name is before this place.
+    fn fields(&mut self, tokens: &[TokenTree], at: usize) -> TokenStream {
+        let (end, body) = self.find_body(tokens, at);
+        match body {
+            Some(body) => body.stream(),
+            // A tuple: its fields are in the first parentheses outside its type parameters.
+            None => tokens[at.min(end)..end].iter().cloned().collect(),
+        }
+    }
+
     fn place(&self, span: Span) -> Range<usize> {
         let bytes = span.byte_range();
         bytes.start + self.offset..bytes.end + self.offset
@@ -269,12 +295,8 @@ impl Search {
 }
 
 impl Around {
-    fn deeper(&self) -> Around {
-        Around { depth: self.depth + 1, ..self.clone() }
-    }
-
     fn within(&self, names: impl IntoIterator<Item = String>) -> Around {
-        let mut within = self.deeper();
+        let mut within = self.clone();
         within.owners.extend(names);
         within
     }
@@ -305,27 +327,12 @@ fn find_body(tokens: &[TokenTree], mut at: usize) -> (usize, Option<&Group>) {
     (at, None)
 }
 
-/// An item from its first token to the place behind its braces, which are emptied.
-fn emptied(tokens: &[TokenTree], at: usize, next: usize) -> TokenStream {
+/// The syntax tree of an item from its first token to its braces, which are emptied.
+fn parsed<T: syn::parse::Parse>(item: &[TokenTree]) -> Option<T> {
+    let (_, header) = item.split_last()?;
+    let header: TokenStream = header.iter().cloned().collect();
     let empty = TokenTree::Group(Group::new(Delimiter::Brace, TokenStream::new()));
-    tokens[at..next - 1].iter().cloned().chain([empty]).collect()
-}
-
-/// The names of the traits that a type must implement for the trait that begins here.
-fn supertraits(tokens: &[TokenTree], at: usize) -> Vec<String> {
-    let (next, Some(_)) = find_body(tokens, at) else { return Vec::new() };
-    let item = syn::parse2::<syn::ItemTrait>(emptied(tokens, at, next));
-    item.map_or_else(|_| Vec::new(), |item| signature::names_of(&item.supertraits).collect())
-}
-
-/// The fields of a type whose name is before this place.
-fn fields(tokens: &[TokenTree], at: usize) -> TokenStream {
-    let (end, body) = find_body(tokens, at);
-    match body {
-        Some(body) => body.stream(),
-        // A tuple: its fields are in the first parentheses outside its type parameters.
-        None => tokens[at..end].iter().cloned().collect(),
-    }
+    is_shallow(header.clone()).then(|| syn::parse2(header.into_iter().chain([empty]).collect()).ok())?
 }
 
 #[cfg(test)]
@@ -371,9 +378,31 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_is_no_danger() {
-        let text = "{".repeat(20_000) + &"}".repeat(20_000);
-        check(&text, &[]);
+    fn text_that_nests_or_repeats_without_bound_leaves_the_functions_around_it() {
+        let nested = |open: &str, close: &str| open.repeat(30_000) + &close.repeat(30_000);
+        for text in [
+            nested("{", "}"),
+            format!("fn x() {}", nested("{", "}")),
+            format!("fn x() {{ {} }}", nested("m!(", ")")),
+            format!("impl A for {}u8{} {{}}", "B<".repeat(30_000), ">".repeat(30_000)),
+            format!("impl A for {}u8 {{}} trait B: {}u8 {{}}", "&".repeat(30_000), "Fn() -> ".repeat(30_000)),
+            format!("fn x(a: {}u8) {{}}", "*const ".repeat(30_000)),
+            "fn x() { fn y() {".repeat(30_000) + &"}".repeat(60_000),
+            "fn ".repeat(100_000),
+            "impl X for ".repeat(200_000),
+            format!("struct S<{}", "struct S<".repeat(50_000)),
+            format!("/* {} */ const A: u8 = {}1;", "/*".repeat(9_000) + &"*/".repeat(9_000), "!".repeat(50_000)),
+            format!("fn x() {{ a{} }}", ".b".repeat(50_000)),
+        ] {
+            let outline = Outline::new(&format!("fn a() {{}} {text}"));
+            let found = outline.functions.iter().any(|function| function.name == "a");
+            assert!(found, "{}", &text[..40]);
+            for function in outline.functions.iter().take(9) {
+                let signature = &format!("fn a() {{}} {text}")[function.signature.clone()];
+                signature::open_traits(signature);
+                signature::type_parameters(signature);
+            }
+        }
     }
 
     #[test]

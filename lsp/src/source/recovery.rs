@@ -7,9 +7,11 @@ use std::ops::Range;
 
 use proc_macro2::TokenStream;
 
+use super::tokens::tokens_of;
+
 /// The tokens of a text, without the parts that are no Rust. Their byte ranges are places in the text.
 pub fn tokens(text: &str) -> TokenStream {
-    if let Ok(tokens) = text.parse() {
+    if let Some(tokens) = tokens_of(text) {
         return tokens;
     }
     let mut readable = text.to_owned();
@@ -25,7 +27,7 @@ pub fn tokens(text: &str) -> TokenStream {
             blank(&mut readable, item);
         }
     }
-    readable.parse().unwrap_or_default()
+    tokens_of(&readable).unwrap_or_default()
 }
 
 fn is_rust(text: &str) -> bool {

@@ -2,13 +2,12 @@
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+use super::tokens::{is_shallow, tokens_of};
+
 /// The names of the traits behind which a parameter may have any type: `dyn Trait`, `impl Trait`, and bounds of type
 /// parameters. A signature that cannot be read has none.
 pub fn open_traits(signature: &str) -> Vec<String> {
-    let (Ok(tokens), Ok(signature)) = (signature.parse::<TokenStream>(), syn::parse_str::<syn::Signature>(signature))
-    else {
-        return Vec::new();
-    };
+    let Some((tokens, signature)) = parsed(signature) else { return Vec::new() };
     // The parameters are behind the type parameters, whose bounds may have parentheses and arrows.
     let (mut depth, mut before) = (0_u32, ' ');
     let parameters = tokens.into_iter().find_map(|token| match token {
@@ -32,10 +31,15 @@ pub fn open_traits(signature: &str) -> Vec<String> {
 
 /// The names of the type parameters. A signature that cannot be read has none.
 pub fn type_parameters(signature: &str) -> Vec<String> {
-    let signature = syn::parse_str::<syn::Signature>(signature);
-    let names = signature.map(|signature| names_of_parameters(&signature.generics)).unwrap_or_default();
+    let names = parsed(signature).map(|(_, signature)| names_of_parameters(&signature.generics)).unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
     names
+}
+
+fn parsed(signature: &str) -> Option<(TokenStream, syn::Signature)> {
+    let tokens = tokens_of(signature).filter(|tokens| is_shallow(tokens.clone()))?;
+    let signature = syn::parse2(tokens.clone()).ok()?;
+    Some((tokens, signature))
 }
 
 /// The names of the type parameters among these.

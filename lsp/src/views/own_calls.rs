@@ -6,10 +6,9 @@
 use std::ops::Range;
 
 use metaspy_report::text::last_segment;
-use proc_macro2::TokenStream;
 
 use crate::document::View;
-use crate::source::{Function, Qualifier, calls_in, is_running, returned, runs_unnamed, words};
+use crate::source::{Function, Qualifier, calls_in, is_running, returned, runs_unnamed, tokens_of, words};
 
 /// Functions of std that are called by their names alone.
 const OF_STD: [&str; 5] = ["drop", "size_of", "size_of_val", "align_of", "align_of_val"];
@@ -20,11 +19,12 @@ const MODULES_OF_STD: [&str; 5] = ["cmp", "hint", "iter", "mem", "ptr"];
 /// True if a function runs no code without hooks but that in its text. The call `certain` is one of a trait's method.
 pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> bool {
     let text = &view.document.lines.text;
-    let signature = text[function.signature.clone()].parse().map(words).unwrap_or_default();
+    let signature = tokens_of(&text[function.signature.clone()]).map(words).unwrap_or_default();
     let body = &text[function.whole.clone()];
-    let is_named = body.parse().is_ok_and(|tokens: TokenStream| !runs_unnamed(tokens));
+    let Some(tokens) = tokens_of(body) else { return false };
+    let is_named = !runs_unnamed(tokens.clone());
     // Statics that are made at their first use are among them.
-    let used = body.parse().map(words).unwrap_or_default();
+    let used = words(tokens);
     proc_macro2::extra::invalidate_current_thread_spans();
     let around = function.open.iter().cloned().collect();
     let running = &view.document.outline().running;
@@ -69,7 +69,7 @@ fn is_known(view: &View<'_>, body: &str, before: &str, name: &str) -> bool {
 
 /// True if a function may return a closure, an iterator or a future, which its caller runs.
 fn returns_running(view: &View<'_>, function: &Function) -> bool {
-    let words = view.document.lines.text[function.signature.clone()].parse().map(returned).unwrap_or_default();
+    let words = tokens_of(&view.document.lines.text[function.signature.clone()]).map(returned).unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
     is_running(&words, &view.document.outline().running)
 }
