@@ -5,14 +5,14 @@
 mod fixture;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use fixture::program;
 use metaspy_blueprints::graph::Call;
 use metaspy_blueprints::{Graph, Kind, Options, emit, picture};
 use metaspy_core::hook::{Frame, Guard, observed};
-use metaspy_core::method_profilers::Calls;
+use metaspy_core::method_profilers::{Calls, Contexts};
 use metaspy_core::site::register_dynamic;
 use metaspy_core::store::Filter;
 use metaspy_core::{Profiler, Recording, Site, SiteDef, SiteKind};
@@ -30,13 +30,17 @@ fn call(site: &'static Site, within: impl FnOnce()) {
 }
 
 /// A run in which three methods share a fourth, and a second entry takes a small part of the time.
-static SHARED: LazyLock<Graph> = LazyLock::new(recorded);
+static SHARED: LazyLock<Graph> = LazyLock::new(|| recorded(Profiler::new("calls")));
 
-fn recorded() -> Graph {
+/// Records it with a profiler that also times calls.
+fn recorded(profiler: Profiler) -> Graph {
+    // There is one recording in a process at a time.
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let [main, often, sometimes, once, shared, leaf, second] =
         ["main", "often", "sometimes", "once", "shared", "leaf", "second"].map(site);
     let recording = Recording::memory().budget(8 << 20).start().expect("there is memory");
-    let installed = Profiler::new("calls").method_profiler(Calls::default()).install().expect("it installs");
+    let installed = profiler.method_profiler(Calls::default()).install().expect("it installs");
     let sleep = || std::thread::sleep(Duration::from_millis(1));
     let share = |count: usize| (0..count).for_each(|_| call(shared, || call(leaf, sleep)));
     call(main, || {
@@ -183,4 +187,24 @@ fn numbers_below_a_root_are_those_of_a_walk_or_bounds_of_them() {
         }
     }
     assert!(exact > 100 && bounds > 100, "{exact} and {bounds}");
+}
+
+#[test]
+fn recorded_contexts_tell_exactly_what_is_below_a_root() {
+    let graph = recorded(Profiler::new("tree").method_profiler(Contexts::default()));
+    let bounded = SHARED.clone().below("app::once").expect("it ran");
+    for (root, calls) in [("app::often", 44), ("app::sometimes", 5), ("app::once", 1)] {
+        let below = graph.clone().below(root).expect("it ran");
+        for name in ["app::shared", "app::leaf"] {
+            let at = below.find(name).expect("it ran");
+            let signs = [below.calls_sign(at), below.time_sign(at), below.own_sign(at)];
+            assert_eq!((below.methods[at].executions, signs), (calls, ["", "", ""]), "{name} below {root}");
+            assert!(below.total(at) <= below.total(below.find(root).expect("it ran")), "{name} below {root}");
+        }
+        let leaf = below.find("app::leaf").expect("it ran");
+        let made = below.calls.iter().find(|call| call.to == leaf).expect("it is called");
+        assert_eq!(made.count, calls, "{root}");
+    }
+    let leaf = bounded.find("app::leaf").expect("it ran");
+    assert_eq!(bounded.calls_sign(leaf), "≤", "callers alone do not tell it");
 }

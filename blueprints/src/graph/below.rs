@@ -1,9 +1,12 @@
 //! The part of a run below one method: how many calls of each method, and how much of its time, are within the calls of a
 //! root.
 //!
-//! Callers are known one level up. So a number is exact where all callers lead to the root, and an upper bound where a
-//! caller is called from elsewhere as well.
+//! Recorded calling contexts tell it exactly. Without them, callers are known one level up. So a number is exact where all
+//! callers lead to the root, and an upper bound where a caller is called from elsewhere as well.
 
+use std::collections::HashMap;
+
+use metaspy_report::contexts::Values;
 use metaspy_report::program::Edge;
 use metaspy_report::text::counted;
 
@@ -32,19 +35,22 @@ impl Graph {
     /// If the path is not the end of the path of one method.
     pub fn below(mut self, path: &str) -> Result<Graph, String> {
         let root = self.find(path)?;
-        let below = Below::new(&self, root);
+        let mut below = Below::new(&self, root);
+        if let Some(recorded) = Recorded::new(&self, root) {
+            recorded.replace(&mut self, &mut below);
+        }
         let is_bound =
             |of: fn(&Share) -> bool| below.shares.iter().map(|share| share.as_ref().is_some_and(of)).collect();
         self.bounds = Bounds {
             calls: is_bound(|share| share.are_calls_most),
             times: is_bound(|share| share.is_time_most),
-            own: is_bound(|share| !share.is_all),
+            own: is_bound(|share| !share.is_all && !share.is_recorded),
         };
         for (method, share) in self.methods.iter_mut().zip(&below.shares) {
             let Some(share) = share.as_ref().filter(|share| !share.is_all) else { continue };
             method.executions = share.calls;
             method.total_ns = method.total_ns.map(|_| share.total_ns);
-            method.self_ns = method.self_ns.map(|own| own.min(share.total_ns));
+            method.self_ns = method.self_ns.map(|own| own.min(share.self_ns.unwrap_or(share.total_ns)));
             method.hooks_ns = 0;
         }
         let share_of = |at: usize| below.shares[at].as_ref();
@@ -98,6 +104,10 @@ struct Share {
     is_time_most: bool,
     /// All calls of the method are within the calls of the root.
     is_all: bool,
+    /// The calling contexts have its times and the calls that it makes.
+    is_recorded: bool,
+    /// Its own time there.
+    self_ns: Option<u64>,
 }
 
 struct Below {
@@ -133,6 +143,8 @@ impl Below {
                     total_ns: if is_all[at] { graph.total(at) } else { graph.total(at).min(whole) },
                     is_time_most: !is_all[at],
                     is_all: is_all[at],
+                    is_recorded: false,
+                    self_ns: None,
                 })
             })
             .collect();
@@ -157,6 +169,76 @@ impl Below {
             }
         }
         Below { shares }
+    }
+}
+
+/// What the calling contexts below a root tell, which is exact.
+struct Recorded {
+    methods: Vec<Values>,
+    /// By caller and callee.
+    calls: HashMap<(usize, usize), Edge>,
+    has_times: bool,
+}
+
+impl Recorded {
+    /// `None` if there are no contexts, or if they lack calls that the graph has.
+    fn new(graph: &Graph, root: usize) -> Option<Recorded> {
+        let contexts = graph.contexts.as_ref().filter(|contexts| contexts.lost == 0)?;
+        let all = contexts.all();
+        let places: HashMap<&str, usize> = graph.methods.iter().map(|it| it.path.as_str()).zip(0..).collect();
+        // The contexts of methods that share a path are the same ones.
+        if places.len() < graph.methods.len() || all.iter().any(|context| context.values.cut > 0) {
+            return None;
+        }
+        let place = |at: usize| places.get(all[at].name.as_str()).copied();
+        let mut is_within = vec![false; all.len()];
+        let mut whole = vec![0; graph.methods.len()];
+        let has_times = graph.hooks.is_none() && all.iter().any(|context| context.values.total_ns > 0);
+        let mut below = Recorded { methods: vec![Values::default(); whole.len()], calls: HashMap::new(), has_times };
+        for (at, context) in all.iter().enumerate().skip(1) {
+            let around = context.parent.unwrap_or(0);
+            is_within[at] = is_within[around] || place(at) == Some(root);
+            let Some(method) = place(at) else { continue };
+            whole[method] += context.values.calls;
+            if !is_within[at] {
+                continue;
+            }
+            // Time is counted once: that of a call within a call of its method is in the outer one.
+            let outer = std::iter::successors(Some(around), |&at| all[at].parent).take_while(|&at| is_within[at]);
+            let is_outermost = outer.into_iter().all(|outer| place(outer) != Some(method));
+            let total_ns = if is_outermost { context.values.total_ns } else { 0 };
+            let values = &mut below.methods[method];
+            values.calls += context.values.calls;
+            values.self_ns += context.values.self_ns;
+            values.total_ns += total_ns;
+            if let Some(caller) = place(around).filter(|_| is_within[around]) {
+                below.calls.entry((caller, method)).or_default().add(Edge { count: context.values.calls, total_ns });
+            }
+        }
+        let is_complete = whole.iter().zip(&graph.methods).all(|(&calls, method)| calls == method.executions);
+        (is_complete && whole[root] > 0).then_some(below)
+    }
+
+    /// Puts these numbers in the place of the bounds.
+    fn replace(&self, graph: &mut Graph, below: &mut Below) {
+        for (share, recorded) in below.shares.iter_mut().zip(&self.methods) {
+            let Some(found) = share else { continue };
+            (found.calls, found.are_calls_most) = (recorded.calls, false);
+            if self.has_times && !found.is_all {
+                found.total_ns = found.total_ns.min(recorded.total_ns);
+                (found.is_time_most, found.is_recorded) = (false, true);
+                found.self_ns = Some(recorded.self_ns);
+            }
+            if recorded.calls == 0 {
+                *share = None;
+            }
+        }
+        graph.calls.retain_mut(|call| {
+            let Some(edge) = self.calls.get(&(call.from, call.to)) else { return false };
+            call.count = edge.count;
+            call.total_ns = if self.has_times { call.total_ns.min(edge.total_ns) } else { call.total_ns };
+            true
+        });
     }
 }
 

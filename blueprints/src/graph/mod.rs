@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use metaspy_core::store::{Chain, ChainFrame, Filter};
 use metaspy_core::{SiteId, Store};
+use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::is_cache;
 use metaspy_report::coverage::{Found, Pattern, patterns};
 use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Returned, TestCount};
@@ -47,6 +48,8 @@ pub struct Graph {
     pub root: Option<usize>,
     /// Which numbers are upper bounds.
     pub bounds: Bounds,
+    /// The calling contexts of all calls, if they were recorded: what is below a method is exact then.
+    pub contexts: Option<Contexts>,
 }
 
 /// A method.
@@ -189,6 +192,7 @@ impl Graph {
             graph.callers_are_causes = graph.has_callers;
         }
         graph.notes.extend(scope(store, filter));
+        graph.contexts = Contexts::read(store).filter(|_| filter.is_all());
         graph
     }
 
