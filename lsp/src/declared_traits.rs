@@ -9,7 +9,8 @@ pub fn traits_in(text: &str) -> Vec<String> {
         let is_declared = header.trim().is_empty() || header.split_whitespace().all(is_visibility);
         (is_declared && !name.is_empty()).then(|| name.to_owned())
     };
-    text.lines().filter_map(words).collect()
+    // The first line may be behind a byte order mark.
+    text.trim_start_matches('\u{feff}').lines().filter_map(words).collect()
 }
 
 #[cfg(test)]
@@ -18,8 +19,7 @@ mod tests {
 
     #[test]
     fn a_trait_is_declared_at_the_beginning_of_a_line() {
-        let text =
-            "trait A: B {\n    pub(crate) unsafe trait C<T> {}\n/// A trait D is\nlet x = \"trait E\"; // trait F\n";
+        let text = "\u{feff}trait A: B {\n    pub(crate) unsafe trait C<T> {}\n/// A trait D is\nlet x = \"trait E\"; // trait F\n";
         assert_eq!(traits_in(text), ["A", "C"]);
     }
 }
