@@ -264,10 +264,12 @@ impl<R: Read> Receiver<R> {
             return Ok(Received::Garbage);
         }
         self.bytes += (HEAD_WORDS * 8) as u64;
-        let mut bytes = vec![0; head.words as usize * 8];
-        let read = read_whole(&mut self.input, &mut bytes)?;
-        self.bytes += read as u64;
-        if read < bytes.len() {
+        // As much memory as arrives, and not as the sender claims.
+        let length = u64::from(head.words) * 8;
+        let mut bytes = Vec::new();
+        let read = self.input.by_ref().take(length).read_to_end(&mut bytes)? as u64;
+        self.bytes += read;
+        if read < length {
             return Ok(Received::Closed);
         }
         // Only the length of a frame of a later version is known.
