@@ -393,6 +393,10 @@ mod tests {
             format!("struct S<{}", "struct S<".repeat(50_000)),
             format!("/* {} */ const A: u8 = {}1;", "/*".repeat(9_000) + &"*/".repeat(9_000), "!".repeat(50_000)),
             format!("fn x() {{ a{} }}", ".b".repeat(50_000)),
+            format!("impl A for [u8; a{}] {{}}", ".b".repeat(50_000)),
+            format!("impl A for [u8; 1{}] {{}}", " + 1".repeat(50_000)),
+            format!("fn x(a: [u8; {}1]) {{}}", "return ".repeat(50_000)),
+            format!("trait B: C<{{ a{} }}> {{}}", "()".repeat(50_000)),
         ] {
             let outline = Outline::new(&format!("fn a() {{}} {text}"));
             let found = outline.functions.iter().any(|function| function.name == "a");

@@ -4,8 +4,8 @@ use proc_macro2::{Group, TokenStream, TokenTree};
 
 /// Groups within each other at most. What is deeper is left out.
 pub(super) const DEPTH: usize = 100;
-/// Signs of types within types, such as `&` and `<`, of which a header that is read as a syntax tree has this many at most.
-const SIGNS: usize = 200;
+/// Steps of a header that is read as a syntax tree at most: signs such as `&` and `<`, and tokens between two commas.
+const STEPS: usize = 200;
 
 /// The tokens of a text; `None` if it is no Rust.
 pub fn tokens_of(text: &str) -> Option<TokenStream> {
@@ -13,17 +13,30 @@ pub fn tokens_of(text: &str) -> Option<TokenStream> {
     Some(if is_deep(&tokens) { cut(tokens, DEPTH) } else { tokens })
 }
 
-/// True if the syntax tree of these tokens is not deep, as far as their signs show it.
+/// True if the syntax tree of these tokens is not deep. It is as deep as types are within types, whose signs are counted,
+/// and as its longest chain, such as `a.b.c` or `1 + 1 + 1`: no chain goes on behind a comma.
 pub(super) fn is_shallow(tokens: TokenStream) -> bool {
-    fn signs(tokens: TokenStream) -> usize {
-        let count = |token: TokenTree| match token {
-            TokenTree::Group(group) => signs(group.stream()),
-            TokenTree::Punct(sign) => usize::from("<&*-!".contains(sign.as_char())),
-            TokenTree::Ident(_) | TokenTree::Literal(_) => 0,
-        };
-        tokens.into_iter().map(count).sum()
+    /// All signs, and the tokens of the longest chain with the groups in it.
+    fn steps(tokens: TokenStream) -> (usize, usize) {
+        let (mut signs, mut longest, mut chain, mut within) = (0, 0, 0, 0);
+        for token in tokens {
+            chain += 1;
+            match token {
+                TokenTree::Punct(sign) if sign.as_char() == ',' => (chain, within) = (0, 0),
+                TokenTree::Punct(sign) => signs += usize::from("<&*-!".contains(sign.as_char())),
+                TokenTree::Group(group) => {
+                    let inner = steps(group.stream());
+                    signs += inner.0;
+                    within = within.max(inner.1);
+                }
+                TokenTree::Ident(_) | TokenTree::Literal(_) => {}
+            }
+            longest = longest.max(chain + within);
+        }
+        (signs, longest)
     }
-    signs(tokens) <= SIGNS
+    let (signs, longest) = steps(tokens);
+    signs <= STEPS && longest <= STEPS
 }
 
 fn is_deep(tokens: &TokenStream) -> bool {
@@ -64,6 +77,7 @@ mod tests {
         assert_eq!([10, DEPTH, 2_000].map(|depth| names(&nested(depth))), [10, DEPTH, DEPTH]);
         assert!(tokens_of("(").is_none());
         let is_shallow = |text: String| is_shallow(tokens_of(&text).expect("it is Rust"));
-        assert!(is_shallow("impl<T> A for B<T>".into()) && !is_shallow("&".repeat(SIGNS + 1)));
+        assert!(is_shallow("impl<T> A for B<T>".into()) && !is_shallow("&".repeat(STEPS + 1)));
+        assert!(is_shallow("a: u8, ".repeat(STEPS)) && !is_shallow("[a; (b".to_owned() + &".b".repeat(STEPS) + ")]"));
     }
 }
