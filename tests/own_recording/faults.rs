@@ -386,3 +386,31 @@ fn calls_behind_the_end_of_a_closed_recording_are_counted() {
     let rows = rows_of.counts().by_site();
     assert!(!rows.exact || rows_of.counts().total() == 2, "{rows}");
 }
+
+#[test]
+fn a_call_that_closes_its_recording_and_calls_on_ends_in_whatever_slot_it_has() {
+    let _turn = turn();
+    #[observe]
+    fn closes(then: impl FnOnce()) {
+        then();
+    }
+    #[observe]
+    fn follows() {}
+    for before in [0, 1, 60, 124, 125, 126, 127, 128, 200, 252, 253, 254, 255] {
+        let recording = metaspy::Recording::memory().budget(4 << 20).start().expect("it starts");
+        let profiler = Profiler::new("closes").observe(methods("closes")).observe(methods("follows"));
+        let installed = profiler.install().expect("it can be installed");
+        (0..before).for_each(|_| follows());
+        closes(|| {
+            recording.close();
+            (0..2).for_each(|_| follows());
+        });
+        assert!(metaspy::current().is_none(), "{before} calls before it");
+        let store = recording.store();
+        let filter = "site:closes".parse().expect("it is a filter");
+        let events = store.forward(metaspy::store::Position::Start, &filter, 9, usize::MAX).events;
+        let outcomes: Vec<_> = events.iter().map(|event| event.outcome).collect();
+        assert_eq!(outcomes, [metaspy::Outcome::Returned], "{before} calls before it");
+        drop(installed);
+    }
+}

@@ -119,6 +119,10 @@ impl Lane {
     pub fn turn(&self, tick: u64) -> bool {
         let Some(log) = current() else { return false };
         self.join(log);
+        // Calls that still run end in the block that the lane holds.
+        if log.is_closing() {
+            return false;
+        }
         self.leave(log);
         let row = self.row.load(Relaxed);
         if row == NO_ROW || row == 0 {
