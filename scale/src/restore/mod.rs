@@ -17,6 +17,7 @@ use object_store::{GetResultPayload, ObjectStoreExt};
 use crate::arguments;
 use crate::panics::caught;
 use crate::query::print;
+use crate::seal::sync;
 use crate::seal::target::{Target, split};
 use crate::seal::{Manifest, REST};
 use events::Filler;
@@ -77,14 +78,16 @@ async fn restore(target: &Target, partition: &Manifest, path: &Path) -> Result<(
         bail!("it was sealed by an older metaspy, which left out what is not in tables");
     }
     let directory = path.parent().context("a partition is in a directory")?;
-    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    sync::create_directories(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let partial = path.with_extension(format!("partial-{}", std::process::id()));
-    let made = restore_into(target, partition, &partial).await.and_then(|()| Ok(fs::rename(&partial, path)?));
+    let made = restore_into(target, partition, &partial).await;
+    let made = made.and_then(|()| sync::path(&partial)).and_then(|()| Ok(fs::rename(&partial, path)?));
     if made.is_err() {
         // It may not be there.
         let _ = fs::remove_file(&partial);
     }
-    made
+    made?;
+    sync::path(directory)
 }
 
 async fn restore_into(target: &Target, partition: &Manifest, path: &Path) -> Result<()> {

@@ -16,6 +16,7 @@ mod manifest;
 mod pages;
 mod rest;
 mod row_group;
+pub mod sync;
 pub mod target;
 
 use std::fs::{self, File};
@@ -97,10 +98,12 @@ pub enum Sealed {
     InPart(String),
 }
 
-/// Seals a recording.
+/// Seals a recording. When it returns, the partition survives a loss of power.
 pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     let mut manifest = Manifest::of(recording);
     if let Some(before) = target.manifest(&manifest).await? {
+        // Its seal may have been killed before it was durable.
+        target.sync(&manifest)?;
         return Ok(sealed_before(&before, &manifest, target));
     }
     let work = target.work_directory(&manifest)?;
@@ -117,7 +120,9 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
         manifest.tables.push(name);
     }
     fs::write(work.path().join(MANIFEST), serde_json::to_vec_pretty(&manifest)?)?;
-    if target.publish(work, &manifest).await? {
+    let is_new = target.publish(work, &manifest).await?;
+    target.sync(&manifest)?;
+    if is_new {
         return Ok(Sealed::Now(manifest));
     }
     let before = target.manifest(&manifest).await?.context("another seal was faster, and its partition is gone")?;

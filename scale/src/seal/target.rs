@@ -17,6 +17,7 @@ use url::Url;
 
 use super::manifest::{MANIFEST, Manifest};
 use super::rest::REST;
+use super::sync;
 
 /// Begins the names of directories in which partitions are made.
 const WORK: &str = ".sealing-";
@@ -73,7 +74,8 @@ impl Target {
         if text.contains("://") {
             bail!("{text}: a sealed set is a directory, or s3://bucket/prefix");
         }
-        fs::create_dir_all(text).with_context(|| format!("cannot create the directory {text}"))?;
+        let cannot = || format!("cannot create the directory {text}");
+        sync::create_directories(FilePath::new(text)).with_context(cannot)?;
         let directory = fs::canonicalize(text).with_context(|| format!("cannot open the directory {text}"))?;
         let url = Url::from_directory_path(&directory).map_err(|()| anyhow::anyhow!("{text} is no absolute path"))?;
         let prefix = Path::from_absolute_path(&directory)?;
@@ -145,6 +147,13 @@ impl Target {
     /// The directory of a partition; `None` in a bucket.
     pub fn place(&self, of: &Manifest) -> Option<PathBuf> {
         Some(self.directory.as_ref()?.join(of.partition().as_ref()))
+    }
+
+    /// Makes a visible partition durable. A bucket's is.
+    pub fn sync(&self, of: &Manifest) -> Result<()> {
+        let (Some(directory), Some(place)) = (&self.directory, self.place(of)) else { return Ok(()) };
+        sync::files(&place)?;
+        place.ancestors().take_while(|it| it.starts_with(directory)).try_for_each(sync::path)
     }
 
     /// A directory for a partition: beside the partitions, or among the temporary files if the target is a bucket.
@@ -249,6 +258,7 @@ fn publish_by_rename(directory: &FilePath, work: &WorkDirectory, manifest: &Mani
     let place = directory.join(manifest.partition().as_ref());
     let parent = place.parent().expect("a partition has three parts");
     fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+    sync::files(work.path())?;
     match fs::rename(work.path(), &place) {
         Ok(()) => Ok(true),
         // A directory that is not empty is not replaced: another seal was faster.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, TimestampNanosecondArray};
+use datafusion::arrow::array::{ArrayRef, TimestampMicrosecondArray};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result;
 use metaspy_reader::RecordedSite;
@@ -15,8 +15,9 @@ use crate::tables::columns::{batch, flags, integers, small, texts};
 pub fn recordings(recording: &Recording) -> Result<RecordBatch> {
     let store = &recording.store;
     let (header, program, totals) = (store.header(), store.program(), store.totals());
-    let started: ArrayRef =
-        Arc::new(TimestampNanosecondArray::from(vec![header.started_ns as i64]).with_timezone("UTC"));
+    // Spark reads no nanoseconds unless it is told to.
+    let started = vec![(header.started_ns / 1_000) as i64];
+    let started: ArrayRef = Arc::new(TimestampMicrosecondArray::from(started).with_timezone("UTC"));
     let warnings = recording.warnings();
     let state = format!("{:?}", store.end_state()).to_lowercase();
     batch(

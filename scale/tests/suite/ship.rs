@@ -172,3 +172,73 @@ fn a_store_that_is_away_keeps_the_recordings_until_it_is_back() {
     assert_eq!((code, rows.lines().last()), (Some(0), Some(&*(2 * CALLS).to_string())), "{rows}");
     fs::remove_dir_all(dir).expect("it is ours");
 }
+
+/// Writes a line to `SYNCS` for each file that is synced, renamed or removed.
+const WATCH: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void note(const char *what, const char *path) {
+    FILE *out = fopen(getenv("SYNCS"), "a");
+    fprintf(out, "%s %s\n", what, path);
+    fclose(out);
+}
+int fsync(int file) {
+    char link[64], path[4096] = {0};
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    readlink(link, path, sizeof path - 1);
+    note("sync", path);
+    return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(file);
+}
+int rename(const char *from, const char *to) {
+    note("rename", to);
+    return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
+}
+int unlink(const char *path) {
+    note("unlink", path);
+    return ((int (*)(const char *))dlsym(RTLD_NEXT, "unlink"))(path);
+}
+"#;
+
+#[test]
+fn a_recording_is_removed_when_its_partition_is_on_the_disk() {
+    let (dir, watch, above) = (spool("synced", 1), directory("watch"), directory("synced set"));
+    let target = above.join("new/set");
+    fs::create_dir_all(&watch).expect("there is room");
+    let (code, library, syncs) = (watch.join("watch.c"), watch.join("watch.so"), watch.join("syncs"));
+    fs::write(&code, WATCH).expect("there is room");
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-w", "-o"]).args([&library, &code]).arg("-ldl").status();
+    assert!(built.expect("Rust links with cc").success());
+    let run = |arguments: &[&str]| {
+        let _ = fs::remove_file(&syncs);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
+        let output =
+            command.args(arguments).env("LD_PRELOAD", &library).env("SYNCS", &syncs).output().expect("it runs");
+        assert!(output.status.success(), "{}", text(&output));
+        let lines = fs::read_to_string(&syncs).expect("it syncs");
+        lines.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (from, to) = (dir.display().to_string(), target.display().to_string());
+    let lines = run(&["ship", &from, "--to", &to, "--once"]);
+    let at = |line: &str| lines.iter().position(|it| it == line).unwrap_or_else(|| panic!("{line}: {lines:#?}"));
+    let last = |line: &str| lines.iter().rposition(|it| it == line).unwrap_or_else(|| panic!("{line}: {lines:#?}"));
+    let place = partition(&target);
+    let (renamed, removed) = (at(&format!("rename {}", place.display())), at(&format!("unlink {from}/tree-0.spy")));
+    for file in fs::read_dir(&place).expect("it is sealed").map(|it| it.expect("a name").file_name()) {
+        let end = format!("/{}", file.display());
+        let synced = lines.iter().position(|it| it.starts_with("sync ") && it.ends_with(&end));
+        assert!(synced.is_some_and(|at| at < renamed), "{end}: {lines:#?}");
+    }
+    for directory in place.ancestors().skip(1).take_while(|it| it.starts_with(&target)) {
+        let synced = last(&format!("sync {}", directory.display()));
+        assert!(renamed < synced && synced < removed, "{}: {lines:#?}", directory.display());
+    }
+    assert!(at(&format!("sync {}", above.join("new").display())) < removed);
+    let restored = run(&["restore", &to, "--to", &watch.join("restored").display().to_string()]);
+    let renamed = restored.iter().position(|it| it.starts_with("rename ")).expect("it appears by a rename");
+    let before = restored[..renamed].iter().filter(|it| it.starts_with("sync ") && it.contains(".partial-")).count();
+    assert_eq!((before, restored.last().is_some_and(|it| it.starts_with("sync "))), (1, true), "{restored:#?}");
+    [dir, watch, above].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}

@@ -56,7 +56,7 @@ def main(sealed, *queries):
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")
-    for table in ["events", "tallies", "subjects", "relations", "sites"]:
+    for table in ["events", "tallies", "subjects", "relations", "sites", "recordings"]:
         spark.read.parquet(f"{sealed}/*/*/*/{table}.parquet").createOrReplaceTempView(table)
     out = csv.writer(sys.stdout, lineterminator="\n")
     for number, query in enumerate(queries[:-1]):
