@@ -122,9 +122,10 @@ fn printed(recorded: &Recorded, expected: &ByPath<u64>) -> ByPath<u64> {
 
 /// True if a screen shows a path as this.
 fn shortens(shown: &str, path: &str) -> bool {
-    match shown.trim().strip_prefix('…') {
+    let shown = plain(shown.trim());
+    match shown.strip_prefix('…') {
         Some(end) => path.ends_with(end),
-        None => shown.trim() == path,
+        None => shown == path,
     }
 }
 
