@@ -197,4 +197,27 @@ mod tests {
         assert_eq!(unpack_two_kinds(two_kinds(kinds.0, kinds.1)), kinds);
         assert_eq!(unpack_head(head(Entry::Kind, 0xFF_FFFF, u32::MAX)), (2, 0xFF_FFFF, u32::MAX));
     }
+
+    #[test]
+    fn entries_are_walked_up_to_an_impossible_length() {
+        use std::sync::atomic::AtomicU64;
+
+        let entries = [(Entry::Note, 1, 3), (Entry::Epoch, 4, 5), (Entry::Label, 2, 6)];
+        let mut words = Vec::new();
+        for (entry, length, a) in entries {
+            words.push(head(entry, length, a));
+            words.extend((1..length).map(|word| word as u64));
+        }
+        let cells: Vec<AtomicU64> = words.iter().copied().map(AtomicU64::new).collect();
+        for end in 0..=words.len() {
+            let mut found = Vec::new();
+            let stopped = walk(Words::from_slice(&cells), 0, end, |entry| {
+                assert_eq!((entry.words.len(), entry.words.get(0)), (entry.length - 1, (entry.length > 1).into()));
+                found.extend(entry.entry.map(|kind| (kind, entry.length, entry.a)));
+            });
+            let whole = [1, 5, 7].iter().filter(|to| **to <= end).count();
+            assert_eq!((found.as_slice(), stopped), (&entries[..whole], [0, 1, 5, 7][whole]), "up to {end}");
+        }
+        assert_eq!(walk(Words::from_slice(&[AtomicU64::new(0)]), 0, 1, |_| panic!("it has no length")), 0);
+    }
 }

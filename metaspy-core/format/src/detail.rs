@@ -66,3 +66,47 @@ pub fn read(mut bytes: &[u8]) -> Vec<Detail> {
     }
     details
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes_of(detail: &Detail) -> Vec<u8> {
+        let (name, value) = (detail.name.as_bytes(), detail.value.as_bytes());
+        let head = head(detail.kind, detail.cut, name.len() as u8, value.len() as u16);
+        [&head, name, value].concat()
+    }
+
+    fn details() -> Vec<Detail> {
+        let of = |kind, name: &str, value: String, cut| Detail { kind, name: name.to_owned(), value, cut };
+        vec![
+            of(DetailKind::Argument, "size", "7".to_owned(), false),
+            of(DetailKind::Return, "", "x".repeat(300), true),
+            of(DetailKind::Label, "state", String::new(), false),
+        ]
+    }
+
+    #[test]
+    fn details_are_read_as_they_were_written() {
+        let bytes: Vec<Vec<u8>> = details().iter().map(bytes_of).collect();
+        for one in &bytes {
+            assert_eq!(length(&[one.as_slice(), b"behind"].concat()), Some(one.len()));
+        }
+        assert_eq!(read(&bytes.concat()), details());
+    }
+
+    #[test]
+    fn details_that_were_cut_anywhere_keep_the_ones_before() {
+        let bytes: Vec<Vec<u8>> = details().iter().map(bytes_of).collect();
+        let (all, mut ends) = (bytes.concat(), vec![0]);
+        ends.extend(bytes.iter().scan(0, |end, one| {
+            *end += one.len();
+            Some(*end)
+        }));
+        for cut in 0..=all.len() {
+            let whole = ends.iter().filter(|end| **end <= cut).count() - 1;
+            assert_eq!(read(&all[..cut]), details()[..whole], "cut at {cut}");
+            assert_eq!(length(&all[..cut]).is_some(), cut >= HEAD);
+        }
+    }
+}

@@ -60,3 +60,24 @@ impl fmt::Display for EventId {
 /// A lane: the events begun on one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LaneId(pub u32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_place_of_its_event() {
+        let mut ids = Vec::new();
+        for sequence in [1, 2, 77, 1 << 40] {
+            for slot in 1..BLOCK_SLOTS {
+                let id = EventId::new(sequence, slot as u64).expect("no sequence is 0");
+                assert_eq!((id.sequence(), id.slot(), EventId::from_raw(id.raw())), (sequence, slot, Some(id)));
+                ids.push(id);
+            }
+        }
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "later places have larger ids");
+        assert_eq!((EventId::new(0, 0), EventId::from_raw(0)), (None, None));
+        let id = EventId::new(77, 3).expect("it is not 0");
+        assert_eq!((format!("{id}"), format!("{id:?}")), ("77.3".to_owned(), "77.3".to_owned()));
+    }
+}

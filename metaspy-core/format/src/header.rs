@@ -46,3 +46,32 @@ pub const fn lane(lane_epoch: u64) -> u32 {
 pub const fn epoch(lane_epoch: u64) -> u32 {
     high(lane_epoch)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_goes_round_lap_by_lap() {
+        for blocks in [1, 3, 64] {
+            // A naive ring: the next block takes the next place, and a lap ends behind the last one.
+            let (mut at, mut lap, mut byte) = (0, 1, 1);
+            for number in blocks..blocks * 600 {
+                assert_eq!(sequence(lap, at, blocks), number);
+                assert_eq!((place(number, blocks), lap_byte(number, blocks)), (at, byte), "{number} of {blocks}");
+                at += 1;
+                if at == blocks {
+                    (at, lap, byte) = (0, lap + 1, if byte == 255 { 1 } else { byte + 1 });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lane_and_epoch_stand_apart() {
+        for (of, in_epoch) in [(0, 0), (7, 9), (u32::MAX, 0), (0, u32::MAX), (0xABCD_0123, 0x4567_89EF)] {
+            let word = lane_epoch(of, in_epoch);
+            assert_eq!((lane(word), epoch(word)), (of, in_epoch));
+        }
+    }
+}

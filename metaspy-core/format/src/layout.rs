@@ -241,4 +241,40 @@ mod tests {
         assert!(layout.blocks > 2_000, "{layout:?}");
         assert!(layout.lanes.len / sb::lane::WORDS >= 2_000, "{layout:?}");
     }
+
+    #[test]
+    fn the_places_of_areas_are_read_as_they_were_written() {
+        use std::sync::atomic::AtomicU64;
+
+        let layout = Layout::new(SMALLEST, Policy::KeepNewest);
+        let mut words = vec![0; layout.total_bytes() / 8];
+        words[sb::BLOCKS] = layout.blocks;
+        for (word, _, area) in layout.areas() {
+            (words[word], words[word + 1]) = (area.offset() as u64, area.bytes() as u64);
+        }
+        let read = |words: &[u64]| {
+            let cells: Vec<AtomicU64> = words.iter().copied().map(AtomicU64::new).collect();
+            Layout::read(Words::from_slice(&cells))
+        };
+        let areas = |layout: Option<Layout>| layout.map(|layout| layout.areas().collect::<Vec<_>>());
+        assert_eq!(areas(read(&words)), areas(Some(layout)));
+        // A recording that was cut has the part of an area before the cut.
+        let cut = layout.tally.at + 5;
+        let short = read(&words[..cut]).expect("the number of blocks is there");
+        assert_eq!((short.pages, short.tally.len, short.chunks.len), (layout.pages, 5, 0));
+        words[sb::TALLY] += 1;
+        assert_eq!(read(&words).map(|layout| layout.tally.len), Some(0), "no word begins there");
+        words[sb::BLOCKS] = 0;
+        assert!(read(&words).is_none());
+    }
+
+    #[test]
+    fn statements_take_turns_in_two_halves() {
+        let layout = Layout::new(16 << 20, Policy::KeepNewest);
+        let (first, second) = (layout.half(0), layout.half(1));
+        assert_eq!((first.at, first.len), (layout.statements.at, second.len));
+        assert!(first.at + first.len <= second.at);
+        assert!(second.at + second.len <= layout.statements.at + layout.statements.len);
+        assert_eq!((layout.half(6), layout.half(7)), (first, second));
+    }
 }

@@ -266,4 +266,13 @@ mod tests {
         nesting.leave_before(0, 3);
         assert_eq!((nesting.depth, nesting.unnamed()), (3, Unnamed::default()));
     }
+
+    #[test]
+    fn a_mark_says_which_open_calls_have_no_mark() {
+        for (sites, subjects) in [(false, false), (true, false), (false, true), (true, true)] {
+            let unnamed = Unnamed { sites, subjects };
+            assert_eq!((OpenCall::read(unnamed.words()), Unnamed::read(unnamed.words()[2])), (None, unnamed));
+            assert_eq!(unnamed.any(), sites || subjects);
+        }
+    }
 }

@@ -405,4 +405,14 @@ mod tests {
         }
         assert_eq!(Merge::Min.value(Merge::Min.words(Merge::Min.value(5), Merge::Min.value(3))), 3);
     }
+
+    #[test]
+    fn the_words_of_a_table_are_its_rows_one_behind_the_other() {
+        let table = TableDef { columns: ["a", "b", "c"].map(Column::from).into(), ..TableDef::default() };
+        let words: Vec<u64> = (0..4)
+            .flat_map(|row| (0..3).map(move |column| (row, column)))
+            .map(|(row, column)| table.word(row, column))
+            .collect();
+        assert_eq!(words, (0..12).collect::<Vec<u64>>());
+    }
 }

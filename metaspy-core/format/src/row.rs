@@ -352,4 +352,71 @@ mod tests {
             assert!(words.last() < shape.units().map(|units| units * ROW_WORDS).as_ref());
         }
     }
+
+    #[test]
+    fn outcomes_are_counted_apart_until_a_half_is_full() {
+        let outcomes = [Outcome::Failed, Outcome::Panicked, Outcome::Cancelled, Outcome::Returned, Outcome::Succeeded];
+        let (mut row, mut model) = ((0, 0), [0_u32; 3]);
+        for (number, outcome) in outcomes.into_iter().cycle().take(53).enumerate() {
+            let more = outcome_words(outcome);
+            row = (row.0 + more.0, row.1 + more.1);
+            if let Some(count) = model.get_mut(number % outcomes.len()) {
+                *count += 1;
+            }
+            assert!(has_room(row.0, row.1));
+        }
+        let [failed, panicked, cancelled] = model;
+        assert_eq!(row, (crate::join(failed, panicked), crate::join(cancelled, 0)));
+        let half = 1 << 31;
+        for (low, high) in [(half, 0), (0, half)] {
+            let full = crate::join(low, high);
+            assert!(!has_room(full, 0) && !has_room(0, full));
+            assert!(has_room(crate::join(half - 1, half - 1), crate::join(half - 1, half - 1)));
+        }
+    }
+
+    #[test]
+    fn each_part_of_a_row_tells_it_from_others() {
+        let who = Who { site: 5, kind: 9, epoch: 3, meta: false, lost: false };
+        let others =
+            [Who { site: 4, ..who }, Who { epoch: 2, ..who }, Who { meta: true, ..who }, Who { lost: true, ..who }];
+        for other in others {
+            assert!(!Who::are_of_site(who.pack(), other.pack()), "{other:?}");
+            assert_eq!(Who::unpack(other.pack()), other);
+        }
+        assert!(Who::are_of_site(who.pack(), Who { kind: 1, ..who }.pack()));
+        for epoch in [0, 2, 3, EPOCHS - 1] {
+            assert_eq!(Who::began_in(who.pack(), epoch), epoch == 3);
+        }
+        assert!(Who::began_in(who.pack(), 3 + EPOCHS), "a row knows its epoch modulo their number");
+        assert_eq!((epochs_between(EPOCHS - 2, 3), epochs_between(7, 7), epochs_between(3, 9)), (5, 0, 6));
+        let meta = Who::of_event(5, 3, slot::flags_at_level(1));
+        assert_eq!((meta.meta, meta.kind, Who::of_event(5, 3, 9)), (true, 0, who));
+    }
+
+    #[test]
+    fn time_that_is_counted_once_has_rows_of_its_own() {
+        let (key, who) = (77, Who { site: 5, kind: 9, epoch: 3, meta: true, lost: false });
+        for again in [Again::InSite, Again::InSubject, Again::MaybeInSite, Again::MaybeInSubject] {
+            let (of, word) = again.row(key, who.pack());
+            let (expected, kind) = match again {
+                Again::InSite | Again::MaybeInSite => (5, 0),
+                Again::InSubject => (77, 9),
+                Again::MaybeInSubject => (0, 0),
+            };
+            assert_eq!((of, Who::unpack(word)), (expected, Who { site: again as u32, kind, ..who }));
+            assert_eq!(Again::from_site(Who::unpack(word).site), Some(again));
+        }
+        assert_eq!([0, 5, 0xF_FFEF, 0xF_FFF4].map(Again::from_site), [None; 4]);
+    }
+
+    #[test]
+    fn the_search_for_a_row_begins_inside_the_table() {
+        for bits in 1..16 {
+            let mut begun = vec![false; 1 << bits];
+            (0..16 << bits).for_each(|key| begun[first(key, 7, bits)] = true);
+            assert!(begun.iter().all(|is| *is), "every row of {bits} bits is found without a search by some key");
+        }
+        assert_ne!(first(1, 7, 16), first(1, 8, 16));
+    }
 }

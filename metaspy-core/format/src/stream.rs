@@ -69,3 +69,38 @@ impl Head {
         if fits && head.kind != 0 { Some(head) } else { None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOST: u32 = FRAME_MAX as u32;
+
+    #[test]
+    fn a_head_is_read_as_it_was_written() {
+        for kind in [Frame::Words as u8, Frame::Block as u8, Frame::Round as u8, Frame::End as u8, u8::MAX] {
+            for (words, span) in [(0, 0), (0, 1), (1, 1), (512, 700), (0, MOST), (MOST, MOST)] {
+                let head = Head { kind, words, span };
+                assert_eq!(Head::unpack(head.pack()), Some(head));
+            }
+        }
+    }
+
+    #[test]
+    fn a_head_that_contradicts_itself_is_refused() {
+        let head = Head { kind: Frame::Words as u8, words: 2, span: 3 };
+        let wrong = [
+            Head { kind: 0, ..head },
+            Head { words: 4, ..head },
+            Head { span: MOST + 1, ..head },
+            Head { words: MOST + 1, span: MOST + 1, ..head },
+            Head { words: MOST + 1, ..head },
+        ];
+        assert_eq!(wrong.map(|head| Head::unpack(head.pack())), [None; 5]);
+    }
+
+    #[test]
+    fn a_reader_knows_the_major_version() {
+        assert_eq!((major(version()), major(crate::join(u32::MAX, 9))), (MAJOR, 9));
+    }
+}

@@ -151,3 +151,52 @@ pub const fn low(word: u64) -> u32 {
 pub const fn high(word: u64) -> u32 {
     (word >> 32) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use memmap2::MmapMut;
+
+    use super::*;
+
+    #[test]
+    fn a_slice_is_what_a_vector_has_there() {
+        let numbers: Vec<u64> = (1..=9).collect();
+        let cells: Vec<AtomicU64> = numbers.iter().copied().map(AtomicU64::new).collect();
+        let words = Words::from_slice(&cells);
+        for at in (0..12).chain([usize::MAX]) {
+            let expected = numbers.get(at).copied().unwrap_or(0);
+            assert_eq!((words.get(at), words.acquire(at)), (expected, expected));
+            words.prefetch(at);
+            for len in (0..12).chain([usize::MAX]) {
+                let expected: Vec<u64> = numbers.iter().copied().skip(at).take(len).collect();
+                let slice = words.slice(at, len);
+                let found: Vec<u64> = (0..slice.len()).map(|at| slice.get(at)).collect();
+                assert_eq!((found, slice.is_empty()), (expected.clone(), expected.is_empty()), "{len} from {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_region_has_the_whole_words_of_its_mapping() {
+        let memory = |bytes| MmapMut::map_anon(bytes).expect("there is memory");
+        let mut map = memory(8 * 3 + 5);
+        map[8..16].copy_from_slice(&7_u64.to_ne_bytes());
+        let read = Region::read_only(map.make_read_only().expect("it can be protected"));
+        assert_eq!((read.len(), read.is_empty(), read.words().get(1)), (3, false, 7));
+        assert!(read.cells().is_none() && read.map().is_none(), "a store would fault");
+
+        let written = Region::writable(memory(8 * 2).into());
+        written.cells().expect("this process writes it")[1].store(9, Ordering::Relaxed);
+        assert_eq!((written.len(), written.clone().words().get(1)), (2, 9));
+        assert_eq!(written.map().map(MmapRaw::len), Some(16));
+        assert!(Region::writable(memory(7).into()).is_empty());
+    }
+
+    #[test]
+    fn halves_of_a_word_stand_apart() {
+        for (first, second) in [(0, 0), (1, 2), (u32::MAX, 0), (0, u32::MAX), (0x89AB_CDEF, 0x0123_4567)] {
+            let word = join(first, second);
+            assert_eq!((low(word), high(word)), (first, second));
+        }
+    }
+}
