@@ -28,7 +28,8 @@ pub fn find(profile: &str, graph: &Graph, plan: &Plan) -> Stale {
     let target_dir = fs::canonicalize(target_dir).unwrap_or_else(|_| target_dir.to_owned());
     // The directory of a target platform may be in between.
     let is_here = |dir: &Path| {
-        let below = dir.strip_prefix(&target_dir).unwrap_or(Path::new(""));
+        // Stamps of an earlier version have the whole path.
+        let below = dir.strip_prefix(&target_dir).unwrap_or(dir);
         below.components().take(2).any(|part| part.as_os_str() == OsStr::new(profile))
     };
     let mut stale = Stale { packages: BTreeSet::new(), files: Vec::new(), has_failed: false };

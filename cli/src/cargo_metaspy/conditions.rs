@@ -11,6 +11,7 @@ use metaspy_report::gate::Decision;
 use crate::cargo_metaspy::UNUSABLE;
 use crate::cargo_metaspy::arguments::Woven;
 use crate::cargo_metaspy::profilers::Requested;
+use crate::cargo_metaspy::{results, text};
 
 /// The conditions of a run.
 pub struct Conditions {
@@ -62,6 +63,12 @@ impl Conditions {
     /// The comparison with the baseline, if there is one.
     pub fn comparison(&self, run: &Run) -> Option<Comparison> {
         Some(Comparison::new(self.baseline.as_ref()?, &run.program))
+    }
+
+    /// The requests of the build that were not met: a hook that the user named, and that the compiler refuses.
+    pub fn refusals(woven: &results::Woven) -> Vec<Failure> {
+        let refused = woven.refused().into_iter().filter(|refused| refused.asked_by.is_some());
+        refused.map(|refused| Failure { message: text::refused(&refused), code: UNUSABLE }).collect()
     }
 
     /// The conditions that do not hold.

@@ -101,6 +101,6 @@ fn build(woven: &Woven) -> Map<String, Value> {
 }
 
 fn left(left: &Left) -> Value {
-    let Left { method, reason, message } = left;
+    let Left { method, reason, message, .. } = left;
     json!({ "path": method.path, "file": method.file, "line": method.line, "reason": reason, "message": message })
 }

@@ -32,8 +32,8 @@ use metaspy_report::runs::Note;
 use metaspy_report::text::print_message;
 use metaspy_weave::plan::{CHAIN, PLAN, Plan};
 use metaspy_weave::runtime::{self, Settings, version};
-use metaspy_weave::wrapper;
 use metaspy_weave::wrapper::doc_tests::RUSTDOC;
+use metaspy_weave::wrapper::{self, EarlierLists};
 
 use crate::exit::{complain, parse};
 use arguments::Woven;
@@ -111,9 +111,9 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     if let Some(recordings) = &recordings {
         recordings.set_environment(&mut built, &profilers);
     }
-    let outdated = wrapper::outdated(&plan.dir);
+    let earlier = EarlierLists::read(&plan.dir);
     let status = process::to_end(&mut built)?;
-    let results = Results::read(&plan, &outdated, recordings.as_ref());
+    let results = Results::read(&plan, &earlier, recordings.as_ref());
     let results = Results { comparison: conditions.comparison(&results.run), ..results };
     let first = if command == "test" { Kind::Coverage } else { Kind::Structural };
     export::write(&results, &options, first)?;
@@ -130,7 +130,11 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
         }
         None => print_message(&format_args!("     Metaspy {}", text::woven(&results.woven))),
     }
-    let failures = conditions.failures(&results.run, &profilers, results.comparison.as_ref());
+    for refused in results.woven.refused().iter().filter(|refused| refused.asked_by.is_none()) {
+        complain("warning: metaspy", &text::refused(refused));
+    }
+    let mut failures = Conditions::refusals(&results.woven);
+    failures.extend(conditions.failures(&results.run, &profilers, results.comparison.as_ref()));
     failures.iter().for_each(|failure| complain("error: metaspy", &failure.message));
     Ok(exit_code(wrapper::exit_code(status), &failures))
 }

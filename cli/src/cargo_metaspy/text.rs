@@ -13,7 +13,7 @@ use metaspy_report::types;
 use metaspy_weave::wrapper::Left;
 
 use crate::cargo_metaspy::arguments;
-use crate::cargo_metaspy::results::{Results, Woven};
+use crate::cargo_metaspy::results::{Refused, Results, Woven};
 use crate::cargo_metaspy::short_functions;
 
 /// Reasons that are listed, the most frequent first.
@@ -39,13 +39,27 @@ pub fn woven(woven: &Woven) -> String {
     let packages: Vec<String> = packages
         .map(|(package, functions)| format!("{} of {}", grouped(*functions as u64), package.replace('@', " ")))
         .collect();
-    match packages.is_empty() {
-        true => "wove nothing".into(),
-        false => format!(
-            "wove {}: {}",
-            counted(woven.packages.values().sum::<usize>() as u64, "function"),
-            packages.join(", ")
-        ),
+    if !packages.is_empty() {
+        let functions = counted(woven.packages.values().sum::<usize>() as u64, "function");
+        let state = if woven.is_new { "" } else { " (up to date)" };
+        return format!("wove {functions}: {}{state}", packages.join(", "));
+    }
+    let why = match (woven.has_selected, woven.skipped.len() as u64) {
+        (false, _) => "no function is selected".to_owned(),
+        (true, 0) => "no crate with a selected function is in this build with hooks".to_owned(),
+        (true, skipped) => format!("{} cannot have a hook", counted(skipped, "selected function")),
+    };
+    format!("wove nothing: {why}")
+}
+
+/// One line for each message of the compiler about hooks that it refuses.
+pub fn refused(Refused { paths, message, asked_by }: &Refused<'_>) -> String {
+    let hooks = if paths.len() == 1 { "hook" } else { "hooks" };
+    let message = message.unwrap_or("it gives no reason");
+    let line = format!("the compiler refuses the {hooks} of {}: {message}", paths.join(", "));
+    match asked_by {
+        Some(option) => format!("{option}: {line}"),
+        None => line,
     }
 }
 

@@ -262,3 +262,32 @@ fn what_is_built_with_one_cache_links_with_what_is_built_with_another() {
     let did = package.metaspy_in(&["run", "--types"], &[("METASPY_CACHE", other.as_os_str())]);
     assert_eq!((did.code, did.calls("recached_a::one")), (0, Some(1)), "{}", did.stderr);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_copied_workspace_is_built_again() {
+    let package = Package::new(
+        "copied",
+        &[
+            ("Cargo.toml", &manifest("copied", "2024", "")),
+            ("src/main.rs", "pub fn one() {}\nfn main() {\n    one();\n}\n"),
+        ],
+    );
+    // The target directory is copied with the workspace.
+    let build = |package: &Package, selector: &str| {
+        let mut command = package.command(&["build", "--weave", selector], "metaspy.json");
+        let output = command.env_remove("CARGO_TARGET_DIR").output().expect("it was built for this test");
+        package.did(output, "metaspy.json")
+    };
+    let first = build(&package, "one");
+    assert!(first.stderr.contains("wove 1 function: 1 of copied 0.1.0\n"), "{}", first.stderr);
+    let again = build(&package, "one");
+    assert!(again.stderr.contains("wove 1 function: 1 of copied 0.1.0 (up to date)\n"), "{}", again.stderr);
+    let copy = Package::new("copied_elsewhere", &[]);
+    let mut cp = std::process::Command::new("cp");
+    assert!(cp.arg("-a").args([&package.dir, &copy.dir]).status().expect("it is there").success());
+    let elsewhere = build(&copy, "one");
+    assert_eq!(elsewhere.compiled(), ["copied"], "{}", elsewhere.stderr);
+    assert!(elsewhere.wove("copied::one"), "{}", elsewhere.stderr);
+    assert!(elsewhere.stderr.contains("wove 1 function: 1 of copied 0.1.0\n"), "{}", elsewhere.stderr);
+}

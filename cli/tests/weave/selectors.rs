@@ -60,3 +60,28 @@ fn a_subject_of_nothing_that_is_selected_is_a_mistake() {
     check(&package, &["--weave", "main", "--subject", "Scene::measure=node_id"], &["--weave selects functions"]);
     check(&package, &["--subject", "measure"], &["`measure` names no subject", "`Scene::*=self.id`"]);
 }
+
+#[test]
+fn a_subject_that_the_compiler_refuses_is_an_error_and_other_hooks_stay() {
+    let package = Package::new(
+        "selecting_refused",
+        &[
+            ("Cargo.toml", &manifest("refused", "2024", "")),
+            (
+                "src/main.rs",
+                "struct User {\n    id: u32,\n}\nimpl User {\n    fn one(&self) -> u32 {\n        self.id\n    }\n    \
+                 fn two(&self) {}\n}\nfn main() {\n    let user = User { id: 7 };\n    user.two();\n    \
+                 println!(\"{}\", user.one());\n}\n",
+            ),
+        ],
+    );
+    let did = package.try_metaspy(&["run", "--subject", "User::*=self.idd"]);
+    assert_eq!((did.code, did.calls("refused::main")), (2, Some(1)), "{}", did.stderr);
+    let line = "--subject 'User::*=self.idd': the compiler refuses the hooks of refused::User::one, refused::User::two: \
+                no field `idd`";
+    assert!(did.stderr.contains(line), "{}", did.stderr);
+    let again = package.try_metaspy(&["run", "--subject", "User::*=self.idd"]);
+    assert!(again.code == 2 && again.stderr.contains(line), "not only when it compiles: {}", again.stderr);
+    let did = package.metaspy(&["run", "--subject", "User::*=self.id"]);
+    assert_eq!((did.calls("refused::User::one"), did.calls("refused::User::two")), (Some(1), Some(1)));
+}

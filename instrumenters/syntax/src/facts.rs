@@ -3,7 +3,9 @@
 pub use metaspy_format::facts::{Facts, Returns, SelfKind, Visibility};
 
 use quote::ToTokens;
-use syn::{FnArg, GenericArgument, PathArguments, ReceiverKind, ReturnType, Signature, Type};
+use syn::{FnArg, GenericArgument, PathArguments, Receiver, ReceiverKind, ReturnType, Signature, Type};
+
+use crate::name;
 
 /// How a function with this signature takes `self`.
 pub fn self_kind(sig: &Signature) -> SelfKind {
@@ -33,6 +35,46 @@ fn typed_self_kind(ty: &Type) -> SelfKind {
         },
         _ => SelfKind::Other,
     }
+}
+
+/// How many pointers there are around `Self`, for a method that does not take it by value. A `Pin` is none of its own: it
+/// goes where its pointer goes.
+pub fn pointers_to_self(receiver: &Receiver) -> usize {
+    match &receiver.kind {
+        ReceiverKind::Reference(..) => 1,
+        ReceiverKind::Typed(_, ty) => pointers(ty),
+        _ => 0,
+    }
+}
+
+fn pointers(ty: &Type) -> usize {
+    match ty {
+        Type::Reference(reference) => 1 + pointers(&reference.elem),
+        Type::Paren(inner) => pointers(&inner.elem),
+        Type::Group(inner) => pointers(&inner.elem),
+        Type::Path(of) => {
+            let Some(PathArguments::AngleBracketed(arguments)) = of.path.segments.last().map(|last| &last.arguments)
+            else {
+                return 0;
+            };
+            let pointee = arguments.args.iter().find_map(|argument| match argument {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            });
+            match (name::of_path(&of.path).as_str(), pointee) {
+                ("Pin", Some(pointee)) => pointers(pointee),
+                ("Box" | "Rc" | "Arc", Some(pointee)) => 1 + pointers(pointee),
+                // A pointer of the program's own. `Scene<T>` is none, but the object.
+                (_, Some(pointee)) if is_to_self(pointee) => 1 + pointers(pointee),
+                _ => 0,
+            }
+        }
+        _ => 0,
+    }
+}
+
+fn is_to_self(ty: &Type) -> bool {
+    ty.to_token_stream().to_string().split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "Self")
 }
 
 /// The visibility that is written before an item.
@@ -126,6 +168,27 @@ mod tests {
         ] {
             let method: syn::TraitItemFn = syn::parse_str(&format!("fn f({receiver});")).expect("a method");
             assert_eq!(self_kind(&method.sig), expected, "{receiver}");
+        }
+    }
+
+    #[test]
+    fn pointers_to_an_object_are_counted() {
+        for (receiver, expected) in [
+            ("self", 0),
+            ("&mut self", 1),
+            ("self: Self", 0),
+            ("self: Rc<Self>", 1),
+            ("self: &std::sync::Arc<Self>", 2),
+            ("self: Pin<&mut Self>", 1),
+            ("self: Pin<Box<Self>>", 1),
+            ("self: Rc<Scene<'a, T>>", 1),
+            ("self: &Scene<T>", 1),
+            ("self: Scene<T>", 0),
+            ("self: Own<Self>", 1),
+        ] {
+            let method: syn::TraitItemFn = syn::parse_str(&format!("fn f({receiver});")).expect("a method");
+            let receiver = method.sig.receiver().expect("it has one");
+            assert_eq!(pointers_to_self(receiver), expected);
         }
     }
 

@@ -21,6 +21,6 @@ pub mod refusal;
 mod type_arguments;
 
 #[cfg(feature = "facts")]
-pub use facts::{Facts, Returns, SelfKind, Visibility};
+pub use facts::{Facts, Returns, SelfKind, Visibility, pointers_to_self};
 #[cfg(feature = "facts")]
 pub use owner::Owner;

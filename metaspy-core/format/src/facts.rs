@@ -152,11 +152,6 @@ impl SelfKind {
             SelfKind::Other => "other",
         }
     }
-
-    /// True if `self` stays at one place while the call lasts.
-    pub fn has_place(self) -> bool {
-        matches!(self, SelfKind::Ref | SelfKind::Mut)
-    }
 }
 
 impl Visibility {

@@ -164,14 +164,23 @@ macro_rules! receiver {
     ($site:ident place $object:expr) => {
         $crate::Object::of(&*$object).receiver()
     };
-    ($site:ident key $key:expr) => {{
+    ($site:ident key $key:expr) => {
+        $crate::receiver!(@ $site $key, key, $crate::Probe::of(key).type_name())
+    };
+    ($site:ident key $key:expr, type $object:ty) => {
+        $crate::receiver!(@ $site $key, key, $crate::library::any::type_name::<$object>())
+    };
+    ($site:ident key $key:expr, of $object:expr) => {
+        $crate::receiver!(@ $site $key, key, $crate::pointed_to($crate::Probe::of(&$object).type_name()))
+    };
+    (@ $site:ident $expression:expr, $key:ident, $type_name:expr) => {{
         #[allow(unused_imports)]
         use $crate::{CanBeHashed as _, CannotBeHashed as _};
-        let key = &$key;
-        let probe = $crate::Probe::of(key);
+        let $key = &$expression;
+        let probe = $crate::Probe::of($key);
         let mut how = probe.how();
         (&probe).can_hash(&mut how);
-        $site.keyed($crate::library::ptr::from_ref(key).cast(), how.hash, $crate::Text::of(probe.type_name()))
+        $site.keyed($crate::library::ptr::from_ref($key).cast(), how.hash, $crate::Text::of($type_name))
     }};
 }
 

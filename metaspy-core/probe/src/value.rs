@@ -81,6 +81,19 @@ impl Object {
     }
 }
 
+/// The name of the type that references and boxes of this type lead to: a field belongs to that one.
+pub fn pointed_to(mut type_name: &'static str) -> &'static str {
+    const BOXES: [&str; 3] = ["alloc::boxed::Box<", "alloc::rc::Rc<", "alloc::sync::Arc<"];
+    loop {
+        let referred = type_name.strip_prefix('&').map(|name| name.strip_prefix("mut ").unwrap_or(name));
+        let boxed = || BOXES.iter().find_map(|name| type_name.strip_prefix(name)?.strip_suffix('>'));
+        match referred.or_else(boxed) {
+            Some(inner) => type_name = inner,
+            None => return type_name,
+        }
+    }
+}
+
 /// Runs a body that may hand out what it captured.
 #[inline(always)]
 pub fn once<R>(body: impl FnOnce() -> R) -> R {

@@ -10,9 +10,9 @@ use metaspy_report::coverage::{Comparison, Run};
 use metaspy_report::program::Builder;
 use metaspy_report::text::counted;
 use metaspy_report::types::{self, Types};
-use metaspy_weave::plan::{File, Plan};
+use metaspy_weave::plan::Plan;
 use metaspy_weave::source::Facts;
-use metaspy_weave::wrapper::{Left, Listing, Method, listings};
+use metaspy_weave::wrapper::{EarlierLists, Left, Listing, Method, listings};
 
 use crate::cargo_metaspy::recordings::Recordings;
 
@@ -29,6 +29,21 @@ pub struct Woven {
     pub macros: usize,
     /// Derived traits. Their functions have no hook.
     pub derives: usize,
+    /// True if the plan selects functions of a crate.
+    pub has_selected: bool,
+    /// True if this build compiled a crate that it weaves.
+    pub is_new: bool,
+}
+
+/// Hooks that the compiler refuses.
+#[derive(Debug)]
+pub struct Refused<'w> {
+    /// The functions.
+    pub paths: Vec<&'w str>,
+    /// The compiler's message.
+    pub message: Option<&'w str>,
+    /// The option that asked for these hooks, if it names them or their subject.
+    pub asked_by: Option<&'w str>,
 }
 
 /// The results of a run.
@@ -47,12 +62,14 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads what was woven by this plan, except lists that were outdated before the build, and what was recorded.
-    pub fn read(plan: &Plan, outdated: &[File], run: Option<&Recordings>) -> Results {
-        let mut woven = Woven::default();
+    /// Reads what was woven by this plan, except lists that are outdated and were not written by the build, and what was recorded.
+    pub fn read(plan: &Plan, earlier: &EarlierLists, run: Option<&Recordings>) -> Results {
+        let has_selected = plan.targets.values().any(|target| target.is_woven);
+        let mut woven = Woven { has_selected, ..Woven::default() };
         let mut methods = BTreeSet::new();
         for (file, listing) in listings(&plan.dir) {
-            if is_current(plan, &listing) && !outdated.contains(&file) {
+            if is_current(plan, &listing) && !earlier.is_outdated(&file) {
+                woven.is_new |= !earlier.has(&file);
                 woven.add(listing, &mut methods);
             }
         }
@@ -65,6 +82,20 @@ impl Results {
 }
 
 impl Woven {
+    /// The hooks that the compiler refuses, together if it gives the same message.
+    pub fn refused(&self) -> Vec<Refused<'_>> {
+        let is_refused = |left: &&Left| left.is_refused() || left.asked_by.is_some();
+        let mut all: Vec<Refused<'_>> = Vec::new();
+        for Left { method, message, asked_by, .. } in self.skipped.iter().chain(&self.light).filter(is_refused) {
+            let (message, asked_by) = (message.as_deref(), asked_by.as_deref());
+            match all.iter_mut().find(|other| other.message == message && other.asked_by == asked_by) {
+                Some(other) => other.paths.push(&method.path),
+                None => all.push(Refused { paths: vec![&method.path], message, asked_by }),
+            }
+        }
+        all
+    }
+
     fn add(&mut self, listing: Listing, methods: &mut BTreeSet<Method>) {
         let before = methods.len();
         methods.extend(listing.woven);

@@ -94,6 +94,11 @@ impl FunctionSelector {
         self.path.matches(path) || owner.is_some_and(|(owner, _)| self.path.matches(owner))
     }
 
+    /// True if it selects functions by their names, without a wildcard.
+    pub fn is_name(&self) -> bool {
+        !self.path.to_string().contains('*')
+    }
+
     /// The nearest names.
     pub fn nearest<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
         self.path.nearest(names)

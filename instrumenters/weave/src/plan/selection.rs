@@ -81,6 +81,15 @@ impl Selectors {
         self.trust.iter().any(|words| words.means(path, function))
     }
 
+    /// The option that asks for the hook of a function: for its subject, or by its name.
+    pub fn asking_for(&self, path: &str, function: &Function) -> Option<String> {
+        if let Some(subject) = self.subject(path, function) {
+            return Some(format!("--subject '{}'", subject.text));
+        }
+        let is_named = self.weave.iter().any(|words| words.is_name() && words.means(path, function));
+        is_named.then(|| format!("--weave {path}"))
+    }
+
     /// The subject of the calls of a function, if one is given.
     pub fn subject(&self, path: &str, function: &Function) -> Option<&SubjectOf> {
         self.subjects.iter().rev().find(|subject| subject.means(path, function))

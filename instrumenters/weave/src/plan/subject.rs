@@ -13,6 +13,8 @@ pub struct SubjectOf {
     pub functions: FunctionSelector,
     /// A parameter, or a path from one: `self.id`.
     pub path: String,
+    /// The text that the user wrote.
+    pub text: String,
 }
 
 /// An error in the text of a subject.
@@ -51,7 +53,8 @@ impl FromStr for SubjectOf {
         if !is_path(path) {
             return Err(unnamed());
         }
-        Ok(SubjectOf { functions: functions.parse().map_err(SubjectError::Functions)?, path: path.to_owned() })
+        let functions = functions.parse().map_err(SubjectError::Functions)?;
+        Ok(SubjectOf { functions, path: path.to_owned(), text: text.to_owned() })
     }
 }
 

@@ -90,10 +90,9 @@ pub fn core(settings: &Settings<'_>, cache: &Path, profiler_dirs: &[PathBuf]) ->
 }
 
 impl Settings<'_> {
-    /// A name for what is built with these settings, by this compiler.
+    /// A name for what is built with these settings, by this compiler. A wrapper, such as a cache, does not change results.
     fn stamp(&self) -> Result<String> {
-        let wrapper = self.wrapper.as_deref().unwrap_or_default().to_string_lossy();
-        let parts = [&core_stamp(), version()?, self.target.unwrap_or_default(), &self.flags, &wrapper];
+        let parts = [&core_stamp(), version()?, self.target.unwrap_or_default(), &self.flags];
         Ok(stamp(parts.into_iter().chain(ALONE)))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use metaspy_syntax::pointers_to_self;
 use proc_macro2::TokenStream;
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
@@ -26,6 +27,9 @@ pub struct FunctionSignature {
     pub returns: String,
     /// The reason why no hook can be around the body.
     pub limit: Option<Limit>,
+    /// The number of pointers around `self`, as 2 for `&Rc<Self>`; 0 if the object has no place outside of the call.
+    #[serde(default)]
+    pub pointers_to_self: usize,
     /// True if the body has no braces, as in `|x| x + 1`.
     pub is_expression: bool,
 }
@@ -73,6 +77,7 @@ impl FunctionSignature {
             bound: Bound::by(sig),
             returns: returns(&sig.output, source),
             limit: limit(&sig.output, is_tracked || is_marked(attrs)),
+            pointers_to_self: sig.receiver().map_or(0, pointers_to_self),
             is_expression: false,
         }
     }
@@ -85,6 +90,7 @@ impl FunctionSignature {
             bound: Vec::new(),
             returns: returns(&closure.output, source),
             limit: None,
+            pointers_to_self: 0,
             is_expression: !matches!(&*closure.body, syn::Expr::Block(block) if block.label.is_none()),
         }
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::plan::stamp;
 use crate::source::Build;
+use crate::wrapper::prefixed;
 
 /// The arguments of the compiler.
 pub struct Arguments {
@@ -53,8 +54,9 @@ impl Arguments {
         all
     }
 
-    /// The arguments that only check the crate, with metadata in this directory as the only result.
-    pub fn checking(&self, out_dir: &Path) -> Vec<OsString> {
+    /// The arguments that only check the crate, with metadata in `out_dir` as the only result. If cargo compiles the crate
+    /// incrementally, so does the check, with a state of its own in `incremental`.
+    pub fn checking(&self, out_dir: &Path, incremental: &Path) -> Vec<OsString> {
         let mut all = Vec::new();
         let mut arguments = self.all.iter();
         while let Some(argument) = arguments.next() {
@@ -65,7 +67,9 @@ impl Arguments {
                     all.extend(["--out-dir".into(), out_dir.into()]);
                 }
                 "-C" => match arguments.next() {
-                    Some(codegen) if codegen.to_string_lossy().starts_with("incremental=") => {}
+                    Some(codegen) if codegen.to_string_lossy().starts_with("incremental=") => {
+                        all.extend([argument.clone(), prefixed("incremental=", incremental)]);
+                    }
                     Some(codegen) => all.extend([argument.clone(), codegen.clone()]),
                     None => {}
                 },
@@ -220,7 +224,10 @@ mod tests {
         let of =
             arguments("--crate-name a a.rs --emit=dep-info,link --out-dir deps -C incremental=x -C opt-level=3 --test");
         let check: Vec<String> =
-            of.checking(Path::new("/c")).iter().map(|it| it.to_string_lossy().into_owned()).collect();
-        assert_eq!(check.join(" "), "--crate-name a a.rs --emit=metadata --out-dir /c -C opt-level=3 --test");
+            of.checking(Path::new("/c"), Path::new("/i")).iter().map(|it| it.to_string_lossy().into_owned()).collect();
+        assert_eq!(
+            check.join(" "),
+            "--crate-name a a.rs --emit=metadata --out-dir /c -C incremental=/i -C opt-level=3 --test"
+        );
     }
 }

@@ -239,7 +239,9 @@ impl Crate<'_> {
         let dir = self.plan.dir.join("checks").join(self.arguments.unit());
         fs::create_dir_all(&dir)?;
         let mut command = command(self.compiler);
-        command.args(self.arguments.checking(&dir));
+        // What it keeps for the next edit stays.
+        let incremental = self.plan.dir.join("incremental").join(self.arguments.unit());
+        command.args(self.arguments.checking(&dir, &incremental));
         let output = diagnostics::run(command, false);
         let _ = fs::remove_dir_all(dir);
         let output = output?;

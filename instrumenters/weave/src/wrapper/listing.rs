@@ -10,7 +10,12 @@ use crate::plan::{Content, File, Plan, Target, write_whole};
 use crate::source::{CrateSource, SelfKind, Visibility};
 
 /// The version of the lists. A crate with a list of another version is woven again.
-pub const FORMAT: &str = "listing 7";
+pub const FORMAT: &str = "listing 8";
+
+/// The reason of a function whose hook was removed.
+const REFUSED: &str = "the compiler refuses the hook";
+/// The reason of a hook that sees less than requested.
+const REFUSED_MORE: &str = "the compiler refuses the hook that sees more";
 
 /// What was woven into a crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +94,25 @@ pub struct Left {
     /// The compiler's message, if the compiler refuses the hook.
     #[serde(default)]
     pub message: Option<String>,
+    /// The option that asked for the refused hook, if the user named the function or its subject.
+    #[serde(default)]
+    pub asked_by: Option<String>,
+}
+
+impl Left {
+    /// A function, and the reason why it has no hook, or a smaller one.
+    pub(super) fn new(method: Method, reason: &str) -> Left {
+        Left { method, reason: reason.to_owned(), message: None, asked_by: None }
+    }
+
+    fn with(self, message: Option<&str>, asked_by: Option<&str>) -> Left {
+        Left { message: message.map(str::to_owned), asked_by: asked_by.map(str::to_owned), ..self }
+    }
+
+    /// True if the compiler refuses the hook, and the function has none.
+    pub fn is_refused(&self) -> bool {
+        self.reason == REFUSED
+    }
 }
 
 impl Listing {
@@ -111,32 +135,26 @@ impl Listing {
 
     /// Adds a function, with the reason why it has no hook, or why its hook sees less than requested.
     pub(super) fn add(&mut self, method: &Method, skipped: Option<&str>, less: Option<&str>) {
-        let left = |reason: &str| Left { method: method.clone(), reason: reason.to_owned(), message: None };
         match skipped {
-            Some(reason) => self.skipped.push(left(reason)),
+            Some(reason) => self.skipped.push(Left::new(method.clone(), reason)),
             None => self.woven.push(method.clone()),
         }
         if skipped.is_none() {
-            self.light.extend(less.map(left));
+            self.light.extend(less.map(|reason| Left::new(method.clone(), reason)));
         }
     }
 
-    /// Records that a function's hook sees less.
-    pub(super) fn lighten(&mut self, method: &Method, reason: &str, message: Option<&str>) {
+    /// Records that the compiler refuses a function's hook, and accepts one that sees less.
+    pub(super) fn lighten(&mut self, method: &Method, message: Option<&str>, asked_by: Option<&str>) {
         self.light.retain(|light| light.method != *method);
-        let message = message.map(str::to_owned);
-        self.light.push(Left { method: method.clone(), reason: reason.to_owned(), message });
+        self.light.push(Left::new(method.clone(), REFUSED_MORE).with(message, asked_by));
     }
 
-    /// Records that a function has no hook after all. A function that is not selected is in no list.
-    pub(super) fn leave(&mut self, method: &Method, is_alone: bool, reason: &str, message: Option<&str>) {
-        if is_alone {
-            return;
-        }
+    /// Records that the compiler refuses any hook of a function.
+    pub(super) fn leave(&mut self, method: &Method, message: Option<&str>, asked_by: Option<&str>) {
         self.woven.retain(|woven| woven != method);
         self.light.retain(|light| light.method != *method);
-        let message = message.map(str::to_owned);
-        self.skipped.push(Left { method: method.clone(), reason: reason.to_owned(), message });
+        self.skipped.push(Left::new(method.clone(), REFUSED).with(message, asked_by));
     }
 
     /// Writes the list.
@@ -163,9 +181,34 @@ pub fn listings(dir: &Path) -> Vec<(File, Listing)> {
         .collect()
 }
 
-/// The lists of crates whose source has changed. Cargo compiles such a crate again if it is needed, and then its list is
-/// written again.
-pub fn outdated(dir: &Path) -> Vec<File> {
-    let is_outdated = |listing: &Listing| !listing.sources.iter().all(Content::is_same);
-    listings(dir).into_iter().filter(|(_, listing)| is_outdated(listing)).map(|(file, _)| file).collect()
+/// The lists before a build.
+#[derive(Debug, Default)]
+pub struct EarlierLists {
+    all: Vec<File>,
+    outdated: Vec<File>,
+}
+
+impl EarlierLists {
+    /// Reads them.
+    pub fn read(dir: &Path) -> EarlierLists {
+        let mut earlier = EarlierLists::default();
+        for (file, listing) in listings(dir) {
+            if !listing.sources.iter().all(Content::is_same) {
+                earlier.outdated.push(file.clone());
+            }
+            earlier.all.push(file);
+        }
+        earlier
+    }
+
+    /// True if a list was there before, so that the build did not compile its crate.
+    pub fn has(&self, file: &File) -> bool {
+        self.all.contains(file)
+    }
+
+    /// True if a list was there before, and its crate's source has changed. Cargo compiles such a crate again if it is
+    /// needed, and then its list is written again.
+    pub fn is_outdated(&self, file: &File) -> bool {
+        self.outdated.contains(file)
+    }
 }

@@ -19,7 +19,7 @@ pub struct CrateStamp {
     pub package: String,
     /// The file of its root.
     pub root: PathBuf,
-    /// The directory of the results.
+    /// The directory of the results, below the target directory: both may be copied to another place.
     pub out_dir: PathBuf,
     /// The stamp of the target, or [`PLAIN`].
     pub stamp: String,
@@ -29,10 +29,13 @@ pub struct CrateStamp {
 pub fn write(plan: &Plan, arguments: &Arguments, target: Option<&Target>) -> Result<()> {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let root = arguments.root().map(fs::canonicalize).transpose()?.unwrap_or_default();
+    let real = |dir: &Path| fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    let (target_dir, out_dir) = (real(plan.dir.parent().unwrap_or(&plan.dir)), arguments.out_dir().unwrap_or_default());
+    let out_dir = real(&out_dir);
     let record = CrateStamp {
         package: format!("{}@{}", variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION")),
         root,
-        out_dir: arguments.out_dir().map(|dir| fs::canonicalize(&dir).unwrap_or(dir)).unwrap_or_default(),
+        out_dir: out_dir.strip_prefix(&target_dir).unwrap_or(&out_dir).to_owned(),
         stamp: target.map_or(PLAIN.to_owned(), |target| target.stamp.clone()),
     };
     let path = plan.dir.join("stamps").join(format!("{}.json", arguments.unit()));

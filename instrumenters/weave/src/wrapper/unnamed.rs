@@ -33,5 +33,5 @@ fn left(krate: &str, file: &Path, reason: &str) -> Left {
     let module = file.file_stem().unwrap_or_default().to_string_lossy();
     let path = format!("{krate}::…::{module}::*");
     let method = Method { path, file: file.display().to_string(), line: 1, ..Method::default() };
-    Left { method, reason: reason.to_owned(), message: None }
+    Left::new(method, reason)
 }

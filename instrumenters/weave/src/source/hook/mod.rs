@@ -124,9 +124,17 @@ impl Hook<'_> {
 
     fn subject(&self) -> String {
         match self.subject {
-            Some(path) => format!("key {path}"),
-            None if self.function.facts.self_kind.has_place() => "place self".to_owned(),
-            None => String::new(),
+            Some(path) => match path.rsplit_once('.') {
+                // The key is a field of the object that the call is about.
+                Some(("self", _)) => format!("key {path}, type Self"),
+                Some((object, _)) => format!("key {path}, of {object}"),
+                None => format!("key {path}"),
+            },
+            None => match self.function.signature.pointers_to_self {
+                0 => String::new(),
+                // The hook follows the last one itself.
+                pointers => format!("place {}self", "*".repeat(pointers - 1)),
+            },
         }
     }
 

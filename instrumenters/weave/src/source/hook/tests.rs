@@ -151,7 +151,7 @@ fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
     );
     assert_eq!(
         text_of(method, |hook| (hook.kind, hook.subject, hook.with_args) = (HookKind::Hook, Some("self.id"), false)),
-        r#"__metaspy::hook!("A::f",2,3,"c=2 self=mut type=A typeargs=<u8> vis=restricted",[key self.id],[]);…"#
+        r#"__metaspy::hook!("A::f",2,3,"c=2 self=mut type=A typeargs=<u8> vis=restricted",[key self.id, type Self],[]);…"#
     );
 }
 

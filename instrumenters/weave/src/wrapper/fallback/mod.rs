@@ -12,11 +12,6 @@ use crate::source::{
 use crate::wrapper::diagnostics;
 use crate::wrapper::listing::{Left, Listing, Method};
 
-/// The reason of a function whose hook was removed.
-const REFUSED: &str = "the compiler refuses the hook";
-/// The reason of a hook that sees less than requested.
-const REFUSED_MORE: &str = "the compiler refuses the hook that sees more";
-
 /// A function of a crate: its file and its place in it.
 pub type Place = (usize, usize);
 
@@ -40,6 +35,8 @@ struct Chosen {
     is_trusted: bool,
     /// The hook of a test that is not selected.
     is_alone: bool,
+    /// The option that asks for this hook, if the user named the function or its subject.
+    asked_by: Option<String>,
     /// The function, once for each module that its file is.
     methods: Vec<Method>,
 }
@@ -88,7 +85,7 @@ impl ChosenHooks {
                 Err(why) if target.is_woven => {
                     for path in file.module_paths(&target.krate) {
                         let method = Method { path: path + "::*", file: shown.clone(), line: 1, ..Method::default() };
-                        choice.listing.skipped.push(Left { method, reason: why.to_string(), message: None });
+                        choice.listing.skipped.push(Left::new(method, &why.to_string()));
                     }
                     continue;
                 }
@@ -108,6 +105,7 @@ impl ChosenHooks {
                 let (kind, less) = HookKind::of(function, (returns || types) && is_selected);
                 let subject = selected.iter().find_map(|path| selectors.subject(path, function));
                 let subject = subject.map(|subject| subject.path.clone());
+                let asked_by = selected.iter().find_map(|path| selectors.asking_for(path, function));
                 let is_trusted = function.is_exported || selected.iter().any(|path| selectors.trusts(path, function));
                 let paths = if is_selected { selected } else { others };
                 let methods: Vec<Method> = paths.into_iter().map(|path| method(path, &shown, function)).collect();
@@ -118,9 +116,8 @@ impl ChosenHooks {
                     let has_receiver = types && function.facts.self_kind != SelfKind::None;
                     let has_args = has_receiver || !function.signature.parameters.is_empty();
                     let with_args = (args || types) && is_selected && has_args;
-                    choice
-                        .hooks
-                        .insert((at, place), Chosen { kind, subject, with_args, is_trusted, is_alone, methods });
+                    let chosen = Chosen { kind, subject, with_args, is_trusted, is_alone, asked_by, methods };
+                    choice.hooks.insert((at, place), chosen);
                 }
             }
             if is_any_selected {
@@ -209,8 +206,11 @@ impl ChosenHooks {
             let message = message.as_deref();
             match chosen.below(*is_about_lifetimes) {
                 Some((kind, with_args)) => {
+                    // A hook that only counts beginnings has no subject.
+                    let is_lost = kind == HookKind::Began && chosen.subject.is_some();
+                    let asked_by = chosen.asked_by.as_deref().filter(|_| is_lost);
                     for method in chosen.methods.iter().filter(|_| !chosen.is_alone && kind != HookKind::WholeLent) {
-                        self.listing.lighten(method, REFUSED_MORE, message);
+                        self.listing.lighten(method, message, asked_by);
                     }
                     (chosen.kind, chosen.with_args) = (kind, with_args);
                 }
@@ -224,8 +224,9 @@ impl ChosenHooks {
     }
 
     fn leave(&mut self, chosen: &Chosen, message: Option<&str>) {
-        for method in &chosen.methods {
-            self.listing.leave(method, chosen.is_alone, REFUSED, message);
+        // A function that is not selected is in no list.
+        for method in chosen.methods.iter().filter(|_| !chosen.is_alone) {
+            self.listing.leave(method, message, chosen.asked_by.as_deref());
         }
     }
 }
