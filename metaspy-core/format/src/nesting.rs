@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_says_which_open_calls_have_no_mark() {
+    fn a_mark_names_the_open_calls_without_a_mark() {
         for (sites, subjects) in [(false, false), (true, false), (false, true), (true, true)] {
             let unnamed = Unnamed { sites, subjects };
             assert_eq!((OpenCall::read(unnamed.words()), Unnamed::read(unnamed.words()[2])), (None, unnamed));

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_of_a_row_tells_it_from_others() {
+    fn each_part_of_a_row_distinguishes_it() {
         let who = Who { site: 5, kind: 9, epoch: 3, meta: false, lost: false };
         let others =
             [Who { site: 4, ..who }, Who { epoch: 2, ..who }, Who { meta: true, ..who }, Who { lost: true, ..who }];
