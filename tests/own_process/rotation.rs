@@ -116,7 +116,10 @@ fn on_a_full_disk_the_last_file_goes_on_and_has_every_call() {
     let unmounted = Command::new("umount").arg(&dir).status().is_ok_and(|status| status.success());
     std::fs::remove_dir(&dir).expect("it is empty");
     assert!(unmounted && output.status.success(), "{error}");
-    assert!(error.matches("The disk is full").count() == 1 && !error.contains("in memory"), "{error}");
+    assert!(
+        error.matches("There is no room for the next file").count() == 1 && !error.contains("in memory"),
+        "{error}"
+    );
     assert_eq!(emitted.iter().sum::<u64>(), calls, "{files:?} {emitted:?}");
 }
 

@@ -83,10 +83,12 @@ impl Rotation {
                 // What leaves its window is counted, so it goes on as long as it must.
                 Err(StartError::File { source, .. }) if is_full(&source) => {
                     if !std::mem::replace(&mut is_reported, true) {
-                        let note =
-                            "The disk is full: this recording goes on, and the next file follows when there is room.";
-                        log.note(note);
-                        warn(note);
+                        let note = format!(
+                            "There is no room for the next file ({source}): this recording goes on, and another one follows \
+                             when there is room."
+                        );
+                        log.note(&note);
+                        warn(&note);
                     }
                     thread::sleep(RETRY);
                 }
