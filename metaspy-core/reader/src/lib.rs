@@ -20,7 +20,6 @@ mod profiles;
 
 mod verify;
 
-mod hook_cost;
 mod merge;
 
 pub mod control;
@@ -57,7 +56,6 @@ pub use filter::matcher::Members;
 pub use filter::selector::{self, Selector, SelectorError};
 pub use filter::violations::Violations;
 pub use filter::{Filter, FilterError, FilterTester};
-pub use hook_cost::HookCost;
 pub use merge::{MergeError, Process};
 pub use metaspy_format::detail::{Detail, DetailKind};
 pub use names::program::{Program, RecordedView};

@@ -16,7 +16,7 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    pub(crate) const fn nothing() -> Self {
+    pub(super) const fn nothing() -> Self {
         Observed {
             is_busy: AtomicBool::new(false),
             calls: AtomicPtr::new(null_mut()),

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::HookCost;
 use crate::merge::blocks::{Copied, Copier};
 use crate::merge::output::OutputMemory;
 use crate::merge::remap::Input;
@@ -199,9 +198,7 @@ fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes
         (sb::SEALED_COUNTED, counted),
         (sb::MAGIC, sb::MAGIC_WORD),
     ];
-    let timed = inputs.iter().filter(|input| input.store.has_times());
-    let hooks = HookCost::lowest(timed.map(|input| input.store.hook_cost()));
-    for (word, value) in words.into_iter().chain(hooks.into_iter().flat_map(HookCost::words)) {
+    for (word, value) in words {
         output.set(word, value);
     }
     // What was counted elsewhere is no part of a selection.

@@ -125,14 +125,6 @@ impl Thread {
         }
     }
 
-    /// A state that belongs to no thread, with room for calls of the sites up to this one. `None` without memory, or without
-    /// profilers.
-    pub fn apart(site: u32) -> Option<Self> {
-        let mut thread = Thread { tries: 0, ..Thread::new() };
-        thread.hold()?;
-        thread.has_room(site).then_some(thread)
-    }
-
     /// The number of calls of a site on the stack. [`Thread::has_room`] has made room for it.
     #[inline]
     pub fn depth_of(&mut self, site: u32) -> &mut u32 {

@@ -11,7 +11,6 @@ use crate::method_profilers::call::{Call, CallEnd};
 use crate::method_profilers::call_stack::{self, Entry};
 use crate::method_profilers::contexts::{self, OtherTree, Tree};
 use crate::method_profilers::dispatch::{self, guarded};
-use crate::method_profilers::hook_cost;
 use crate::method_profilers::method_profiler::{Interest, MethodProfiler};
 use crate::method_profilers::mirror::Mirror;
 use crate::method_profilers::observer::{Observer, Sight};
@@ -114,7 +113,6 @@ struct Events;
 impl Listener for Events {
     fn replaced(&self, log: &'static Log) {
         table::continue_all(log);
-        hook_cost::write(log);
     }
 
     fn forked(&self) {
@@ -157,9 +155,6 @@ fn install<P: MethodProfiler>(
     let unused = registry.publish();
     drop(registry);
     drop_all(unused);
-    if P::TIMED {
-        hook_cost::measure_for(recorder::current().unwrap_or(log));
-    }
     Ok(Installed(observer))
 }
 
