@@ -1,6 +1,7 @@
 //! Letters whose width terminals do not agree on, and a terminal that answers nothing.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::fixture;
 use crate::tmux::Tmux;
@@ -37,10 +38,14 @@ fn a_terminal_that_answers_nothing_keeps_the_crawler_after_the_editor() {
     let path = fixture::closed("silent.spy", 3);
     let log = path.with_extension("edited");
     let _ = std::fs::remove_file(&log);
+    // An editor that writes nothing but this: it is given the line and the file.
+    let editor = path.with_extension("sh");
+    std::fs::write(&editor, format!("#!/bin/sh\n: > {}\n", log.display())).expect("there is room");
+    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
     let command = format!("stty rows 24 cols 80; exec {} open {}", env!("CARGO_BIN_EXE_metaspy"), path.display());
     let mut script = std::process::Command::new("script");
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    script.args(["-qec", &command, "/dev/null"]).current_dir(root).env("EDITOR", format!("touch {}", log.display()));
+    script.args(["-qec", &command, "/dev/null"]).current_dir(root).env("EDITOR", &editor);
     script.env_remove("VISUAL").env("TERM", "xterm");
     script.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
     let Ok(mut script) = script.spawn() else {
