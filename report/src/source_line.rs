@@ -37,7 +37,7 @@ impl Default for SourceFiles {
 }
 
 impl SourceFiles {
-    /// The lines of a file, with spaces for tabs; none if it cannot be read. The name comes from a recording, as in [`line`].
+    /// The lines of a file, with spaces for tabs; none if it cannot be read. The name comes from a recording, as in [`line()`].
     pub fn lines(&mut self, file: &str) -> &[String] {
         if !self.files.contains_key(file) {
             let bytes = files::read_beginning(Path::new(file), BYTES.min(self.left)).unwrap_or_default();
