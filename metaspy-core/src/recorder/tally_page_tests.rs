@@ -7,18 +7,22 @@ use crate::recorder::epoch::epoch;
 use crate::recorder::next_epoch::next_boundary;
 use crate::recorder::start::{Backing, Spec, in_memory};
 
-#[test]
-fn a_page_does_not_grow_because_a_reader_keeps_its_rows_from_being_merged() {
-    let policy = Policy::KeepNewest;
+/// A log in memory with this number, without a collector.
+fn log(number: u8) -> &'static Log {
     let spec = Spec {
         backing: Backing::Memory,
         budget: 4 << 20,
-        policy,
+        policy: Policy::KeepNewest,
         linked_names: None,
         collector: false,
         may_be_in_memory: true,
     };
-    let log: &'static Log = Box::leak(Box::new(in_memory(&spec, 255).expect("there is memory")));
+    Box::leak(Box::new(in_memory(&spec, number).expect("there is memory")))
+}
+
+#[test]
+fn a_page_does_not_grow_because_a_reader_keeps_its_rows_from_being_merged() {
+    let log = log(255);
     drop(Boundary::at(u32::MAX - 9));
     let page = Page::none();
     let owner = Owner { lane: 0, forget_rows: || {} };
@@ -36,16 +40,7 @@ fn a_page_does_not_grow_because_a_reader_keeps_its_rows_from_being_merged() {
 
 #[test]
 fn a_call_over_one_merge_keeps_its_row_and_rows_that_are_freed_are_counted() {
-    let policy = Policy::KeepNewest;
-    let spec = Spec {
-        backing: Backing::Memory,
-        budget: 4 << 20,
-        policy,
-        linked_names: None,
-        collector: false,
-        may_be_in_memory: true,
-    };
-    let log: &'static Log = Box::leak(Box::new(in_memory(&spec, 254).expect("there is memory")));
+    let log = log(254);
     let page = Page::none();
     let owner = Owner { lane: 0, forget_rows: || {} };
     let who = |epoch| Who { site: 1, kind: 1, epoch, meta: false, lost: false }.pack();

@@ -107,7 +107,7 @@ impl Table {
 
     /// Merges a value into a column of a row, by the rule of the column.
     pub fn merge_into(&self, at: ContextRow, column: usize, value: u64) {
-        if let Some(declared) = self.def.columns.get(column) {
+        if let Some(declared) = self.def.columns.get(column).filter(|_| !at.is_none()) {
             self.merge_shared(at, column, value, declared.merge);
         }
     }
