@@ -257,6 +257,28 @@ mod tests {
     }
 
     #[test]
+    fn an_inner_call_ends_with_the_outer_one_at_the_latest() {
+        let mut nesting = Nesting::new();
+        nesting.enter(call(128, 1, 5), 100);
+        nesting.enter(call(129, 2, 5), 500);
+        nesting.leave_before(99, 129);
+        assert_eq!([1, 2].map(|site| nesting.around(site, 0, 0).site), [true, true]);
+        nesting.leave_before(100, 129);
+        assert!(nesting.is_empty());
+    }
+
+    #[test]
+    fn a_cleared_nesting_is_as_a_new_one() {
+        let mut nesting = Nesting::new();
+        nesting.add(call(130, 1, 1).words());
+        nesting.add(Unnamed { sites: true, subjects: true }.words());
+        nesting.clear();
+        assert!(nesting.is_empty());
+        nesting.enter(call(131, 2, 2), 9);
+        assert_eq!((nesting.unnamed(), nesting.around(1, 1, 1)), (Unnamed::default(), Around::default()));
+    }
+
+    #[test]
     fn a_full_nesting_takes_no_more() {
         let mut nesting = Nesting::new();
         for id in 1..1000 {
