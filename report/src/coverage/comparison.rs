@@ -25,6 +25,8 @@ fn yes() -> bool {
 #[derive(Debug, Deserialize)]
 struct Earlier {
     path: String,
+    /// `None` in the output of an older version.
+    key: Option<String>,
     executions: Option<u64>,
     #[serde(default)]
     test: bool,
@@ -51,7 +53,7 @@ impl Baseline {
     }
 }
 
-/// What changed since the baseline, by the paths of methods. Tests are left out.
+/// What changed since the baseline, by the paths of methods with the type arguments of their impls. Tests are left out.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {
     /// Methods that run now, and did not.
@@ -68,41 +70,55 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares by path. Methods with one path count as one.
+    /// Compares by path and type arguments. Methods that only their lines tell apart count as one, because lines move.
     pub fn new(before: &Baseline, now: &Program) -> Self {
         let is_counted = |method: &&Element| method.method.as_ref().is_some_and(|method| method.is_counted());
+        let has_keys = before.methods.iter().all(|method| method.key.is_some());
         let before = before.methods.iter().filter(|method| method.counted.unwrap_or(!method.test));
-        let before = ran(before.map(|method| (method.path.as_str(), method.executions.unwrap_or(0))));
-        let now = now.methods().filter(is_counted);
-        let now = ran(now.map(|method| (method.path_text(), method.measure.count)));
-        let both = |then: bool, today: bool| {
-            let is_changed = |(path, ran): &(&&str, &bool)| **ran == then && now.get(**path) == Some(&today);
-            before.iter().filter(is_changed).map(|(path, _)| (*path).to_owned()).collect()
+        let before = ran(before.map(|method| (method.name().to_owned(), method.executions.unwrap_or(0))));
+        let name = |element: &Element| match element.method.as_deref() {
+            Some(method) if has_keys => method.path_with_arguments(),
+            _ => element.path_text().to_owned(),
         };
-        let only = |these: &BTreeMap<&str, bool>, those: &BTreeMap<&str, bool>| {
-            these.keys().filter(|path| !those.contains_key(**path)).map(|path| (*path).to_owned()).collect()
+        let now = ran(now.methods().filter(is_counted).map(|element| (name(element), element.measure.count)));
+        let both = |then: bool, today: bool| {
+            let is_changed = |(name, ran): &(&String, &bool)| **ran == then && now.get(*name) == Some(&today);
+            before.iter().filter(is_changed).map(|(name, _)| name.clone()).collect()
+        };
+        let only = |these: &BTreeMap<String, bool>, those: &BTreeMap<String, bool>| {
+            these.keys().filter(|name| !those.contains_key(*name)).cloned().collect()
         };
         Comparison {
             gained: both(false, true),
             lost: both(true, false),
             new: only(&now, &before),
             gone: only(&before, &now),
-            common: before.keys().filter(|path| now.contains_key(**path)).count(),
+            common: before.keys().filter(|name| now.contains_key(*name)).count(),
         }
     }
 }
 
-/// By path, true if a method ran.
-fn ran<'p>(methods: impl Iterator<Item = (&'p str, u64)>) -> BTreeMap<&'p str, bool> {
-    let mut by_path = BTreeMap::new();
-    for (path, count) in methods {
-        *by_path.entry(path).or_default() |= count > 0;
+impl Earlier {
+    /// Its path with the type arguments of its impl, where they are known.
+    fn name(&self) -> &str {
+        // A file and a line follow where that is not enough.
+        self.key.as_deref().map_or(&self.path, |key| key.split('@').next().unwrap_or(key))
     }
-    by_path
+}
+
+/// By name, true if a method ran.
+fn ran(methods: impl Iterator<Item = (String, u64)>) -> BTreeMap<String, bool> {
+    let mut by_name = BTreeMap::new();
+    for (name, count) in methods {
+        *by_name.entry(name).or_default() |= count > 0;
+    }
+    by_name
 }
 
 #[cfg(test)]
 mod tests {
+    use metaspy_core::store::RecordedSite;
+
     use super::*;
     use crate::program::testing::{program, woven};
 
@@ -129,6 +145,30 @@ mod tests {
             common: 3,
         };
         assert_eq!(Comparison::new(&before, &now), expected);
+    }
+
+    #[test]
+    fn methods_of_one_path_are_compared_apart_if_their_arguments_are_known() {
+        let eq = |arguments: &str, line: u32| RecordedSite {
+            lines: (line, line),
+            ..woven("a", "Slice::PartialEq::eq", &format!("c=1 type=Slice trait=PartialEq traitargs=<{arguments}>"))
+        };
+        let now = program(&[(eq("u8", 9), 5), (eq("String", 12), 0)]);
+        let earlier = |arguments: &str| {
+            let path = "a::Slice::PartialEq::eq";
+            format!(
+                r#"{{ "path": "{path}", "key": "a::Slice::PartialEq<{arguments}>::eq@src/lib.rs:2", "executions": 1 }}"#
+            )
+        };
+        let compare = |methods: &str| {
+            let json = format!(r#"{{ "format": 1, "methods": [{methods}] }}"#);
+            Comparison::new(&Baseline::parse(json.as_bytes()).expect("it is a baseline"), &now)
+        };
+        let both = compare(&[earlier("u8"), earlier("String")].join(", "));
+        assert_eq!((both.lost, both.common), (vec!["a::Slice::PartialEq<String>::eq".to_owned()], 2));
+        // The output of an older version does not tell them apart.
+        let old = compare(r#"{ "path": "a::Slice::PartialEq::eq", "executions": 2 }"#);
+        assert_eq!((old.lost, old.common), (Vec::new(), 1));
     }
 
     #[test]
