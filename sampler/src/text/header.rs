@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
 
-use metaspy_report::text::{clean, counted, duration, grouped};
+use metaspy_report::text::{clean, counted, grouped, time};
 
 use crate::options::{Clock, Stacks};
 use crate::profile::Profile;
@@ -67,7 +67,7 @@ pub fn notes(profile: &Profile) -> Vec<String> {
     if total == 0 {
         notes.push(format!(
             "there are no samples: the program used {} of processor time. A higher rate finds more: --rate 10000",
-            duration(run.processor_ns).trim()
+            time(run.processor_ns)
         ));
     }
     notes.extend(run.refused.as_ref().map(|why| format!("timer signals took the samples: {why}")));
@@ -136,8 +136,8 @@ pub fn write_statistics(out: &mut dyn Write, profile: &Profile) -> io::Result<()
         per_second(of.minor_faults + of.major_faults),
         grouped(of.major_faults)
     )?;
-    let ms = |us: u64| format!("{} ms", grouped(us / 1000));
-    writeln!(out, "Time    {} in the program, {} in the kernel", ms(of.user_us), ms(of.system_us))?;
+    let (user, system) = (time(of.user_us * 1000), time(of.system_us * 1000));
+    writeln!(out, "Time    {user} in the program, {system} in the kernel")?;
     writeln!(
         out,
         "Events  {} switches of process because a thread waited, {} because its time was over",

@@ -1,10 +1,10 @@
-//! The methods: self and total time in ms and percent, with the error of sampling, and who calls whom.
+//! The methods: self and total time, each with its unit and in percent, with the error of sampling, and who calls whom.
 
 use std::io::{self, Write};
 
 use metaspy_report::rows::cpu::error_percent;
 use metaspy_report::table::{Column, Table};
-use metaspy_report::text::{clean, grouped, shorten_path};
+use metaspy_report::text::{clean, grouped, shorten_path, time};
 
 use crate::options::Clock;
 use crate::profile::{Edge, Method, Profile};
@@ -35,22 +35,21 @@ pub fn write(out: &mut dyn Write, profile: &Profile, top: usize, callers: bool) 
     let lines: Vec<Line> = methods.iter().flat_map(|method| lines(profile, method, callers)).collect();
     let all = profile.total();
     let cells = |of: &dyn Fn(&Line) -> String| lines.iter().map(of).collect::<Vec<_>>();
-    let of_ns = |ns: u64| format!("{}.{}", grouped(ns / 1_000_000), ns / 100_000 % 10);
-    let ms = |samples: u64| of_ns(profile.ns(samples));
+    let length = |samples: u64| time(profile.ns(samples));
     let share = |samples: u64| format!("{:.1}", 100.0 * samples as f64 / all as f64);
     let own = |of: &dyn Fn(u64) -> String| cells(&|line| line.own.map_or(String::new(), of));
     let mut columns = vec![
-        Column::numbers("self ms", own(&ms)).at_least(9),
+        Column::numbers("self", own(&length)).at_least(9),
         Column::numbers("%", own(&share)).at_least(5),
         Column::numbers("±", own(&|samples| format!("{:.1}", error_percent(samples, all)))).at_least(4),
-        Column::numbers("total ms", cells(&|line| ms(line.total))).at_least(9),
+        Column::numbers("total", cells(&|line| length(line.total))).at_least(9),
         Column::numbers("%", cells(&|line| share(line.total))).at_least(5),
         Column::words("method", cells(&|line| line.name.clone())),
     ];
     // Samples of the wall clock are of waits, too.
     if profile.run.options.clock == Clock::Wall {
-        let cpu = cells(&|line| line.own_cpu.map_or(String::new(), of_ns));
-        columns.insert(3, Column::numbers("self cpu ms", cpu).at_least(11));
+        let cpu = cells(&|line| line.own_cpu.map_or(String::new(), time));
+        columns.insert(3, Column::numbers("self cpu", cpu).at_least(9));
     }
     writeln!(out, "\nMethods, inlined or not; ± is the error of sampling with 95 % probability")?;
     Table::new(columns).lines().try_for_each(|line| writeln!(out, "{line}"))?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use metaspy_report::rows::cpu::error_percent;
 use metaspy_report::table::{Column, Table};
-use metaspy_report::text::{clean, grouped, short_path, shorten, shorten_label};
+use metaspy_report::text::{clean, grouped, short_path, shorten, shorten_label, time};
 
 use crate::profile::{EventRow, Profile};
 
@@ -22,19 +22,16 @@ pub fn write(out: &mut dyn Write, profile: &Profile, top: usize) -> io::Result<(
     let all = profile.total();
     let shown = &events.rows[..top.min(events.rows.len())];
     let cells = |of: &dyn Fn(&EventRow) -> String| shown.iter().map(of).collect::<Vec<_>>();
-    let ms = |samples: u64| {
-        let us = profile.ns(samples) / 1000;
-        format!("{}.{}", grouped(us / 1000), us / 100 % 10)
-    };
+    let length = |samples: u64| time(profile.ns(samples));
     let share = |samples: u64| format!("{:.1}", 100.0 * samples as f64 / all as f64);
     let of = |row: &EventRow| &profile.run.samples.events[row.event as usize];
     let subject =
         |row: &EventRow| of(row).subject.as_deref().map_or("–".into(), |it| shorten_label(&clean(it), SUBJECT));
     let table = Table::new([
-        Column::numbers("self ms", cells(&|row| ms(row.self_samples))).at_least(9),
+        Column::numbers("self", cells(&|row| length(row.self_samples))).at_least(9),
         Column::numbers("%", cells(&|row| share(row.self_samples))).at_least(5),
         Column::numbers("±", cells(&|row| format!("{:.1}", error_percent(row.self_samples, all)))).at_least(4),
-        Column::numbers("total ms", cells(&|row| ms(row.total_samples))).at_least(9),
+        Column::numbers("total", cells(&|row| length(row.total_samples))).at_least(9),
         Column::numbers("%", cells(&|row| share(row.total_samples))).at_least(5),
         Column::words("subject", cells(&subject)),
         Column::words("site", cells(&|row| shorten(&clean(short_path(&of(row).site)), SITE))),

@@ -37,10 +37,10 @@ fn methods_have_self_and_total_time_and_their_callers() {
     let line =
         |name: &str| text.lines().find(|line| line.ends_with(name)).unwrap_or_else(|| panic!("{name} in\n{text}"));
     let words = |name: &str| line(name).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(words("  from main"), ["3.0", "75.0", "from", "main"]);
-    assert_eq!(words("  calls f"), ["3.0", "75.0", "calls", "f"]);
+    assert_eq!(words("  from main"), ["3.00", "ms", "75.0", "from", "main"]);
+    assert_eq!(words("  calls f"), ["3.00", "ms", "75.0", "calls", "f"]);
     let main = words("  main");
-    assert_eq!((&*main[0], &*main[1], &*main[3], &*main[4]), ("1.0", "25.0", "4.0", "100.0"));
+    assert_eq!([0, 1, 2, 4, 5, 6].map(|at| &*main[at]), ["1.00", "ms", "25.0", "4.00", "ms", "100.0"]);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_live_screen_has_the_methods_and_the_lines_of_the_hottest_function() {
     let mut out = Vec::new();
     write_live(&mut out, &profile(&sampled), Top::First(1)).expect("memory has room");
     let text = String::from_utf8(out).expect("a report is text");
-    for part in ["the last 1.0 s: 1.00 processors busy", "1,000 samples in 1 thread, 0 lost", "750.0", "main.rs:7 "] {
+    for part in ["the last 1.0 s: 1.00 processors busy", "1,000 samples in 1 thread, 0 lost", " 750 ms", "main.rs:7 "] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
     assert!(!text.contains("cold") && text.contains("… and 1 more"), "{text}");
