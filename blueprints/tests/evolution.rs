@@ -193,3 +193,64 @@ fn far_versions_are_warned_of_and_strangers_are_refused() {
     assert_eq!(error, Err(PictureError::Strangers));
     assert!(PictureError::Strangers.to_string().contains("record two versions of one program"));
 }
+
+/// A root with one callee of its own, one that another method calls as often, and one that it has nothing to do with.
+fn rooted(own: u64, from_root: u64, from_elsewhere: u64) -> Graph {
+    let rows = [
+        ("run", 1, 100, 1),
+        ("layout", 1, 50, 2),
+        ("measure", own, 20, 3),
+        ("shared", from_root + from_elsewhere, 30, 4),
+        ("paint", from_elsewhere, 10, 5),
+    ];
+    let mut graph = graph(&rows);
+    let call = |from, to, count, ms: u64| Call { from, to, count, total_ns: ms * 1_000_000 };
+    graph.calls = vec![
+        call(0, 1, 1, 50),
+        call(0, 4, from_elsewhere, 10),
+        call(1, 2, own, 20),
+        call(1, 3, from_root, 15),
+        call(4, 3, from_elsewhere, 15),
+    ];
+    graph
+}
+
+#[test]
+fn an_evolution_below_a_method_has_the_numbers_within_its_calls() {
+    let version = |name: &str, graph: Graph| Version { name: name.into(), runs: vec![graph] };
+    let old = version("1", rooted(4, 5, 100)).below("layout").expect("it is in the old version");
+    let new = version("2", rooted(6, 5, 900)).below("layout").expect("it is in the new version");
+    let step = compare(&old, &new, By::Calls);
+    let of = |name: &str| {
+        let at = step.graph.find(name).expect("it is there");
+        (step.graph.methods[at].executions, step.methods[at].change)
+    };
+    // `shared` is called 5 times from here in both versions, and `paint` never.
+    assert_eq!([of("run"), of("measure"), of("shared"), of("paint")].map(|(_, change)| change), {
+        [Change::Same, Change::More, Change::Same, Change::Same]
+    });
+    assert_eq!([of("measure").0, of("shared").0, of("paint").0], [6, 5, 0]);
+    let scene = picture::draw_evolution(&step, &Options::default()).expect("both have times and callers");
+    assert_eq!(scene.nodes.iter().flat_map(|node| &node.methods).count(), 3, "{:?}", scene.nodes);
+    assert!(scene.notes.iter().any(|note| note.contains("within the calls of layout")), "{:?}", scene.notes);
+    let error = version("1", rooted(4, 5, 100)).below("missing").expect_err("no method has this name");
+    assert!(error.starts_with("1: "), "{error}");
+}
+
+#[test]
+fn what_is_only_an_upper_bound_below_a_method_is_not_judged() {
+    let below = |from_elsewhere: u64| {
+        let mut graph = rooted(4, 5, from_elsewhere);
+        // What `paint` calls, `shared` calls as well: how often within `layout` is not known.
+        graph.calls.push(Call { from: 3, to: 4, count: 1, total_ns: 1_000_000 });
+        Version { name: "v".into(), runs: vec![graph] }.below("layout").expect("it is there")
+    };
+    let step = compare(&below(100), &below(900), By::Calls);
+    let shared = step.graph.find("shared").expect("it is there");
+    let method = &step.methods[shared];
+    assert!(method.is_at_most(By::Calls) && method.change == Change::Same, "{method:?}");
+    let scene = picture::draw_evolution(&step, &Options::default()).expect("both have times and callers");
+    assert!(scene.notes.iter().any(|note| note.contains("is not judged")), "{:?}", scene.notes);
+    let tips = scene.nodes.iter().filter(|node| node.methods == [shared]).flat_map(|node| &node.tip);
+    assert!(tips.clone().any(|tip| tip.starts_with("executions ≤")), "{:?}", tips.collect::<Vec<_>>());
+}

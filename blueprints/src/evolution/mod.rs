@@ -64,19 +64,45 @@ pub struct Comparison {
     pub objects: Numbers,
     /// The instructions that it executed in the runs of both versions; no values where they were not counted.
     pub instructions: Numbers,
+    /// Whether its numbers of calls and its times are upper bounds in a run of either version.
+    pub bounds: AtMost,
     /// True if its tokens are not those of the older version.
     pub has_new_source: bool,
     /// Its path before, if it was renamed.
     pub was: Option<String>,
 }
 
+/// Which numbers of a method are upper bounds, because a part of its calls may be from elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AtMost {
+    /// The numbers of calls.
+    pub calls: bool,
+    /// The times.
+    pub times: bool,
+}
+
 /// The numbers of a method in all runs of a version.
 #[derive(Clone, Debug, Default)]
 struct Samples {
+    bounds: AtMost,
     executions: Vec<u64>,
     total_ns: Vec<u64>,
     objects: Vec<u64>,
     instructions: Vec<u64>,
+}
+
+impl Version {
+    /// The version below one method: only calls and times within the calls of this method, as by [`Graph::below`].
+    ///
+    /// # Errors
+    ///
+    /// If the path is not the end of the path of one method in each run.
+    pub fn below(self, path: &str) -> Result<Version, String> {
+        let Version { name, runs } = self;
+        let runs = runs.into_iter().map(|run| Ok(run.below(path)?.without_the_rest()));
+        let runs = runs.collect::<Result<_, String>>().map_err(|error| format!("{name}: {error}"))?;
+        Ok(Version { name, runs })
+    }
 }
 
 /// Compares two versions.
@@ -109,9 +135,14 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
         let (objects, instructions) = (both(Samples::objects), both(Samples::instructions));
         method.executions = executions.after.median();
         method.total_ns = (!time.after.values().is_empty()).then(|| time.after.median());
+        let earlier = then.map(|then| then.bounds).unwrap_or_default();
+        let bounds = AtMost { calls: now.bounds.calls || earlier.calls, times: now.bounds.times || earlier.times };
         let change = match by {
             // It is in the list of what did not run.
             _ if !now.has_run() => Change::Same,
+            // Bounds say nothing about the difference.
+            By::Time if bounds.times => Change::Same,
+            By::Calls if bounds.calls => Change::Same,
             By::Time => change::by_time(&time, whole.unwrap_or(0)),
             By::Calls => change::by_count(&executions),
             // A method that did not run is new, whether it allocates or not.
@@ -126,6 +157,7 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
             executions,
             objects,
             instructions,
+            bounds,
             has_new_source: hashes.is_some_and(|(old, new)| old != new && old != 0 && new != 0),
             was: renamed.get(&at).map(|&old| old_graph.methods[old].path.clone()),
         });
@@ -155,6 +187,15 @@ impl Comparison {
             By::Calls => &self.executions,
             By::Objects => &self.objects,
             By::Instructions => &self.instructions,
+        }
+    }
+
+    /// True if the numbers that are compared are upper bounds, so that they are not judged.
+    pub fn is_at_most(&self, by: By) -> bool {
+        match by {
+            By::Time => self.bounds.times,
+            By::Calls => self.bounds.calls,
+            By::Objects | By::Instructions => false,
         }
     }
 
@@ -191,8 +232,10 @@ fn samples(runs: &[Graph]) -> HashMap<Key, Samples> {
     let mut all: HashMap<Key, Samples> = HashMap::new();
     for graph in runs {
         let (has_objects, has_instructions) = (graph.has_objects(), graph.has_instructions());
-        for (key, method) in keys(graph).into_iter().zip(&graph.methods) {
+        for (at, (key, method)) in keys(graph).into_iter().zip(&graph.methods).enumerate() {
             let samples = all.entry(key).or_default();
+            samples.bounds.calls |= !graph.calls_sign(at).is_empty();
+            samples.bounds.times |= !graph.time_sign(at).is_empty();
             samples.executions.push(method.executions);
             samples.total_ns.extend(method.total_ns);
             // A method without any has no row.

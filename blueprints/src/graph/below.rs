@@ -75,6 +75,18 @@ impl Graph {
         Ok(self)
     }
 
+    /// The same graph below its root, in which methods that the root does not lead to did not run.
+    pub fn without_the_rest(mut self) -> Graph {
+        let mut is_below = vec![false; self.methods.len()];
+        self.root.into_iter().chain(self.calls.iter().map(|call| call.to)).for_each(|at| is_below[at] = true);
+        for (method, _) in self.methods.iter_mut().zip(is_below).filter(|(_, is_below)| !is_below) {
+            method.executions = 0;
+            method.total_ns = method.total_ns.map(|_| 0);
+            method.self_ns = method.self_ns.map(|_| 0);
+        }
+        self
+    }
+
     /// `≤` if the number of calls of a method is an upper bound.
     pub fn calls_sign(&self, method: usize) -> &'static str {
         sign(&self.bounds.calls, method)

@@ -45,9 +45,7 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     if step.by == By::Time && step.runs.0.min(step.runs.1) < 5 {
         notes.push("fewer than five runs a side: some changes may be chance".into());
     }
-    if step.larger.root.is_some() {
-        notes.push("numbers are those of all calls of a method, also from elsewhere".into());
-    }
+    notes.extend(below(step));
     notes.push(hooks_note(&step.graph));
     notes.extend(step.graph.notes.iter().cloned());
     if step.share_of_new() > MANY_NEW {
@@ -68,6 +66,27 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
         nodes,
         notes,
     })
+}
+
+/// What numbers and lists are of, in a picture below one method.
+fn below(step: &Step) -> Vec<String> {
+    let Some(root) = step.graph.root else { return Vec::new() };
+    let root = clean(&step.graph.methods[root].name);
+    let mut notes = vec![format!(
+        "calls, times, and what is new, gone or did not run are those within the calls of {root}: a method may run elsewhere"
+    )];
+    if let By::Objects | By::Instructions = step.by {
+        notes.push("objects and instructions are those of all calls of a method, also from elsewhere".into());
+    }
+    let bounds = step.methods.iter().filter(|method| method.has_run() && method.is_at_most(step.by)).count();
+    if bounds > 0 {
+        notes.push(format!(
+            "the change of {} is not judged, because the numbers are upper bounds: METASPY_PROFILE=calls,contexts \
+             records exact ones",
+            counted(bounds as u64, "method")
+        ));
+    }
+    notes
 }
 
 fn node(step: &Step, item: &Item, (scale, whole): (f64, u64), rect: Rect, label: Option<Label>) -> Node {
@@ -130,8 +149,11 @@ pub(super) fn tip(method: &Comparison) -> Vec<String> {
     if method.change == Change::New {
         lines.push("new".into());
     }
-    lines.extend(difference(&method.time, time).map(|text| format!("time {text}")));
-    lines.extend(difference(&method.executions, grouped).map(|text| format!("executions {text}")));
+    let times = if method.bounds.times { bounds(&method.time, time) } else { difference(&method.time, time) };
+    lines.extend(times.map(|text| format!("time {text}")));
+    let calls = &method.executions;
+    let calls = if method.bounds.calls { bounds(calls, grouped) } else { difference(calls, grouped) };
+    lines.extend(calls.map(|text| format!("executions {text}")));
     lines.extend(difference(&method.objects, grouped).map(|text| format!("objects {text}")));
     lines.extend(difference(&method.instructions, grouped).map(|text| format!("own instructions {text}")));
     lines.extend(method.has_new_source.then(|| "its source has changed".into()));
@@ -155,6 +177,12 @@ fn difference(numbers: &Numbers, text: impl Fn(u64) -> String) -> Option<String>
         false => format!(", {} and {}", range(before), range(after)),
     };
     Some(format!("{} → {} ({percent:+.0} %){ranges}", text(old), text(new)))
+}
+
+/// `≤108 ms → ≤136 ms`: upper bounds say nothing about a difference.
+fn bounds(Numbers { before, after }: &Numbers, text: impl Fn(u64) -> String) -> Option<String> {
+    let is_known = !before.values().is_empty() && !after.values().is_empty();
+    is_known.then(|| format!("≤{} → ≤{}", text(before.median()), text(after.median())))
 }
 
 /// More and less of what is compared.

@@ -171,6 +171,9 @@ fn notes(grammar: &Grammar, hidden: usize, elsewhere: usize) -> Vec<String> {
         notes
             .push(format!("{} not drawn: --from PRODUCTION begins further down", counted(hidden as u64, "production")));
     }
+    if grammar.graph.root.is_some() {
+        notes.push("numbers are those of the whole run: productions are used elsewhere, too".into());
+    }
     if elsewhere > 0 {
         notes.push(format!("{} not reached from here", counted(elsewhere as u64, "production")));
     }

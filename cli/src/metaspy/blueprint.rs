@@ -64,7 +64,7 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
 }
 
 /// Begins a picture at the requested element. Its numbers stay those of the whole run.
-pub(super) fn set_root(options: &arguments::Blueprint, graph: &mut Graph) -> Result<()> {
+fn set_root(options: &arguments::Blueprint, graph: &mut Graph) -> Result<()> {
     if let Some(path) = &options.from {
         graph.root = Some(graph.find(path).map_err(say)?);
     }

@@ -9,7 +9,7 @@ use metaspy_blueprints::{Options, PictureError, Scene, emit, picture};
 use metaspy_report::text::clean;
 use serde_json::Value;
 
-use super::blueprint::{ROWS, columns, drawing, open_page, read, set_root, write};
+use super::blueprint::{ROWS, columns, drawing, open_page, read, write};
 use crate::exit::{Ended, say};
 use crate::hook_cost::Hooks;
 use crate::metaspy::arguments::{self, ChangeOf};
@@ -20,9 +20,12 @@ const RUNS: usize = 3;
 
 /// Draws each step from version to version.
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
-    let versions = versions(&options.sources, options.filter.as_deref(), options.hooks)?;
-    let mut steps = steps(&versions, options.by)?;
-    steps.iter_mut().try_for_each(|(_, step)| set_root(options, &mut step.larger))?;
+    let mut versions = versions(&options.sources, options.filter.as_deref(), options.hooks)?;
+    if let Some(path) = &options.from {
+        let below = versions.into_iter().map(|version| version.below(path));
+        versions = below.collect::<Result<_, String>>().map_err(say)?;
+    }
+    let steps = steps(&versions, options.by)?;
     let strip = strip(&steps, &versions);
     let drawn: Vec<(&Step, Scene)> = steps
         .iter()
