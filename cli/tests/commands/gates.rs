@@ -332,6 +332,99 @@ fn every_gate_of_coverage_decides_what_is_true_or_states_what_is_missing() {
     }
 }
 
+/// Recordings of a grammar of which the first input alone has a `mark`, the last one alone a `date`, and none a `hex`.
+#[cfg(feature = "grammar")]
+mod grammars {
+    use metaspy_core::Profiler;
+    use metaspy_instrumenters::productions::pest::{Grammar, Source, Suite};
+    use metaspy_instrumenters::productions::productions;
+
+    use super::*;
+
+    const LIST: &str = r#"
+        list  =  { SOI ~ value ~ ("," ~ value)* ~ EOI }
+        value =  { word | date | hex }
+        word  = @{ 'a'..'z'+ ~ mark? }
+        mark  =  { "!" }
+        date  = @{ "@" ~ '0'..'9'+ }
+        hex   = @{ "0x" ~ '0'..'9'+ }
+    "#;
+    /// Inputs without anything rare: more than a small recording has room for.
+    const COMMON: usize = 6_000;
+    /// Of six productions, five match.
+    const MATCHED: f64 = 100.0 * 5.0 / 6.0;
+
+    /// A directory with a recording of these inputs.
+    fn parsed(name: &str, policy: Policy, mode: Mode, budget: u64, inputs: &[&str]) -> PathBuf {
+        let _turn = fixture::turn();
+        let directory = fixture::directory().join("gate-grammars").join(name);
+        fs::create_dir_all(&directory).expect("the test's directory can be written");
+        let source = Source { name: "list.pest".into(), text: LIST.into() };
+        let grammar = Grammar::new(&[source], "list").expect("the grammar is sound");
+        let file = format!("{}.spy", fs::read_dir(&directory).expect("it was made").count());
+        let builder = Recording::file(directory.join(file)).policy(policy).budget(budget).linked_sites(false);
+        let recording = builder.start().expect("a small recording can be made");
+        let observed = productions(&grammar).mode(mode);
+        let installed = Profiler::new("grammar").observe(observed).install().expect("the sites are there");
+        let mut suite = Suite::new(&grammar);
+        inputs.iter().for_each(|input| suite.parse((*input).to_owned(), input));
+        drop(installed);
+        recording.close();
+        directory
+    }
+
+    /// The directories, each with whether nothing is missing in it, and the part that matched.
+    fn recordings() -> Vec<(PathBuf, bool, f64)> {
+        const ENOUGH: u64 = 64 << 20;
+        const LITTLE: u64 = 1 << 20;
+        let mut inputs = vec!["a,b"; COMMON];
+        (inputs[0], inputs[COMMON - 1]) = ("a!", "@7");
+        let of = |name: &str, policy, mode, budget| parsed(name, policy, mode, budget, &inputs);
+        let whole = of("whole", Policy::KeepNewest, Mode::Full, ENOUGH);
+        let cut = fixture::directory().join("gate-grammars").join("cut");
+        fs::create_dir_all(&cut).expect("the test's directory can be written");
+        fs::copy(whole.join("0.spy"), cut.join("0.spy")).expect("it can be copied");
+        let header = fixture::open(&cut.join("0.spy")).header();
+        let file = fs::File::options().write(true).open(cut.join("0.spy")).expect("it was just written");
+        let before_blocks = header.total_bytes - header.blocks * 4096;
+        file.set_len(before_blocks + header.fresh / 2 * 4096).expect("a file can be truncated");
+        // Each of two processes has a part of what matched.
+        parsed("merged", Policy::KeepNewest, Mode::Full, ENOUGH, &inputs[..COMMON / 2]);
+        let merged = parsed("merged", Policy::KeepNewest, Mode::Full, ENOUGH, &inputs[COMMON / 2..]);
+        let folded = of("folded", Policy::KeepNewest, Mode::Full, LITTLE);
+        assert!(fixture::open(&folded.join("0.spy")).totals().folded > 0, "it has too much room");
+        let lost = of("lost", Policy::KeepOldest, Mode::Full, LITTLE);
+        assert!(fixture::open(&lost.join("0.spy")).totals().lost > 0, "it has too much room");
+        vec![
+            (whole, true, MATCHED),
+            (folded, true, MATCHED),
+            (lost, true, MATCHED),
+            (of("sampled", Policy::KeepNewest, Mode::Sampled, ENOUGH), true, MATCHED),
+            (of("counted", Policy::KeepNewest, Mode::Tally, ENOUGH), true, MATCHED),
+            (merged, true, MATCHED),
+            (cut, false, MATCHED),
+            (parsed("empty", Policy::KeepNewest, Mode::Full, ENOUGH, &[]), true, 0.0),
+        ]
+    }
+
+    /// What `metaspy grammar` decides.
+    #[test]
+    fn every_gate_of_a_grammar_decides_what_is_true_or_states_what_is_missing() {
+        for (directory, is_whole, matched) in recordings() {
+            let mut undecided = 0;
+            for least in [1.0, 50.0, MATCHED.floor(), MATCHED.ceil(), 100.0] {
+                let arguments = ["grammar", "report", text(&directory), "--fail-under", &least.to_string()];
+                let (code, out, error) = ended(&arguments);
+                let truth = if matched >= least { 0 } else { 1 };
+                let is_stated = code == 2 && error.contains("cannot be decided");
+                assert!(code == truth || is_stated && !is_whole, "{} {least}: {out}{error}", directory.display());
+                undecided += u32::from(is_stated);
+            }
+            assert_eq!(undecided == 0, is_whole, "{}", directory.display());
+        }
+    }
+}
+
 #[test]
 fn a_condition_is_decided_by_what_is_known_of_all_calls_or_not_at_all() {
     const ENOUGH: u64 = 64 << 20;
