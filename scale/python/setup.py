@@ -1,4 +1,5 @@
-"""Puts the library `metaspy_c` into the package: that of METASPY_LIBRARY, or else one that cargo builds."""
+"""Builds the module in C, and puts the library `metaspy_c` beside it: that of METASPY_LIBRARY, or else one that cargo
+builds."""
 
 import os
 import pathlib
@@ -6,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from setuptools import Distribution, setup
+from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
 SCALE = pathlib.Path(__file__).resolve().parent.parent
@@ -24,11 +25,7 @@ class Build(build_py):
         shutil.copy(library, pathlib.Path(self.build_lib) / "metaspy" / NAME)
 
 
-class WithLibrary(Distribution):
-    """A wheel for this platform only."""
+# The package loads the library before the module, which takes its functions from there.
+module = Extension("metaspy._metaspy", ["metaspy/_metaspy.c"], include_dirs=[str(SCALE / "c/include")])
 
-    def has_ext_modules(self):
-        return True
-
-
-setup(cmdclass={"build_py": Build}, distclass=WithLibrary)
+setup(cmdclass={"build_py": Build}, ext_modules=[module])

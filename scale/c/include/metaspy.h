@@ -59,6 +59,9 @@ void metaspy_begin_remote(metaspy_call *call, const metaspy_site *site, metaspy_
                           const char *traceparent);
 /* The event of a call that runs; 0 if it is not recorded. */
 metaspy_event metaspy_event_of(const metaspy_call *call);
+/* This thread comes out of a call, which lasts: what it begins next is no effect of the call, unless its cause is named.
+ * It is for languages in which a thread runs something else while a call waits. */
+void metaspy_leave(metaspy_call *call);
 /* Ends a call, on any thread. A second end has no effect. */
 void metaspy_end(metaspy_call *call, metaspy_outcome outcome);
 /* An event without length. Returns its number; 0 if it is not recorded. */
@@ -66,10 +69,29 @@ metaspy_event metaspy_instant(const metaspy_site *site, metaspy_kind kind, uint6
 
 /* The event in which this thread is. */
 metaspy_event metaspy_current(void);
+/* An event with its recording, for a process whose recordings replace each other: the number of an event alone names
+ * another event in another recording. */
+typedef uint64_t metaspy_carried;
+metaspy_carried metaspy_carry(metaspy_event event);
+/* The event; 0 if another recording has begun since. */
+metaspy_event metaspy_event_carried(metaspy_carried carried);
+
+/* Room for a call that ends on its own thread, before the calls around it. */
+typedef struct {
+    uint64_t room[12];
+} metaspy_frame;
+/* As metaspy_begin and metaspy_end, for such a call, in half of the time. Its cause is an event that is carried; 0: the
+ * event around. metaspy_enter returns its own event, and each call is ended once. */
+metaspy_carried metaspy_enter(metaspy_frame *frame, const metaspy_site *site, metaspy_kind kind, uint64_t key,
+                              metaspy_carried cause);
+void metaspy_exit(metaspy_frame *frame, metaspy_outcome outcome);
+
 /* Adds a further reason to an event. False if there is no room; the recording counts that. */
 bool metaspy_link(metaspy_event effect, metaspy_event cause);
 /* Writes the W3C traceparent of the event in which this thread is: 55 characters and a 0. False if there is none. */
 bool metaspy_traceparent(char out[56]);
+/* As metaspy_traceparent, of another event. */
+bool metaspy_traceparent_of(metaspy_event event, char out[56]);
 
 /* Labels a subject; relates two subjects; ends a subject, so that its key may name another one. */
 void metaspy_label(metaspy_kind kind, uint64_t key, const char *text);

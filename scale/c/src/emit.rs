@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_uint};
 use std::mem::MaybeUninit;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use metaspy_core::causality::{Because, Carried};
 use metaspy_core::hook::{self, Cause, SpanCall, Unforked};
 use metaspy_core::remote::TraceParent;
 use metaspy_core::site::{Site, SiteDef, SiteKind, register_dynamic};
@@ -21,6 +22,18 @@ pub struct Room([MaybeUninit<u64>; 24]);
 
 // A call is made in its room.
 const _: () = assert!(size_of::<SpanCall>() <= size_of::<Room>() && align_of::<SpanCall>() <= align_of::<Room>());
+
+/// The room of a call on the stack of its thread: `metaspy_frame`.
+#[repr(C)]
+pub struct Frame([MaybeUninit<u64>; 12]);
+
+/// A call on the stack of its thread, and its cause if that is not the event around. They end in this order.
+struct Nested {
+    call: hook::Call,
+    _cause: Option<Because>,
+}
+
+const _: () = assert!(size_of::<Nested>() <= size_of::<Frame>() && align_of::<Nested>() <= align_of::<Frame>());
 
 /// What is made once for each name, and lives as long as the process.
 type Interned<V> = LazyLock<Mutex<HashMap<String, V>>>;
@@ -171,6 +184,66 @@ pub unsafe extern "C" fn metaspy_end(call: *mut Room, outcome: c_uint) {
     });
 }
 
+/// Begins a call on the stack of its thread.
+///
+/// # Safety
+///
+/// The frame is null, or valid and without a call that runs. It stays in its place until the call ends.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn metaspy_enter(
+    frame: *mut Frame,
+    site: Option<&'static Site>,
+    kind: u16,
+    key: u64,
+    cause: u64,
+) -> u64 {
+    // SAFETY: the frame is large enough, and aligned, by the assertion above.
+    let Some(frame) = (unsafe { frame.cast::<MaybeUninit<Nested>>().as_mut() }) else { return 0 };
+    let nested = frame.write(Nested { call: hook::Call::inert(), _cause: None });
+    let Some(site) = site.filter(|site| site.is_armed()) else { return 0 };
+    guarded(0, || {
+        let enter = || hook::enter(site, subject(kind, key));
+        nested.call = match Carried::from_bits(cause).event() {
+            None if cause != 0 => Cause::Nothing.of(enter),
+            // A thread that is in the cause needs not go there.
+            Some(event) if causality::current() != Some(event) => {
+                nested._cause = Some(causality::because(event));
+                enter()
+            }
+            _ => enter(),
+        };
+        Carried::new(nested.call.event()).to_bits()
+    })
+}
+
+/// Ends a call on the stack of its thread.
+///
+/// # Safety
+///
+/// The frame is null, or one in which `metaspy_enter` made a call, which has not ended. This is the thread on which it did.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn metaspy_exit(frame: *mut Frame, outcome: c_uint) {
+    if frame.is_null() {
+        return;
+    }
+    // SAFETY: the caller promises that a call is in the frame, and it is taken once.
+    let Nested { call, _cause } = unsafe { frame.cast::<Nested>().read() };
+    guarded((), || call.done(Outcome::from_bits(outcome as u8)));
+}
+
+/// This thread comes out of a call that lasts.
+///
+/// # Safety
+///
+/// As [`metaspy_event_of`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn metaspy_leave(call: *const Room) {
+    // SAFETY: the caller promises that a call is in the room.
+    if let Some(call) = unsafe { call.cast::<SpanCall>().as_ref() } {
+        guarded((), || call.leave());
+    }
+}
+
 /// An event without length.
 #[unsafe(no_mangle)]
 pub extern "C" fn metaspy_instant(site: Option<&'static Site>, kind: u16, key: u64, cause: u64) -> u64 {
@@ -192,6 +265,18 @@ pub extern "C" fn metaspy_link(effect: u64, cause: u64) -> bool {
     guarded(false, || causality::link(effect, cause))
 }
 
+/// An event with its recording.
+#[unsafe(no_mangle)]
+pub extern "C" fn metaspy_carry(event: u64) -> u64 {
+    guarded(0, || Carried::new(EventId::from_raw(event)).to_bits())
+}
+
+/// The event that is carried, if no other recording has begun since.
+#[unsafe(no_mangle)]
+pub extern "C" fn metaspy_event_carried(carried: u64) -> u64 {
+    guarded(0, || Carried::from_bits(carried).event().map_or(0, EventId::raw))
+}
+
 /// Writes the `traceparent` of the event in which this thread is.
 ///
 /// # Safety
@@ -200,9 +285,23 @@ pub extern "C" fn metaspy_link(effect: u64, cause: u64) -> bool {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn metaspy_traceparent(out: *mut [u8; 56]) -> bool {
     // SAFETY: the caller promises it.
+    unsafe { metaspy_traceparent_of(metaspy_current(), out) }
+}
+
+/// Writes the `traceparent` of an event.
+///
+/// # Safety
+///
+/// As [`metaspy_traceparent`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn metaspy_traceparent_of(event: u64, out: *mut [u8; 56]) -> bool {
+    // SAFETY: the caller promises it.
     let Some(out) = (unsafe { out.as_mut() }) else { return false };
     *out = [0; 56];
-    let parent = guarded(None, || TraceParent::current().map(|parent| parent.to_string()));
+    let parent = guarded(None, || {
+        let _current = causality::because(EventId::from_raw(event)?);
+        TraceParent::current().map(|parent| parent.to_string())
+    });
     let Some(parent) = parent.filter(|parent| parent.len() < out.len()) else { return false };
     out[..parent.len()].copy_from_slice(parent.as_bytes());
     true
@@ -261,7 +360,8 @@ fn named(kind: u16, key: u64) -> Option<Subject> {
 fn cause_of(cause: u64) -> Cause {
     match EventId::from_raw(cause) {
         _ if cause == ROOT => Cause::Nothing,
-        Some(event) => Cause::Named(event),
-        None => Cause::Around,
+        // A thread that is in the cause needs not go there.
+        Some(event) if causality::current() != Some(event) => Cause::Named(event),
+        _ => Cause::Around,
     }
 }

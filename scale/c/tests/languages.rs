@@ -37,7 +37,7 @@ fn a_program_in_c_emits_and_reads() {
     printed(compiler.arg(format!("-Wl,-rpath,{}", library().display())));
     printed(Command::new(&program).env("METASPY_RECORD", &spy));
     let read = printed(Command::new(&program).arg(&spy));
-    assert_eq!(read, "1003 events, 100 failed, 1 shipped, 1000 paid\n");
+    assert_eq!(read, "1004 events, 100 failed, 1 shipped, 1000 paid\n");
     let missing = Command::new(&program).arg(directory.join("none.spy")).output().expect("it starts");
     assert_eq!(missing.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("none.spy"), "{missing:?}");

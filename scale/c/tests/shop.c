@@ -10,8 +10,18 @@ enum { ORDERS = 1000 };
 
 static metaspy_kind order;
 
+static metaspy_event placed;
+
 static bool pay(uint64_t number) {
     METASPY_SITE(site, "shop::Order::pay");
+    if (number % 2) {
+        metaspy_frame frame;
+        metaspy_carried event = metaspy_enter(&frame, site, order, number, metaspy_carry(placed));
+        assert(event && metaspy_event_carried(event) == metaspy_current());
+        bool is_paid = number % 10 != 3;
+        metaspy_exit(&frame, is_paid ? METASPY_SUCCEEDED : METASPY_FAILED);
+        return is_paid;
+    }
     metaspy_call call;
     metaspy_begin(&call, site, order, number, METASPY_AROUND);
     assert(metaspy_event_of(&call) == metaspy_current());
@@ -19,8 +29,6 @@ static bool pay(uint64_t number) {
     metaspy_end(&call, paid ? METASPY_SUCCEEDED : METASPY_FAILED);
     return paid;
 }
-
-static metaspy_event placed;
 
 static void *ship(void *number) {
     METASPY_SITE(site, "shop::Order::ship");
@@ -47,8 +55,16 @@ static void emit(void) {
     assert(metaspy_link(metaspy_event_of(&answer), placed));
     metaspy_end(&answer, METASPY_RETURNED);
     metaspy_end(&answer, METASPY_FAILED); /* no effect */
+    /* A thread that comes out of a call is where it was before, and what it begins there may name the call. */
+    metaspy_leave(&day);
+    metaspy_frame outside;
+    assert(metaspy_current() == 0 && metaspy_carry(0) == 0 && metaspy_event_carried(metaspy_carry(placed)) == placed);
+    metaspy_enter(&outside, metaspy_site_at("shop::night", __FILE__, __LINE__), 0, 0, metaspy_carry(placed));
+    assert(metaspy_current() != placed && metaspy_current() != 0);
+    metaspy_exit(&outside, METASPY_RETURNED);
+    assert(metaspy_current() == 0 && !metaspy_traceparent(parent) && metaspy_traceparent_of(placed, parent));
+    assert(strlen(parent) == 55);
     metaspy_end(&day, METASPY_RETURNED);
-    assert(metaspy_current() == 0);
     pthread_t thread;
     assert(!pthread_create(&thread, NULL, ship, (void *)7));
     pthread_join(thread, NULL);
@@ -57,6 +73,10 @@ static void emit(void) {
     metaspy_begin(&day, NULL, 0, 0, METASPY_AROUND);
     metaspy_end(&day, METASPY_RETURNED);
     metaspy_end(NULL, METASPY_RETURNED);
+    metaspy_enter(&outside, NULL, 0, 0, 0);
+    metaspy_exit(&outside, METASPY_RETURNED);
+    metaspy_exit(NULL, METASPY_RETURNED);
+    metaspy_leave(NULL);
     assert(metaspy_site_at(NULL, NULL, 0) == NULL && metaspy_site_at("", "", 0) == NULL);
     metaspy_label(0, 7, "nobody");
 }
@@ -77,6 +97,8 @@ static int read_back(const char *path) {
             day = record.event;
         if (!strcmp(record.site, "shop::Order::pay"))
             assert(record.cause == day && !strcmp(record.subject_kind, "Order") && record.took_ns != UINT64_MAX);
+        if (!strcmp(record.site, "shop::night"))
+            assert(record.cause == day);
         if (!strcmp(record.site, "shop::Order::ship"))
             shipped += record.cause == day && record.subject_key == 7;
     }

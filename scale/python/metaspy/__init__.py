@@ -14,15 +14,14 @@ import sys
 import tempfile
 
 _NAME = "libmetaspy_c.dylib" if sys.platform == "darwin" else "libmetaspy_c.so"
-_library = ctypes.CDLL(str(pathlib.Path(__file__).parent / _NAME))
+# The module below calls its functions.
+_library = ctypes.CDLL(str(pathlib.Path(__file__).parent / _NAME), ctypes.RTLD_GLOBAL)
+
+from . import _metaspy  # noqa: E402
 
 #: Stands for no cause.
 ROOT = 2**64 - 1
-_RETURNED, _SUCCEEDED, _FAILED = 1, 2, 3
-
-
-class _Room(ctypes.Structure):
-    _fields_ = [("room", ctypes.c_uint64 * 24)]
+_RETURNED, _SUCCEEDED, _FAILED, _CANCELLED = 1, 2, 3, 5
 
 
 def _declare(name, result, *arguments):
@@ -31,19 +30,14 @@ def _declare(name, result, *arguments):
     return function
 
 
-_text, _site, _room = ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(_Room)
+_text, _site = ctypes.c_char_p, ctypes.c_void_p
 _kind, _key, _event = ctypes.c_uint16, ctypes.c_uint64, ctypes.c_uint64
 _site_at = _declare("site_at", _site, _text, _text, ctypes.c_uint32)
 _kind_of = _declare("kind_of", _kind, _text)
 _is_armed = _declare("is_armed", ctypes.c_bool, _site)
-_begin = _declare("begin", None, _room, _site, _kind, _key, _event)
-_begin_remote = _declare("begin_remote", None, _room, _site, _kind, _key, _text)
-_event_of = _declare("event_of", _event, _room)
-_end = _declare("end", None, _room, ctypes.c_uint)
 _instant = _declare("instant", _event, _site, _kind, _key, _event)
-_current = _declare("current", _event)
 _link = _declare("link", ctypes.c_bool, _event, _event)
-_traceparent = _declare("traceparent", ctypes.c_bool, ctypes.c_char_p)
+_traceparent_of = _declare("traceparent_of", ctypes.c_bool, _event, ctypes.c_char_p)
 _label = _declare("label", None, _kind, _key, _text)
 _relate = _declare("relate", None, _text, _kind, _key, _kind, _key)
 _forget = _declare("forget", None, _kind, _key)
@@ -55,7 +49,7 @@ def _c_text(text):
 
 @functools.lru_cache(maxsize=None)
 def _site_of(path, file="", line=0):
-    return _site_at(_c_text(path), _c_text(file), line)
+    return _site_at(_c_text(path), _c_text(file), line) or 0
 
 
 @functools.lru_cache(maxsize=None)
@@ -70,11 +64,16 @@ def _subject(subject):
     return _kind_named(kind), int(key) & (2**64 - 1)
 
 
+# Code whose frame pauses: in a pause, its thread runs something else.
+_PAUSES = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+
+
 class call:
     """A call that runs as long as the block: `with metaspy.call("shop::Order::pay", ("Order", 7)) as pay`.
 
     `cause` is the number of an event, or ROOT; by default it is the event around. `traceparent` names a cause in
-    another process. A block that raises ends as failed.
+    another process. A block that raises ends as failed. The block may await: it is the cause of what its task begins in
+    it, and of tasks that it creates, but not of what other tasks do meanwhile.
     """
 
     def __init__(self, site, subject=None, cause=0, traceparent=None, *, file="", line=0):
@@ -84,23 +83,21 @@ class call:
 
     def __enter__(self):
         if _is_armed(self._site):
-            self._begun = _Room()
-            kind, key = _subject(self._subject)
-            if self._traceparent is None:
-                _begin(self._begun, self._site, kind, key, self._cause)
-            else:
-                _begin_remote(self._begun, self._site, kind, key, _c_text(self._traceparent))
+            parent = None if self._traceparent is None else _c_text(self._traceparent).decode()
+            self._begun = _metaspy.begin(self._site, *_subject(self._subject), self._cause, parent)
+            if sys._getframe(1).f_code.co_flags & _PAUSES:
+                self._begun.leave()
         return self
 
     def __exit__(self, error, *_):
         if self._begun is not None:
             begun, self._begun = self._begun, None
-            _end(begun, self._outcome if error is None else _FAILED)
+            begun.end(self._outcome if error is None else _outcome_of(error))
 
     @property
     def event(self):
         """The number of the event while the call runs; 0 if it is not recorded."""
-        return 0 if self._begun is None else _event_of(self._begun)
+        return 0 if self._begun is None else self._begun.event
 
     def succeeded(self):
         """The call will end as succeeded."""
@@ -111,11 +108,17 @@ class call:
         self._outcome = _FAILED
 
 
+def _outcome_of(error):
+    """How a call ended that raised an error of this type."""
+    is_cancelled = issubclass(error, GeneratorExit) or error.__name__ == "CancelledError"
+    return _CANCELLED if is_cancelled else _FAILED
+
+
 def observe(function=None, *, site=None, kind=None, key=None):
     """Observes the calls of a function. `key` computes the number of the subject from the arguments.
 
-    The subject of a method without `key` is the place of its object, as `id` gives it. Each step of a coroutine or a
-    generator is a call.
+    The subject of a method without `key` is the place of its object, as `id` gives it. Each step of a coroutine or of a
+    generator, also of an asynchronous one, is a call.
     """
     if function is None:
         return functools.partial(observe, site=site, kind=kind, key=key)
@@ -123,46 +126,76 @@ def observe(function=None, *, site=None, kind=None, key=None):
     code = getattr(function, "__code__", None)
     at = _site_of(path, code.co_filename if code else "", code.co_firstlineno if code else 0)
 
-    def begin(arguments, named, cause=0):
-        about, number = 0, 0
-        if kind is not None and (key or arguments):
-            about, number = _subject((kind, key(*arguments, **named) if key else id(arguments[0])))
-        begun = _Room()
-        _begin(begun, at, about, number, cause)
-        return begun
+    of_calls = _metaspy.Observed(function, key, at, 0 if kind is None else _kind_named(kind))
+
+    def driver(arguments, named):
+        """What drives a run of the function step by step."""
+        return _Steps(at, *of_calls.subject(arguments, named)).drive if _is_armed(at) else _undriven
 
     if inspect.iscoroutinefunction(function):
-        @functools.wraps(function)
         async def observed(*arguments, **named):
-            run = function(*arguments, **named)
-            return await _Steps(run, functools.partial(begin, arguments, named)) if _is_armed(at) else await run
+            return await driver(arguments, named)(function(*arguments, **named))
     elif inspect.isgeneratorfunction(function):
-        @functools.wraps(function)
         def observed(*arguments, **named):
-            run = function(*arguments, **named)
-            return (yield from _Steps(run, functools.partial(begin, arguments, named)) if _is_armed(at) else run)
+            return (yield from driver(arguments, named)(function(*arguments, **named)))
+    elif inspect.isasyncgenfunction(function):
+        async def observed(*arguments, **named):
+            drive, run = driver(arguments, named), function(*arguments, **named)
+            step = run.asend(None)
+            while True:
+                try:
+                    value = await drive(step)
+                except StopAsyncIteration:
+                    return
+                try:
+                    step = run.asend((yield value))
+                except GeneratorExit:
+                    await drive(run.aclose())
+                    raise
+                except BaseException as error:
+                    step = run.athrow(error)
     else:
-        @functools.wraps(function)
-        def observed(*arguments, **named):
-            if not _is_armed(at):
-                return function(*arguments, **named)
-            begun, outcome = begin(arguments, named), _FAILED
-            try:
-                result = function(*arguments, **named)
-                outcome = _RETURNED
-                return result
-            finally:
-                _end(begun, outcome)
+        observed = of_calls
+    return functools.wraps(function)(observed)
 
-    return observed
+
+def _undriven(run):
+    return run
 
 
 class _Steps:
-    """The run of a coroutine or a generator. Each step, from a start to the next pause, is a call: in a pause, the thread
-    runs something else. The first step is the cause of the others."""
+    """The steps of a coroutine or a generator: each, from a start to the next pause, is a call. The first one is the cause
+    of the others. A step goes on in the block of `call` in which the last one paused."""
 
-    def __init__(self, run, begin):
-        self._run, self._begin, self._first = run, begin, 0
+    def __init__(self, site, kind, key):
+        self._about, self._first, self._before, self._inner = (site, kind, key), None, None, None
+
+    def drive(self, run):
+        """What runs to the end, with a call for each step."""
+        return _Driven(run, self)
+
+    def take(self, go_on, *arguments):
+        """Takes a step."""
+        begun = _metaspy.begin(*self._about, self._first or 0, None)
+        begun.step(self._inner, self._before)
+        self._before, outcome = begun.place, _RETURNED
+        self._first = self._first or self._before
+        try:
+            return go_on(*arguments)
+        except (StopIteration, StopAsyncIteration):
+            raise
+        except BaseException as error:
+            outcome = _outcome_of(type(error))
+            raise
+        finally:
+            self._inner = begun.pause(outcome)
+
+
+class _Driven:
+    """A coroutine or a generator, driven step by step."""
+
+    def __init__(self, run, steps):
+        self._run, self._steps, self._is_suspended = run, steps, False
 
     def __iter__(self):
         return self
@@ -179,30 +212,28 @@ class _Steps:
         return self._step(self._run.throw, *error)
 
     def close(self):
-        self._run.close()
+        # What has not begun, or has ended, has no step.
+        if self._is_suspended:
+            self._is_suspended = False
+            self._steps.take(self._run.close)
+        else:
+            self._run.close()
 
     def _step(self, go_on, *arguments):
-        begun, outcome = self._begin(cause=self._first), _FAILED
-        self._first = self._first or _event_of(begun)
-        try:
-            value = go_on(*arguments)
-            outcome = _RETURNED
-            return value
-        except StopIteration:
-            outcome = _RETURNED
-            raise
-        finally:
-            _end(begun, outcome)
+        self._is_suspended = False
+        value = self._steps.take(go_on, *arguments)
+        self._is_suspended = True
+        return value
 
 
 def instant(site, subject=None, cause=0):
     """Records an event without length. Returns its number; 0 if it is not recorded."""
-    return _instant(_site_of(site), *_subject(subject), cause)
+    return _instant(_site_of(site), *_subject(subject), cause or _metaspy.cause())
 
 
 def current():
-    """The number of the event in which this thread is; 0 if there is none."""
-    return _current()
+    """The number of the event in which this task or thread is; 0 if there is none."""
+    return _metaspy.current()
 
 
 def link(effect, cause):
@@ -211,9 +242,9 @@ def link(effect, cause):
 
 
 def traceparent():
-    """The W3C traceparent of the event in which this thread is; None if there is none."""
+    """The W3C traceparent of the event in which this task or thread is; None if there is none."""
     out = ctypes.create_string_buffer(56)
-    return out.value.decode() if _traceparent(out) else None
+    return out.value.decode() if _traceparent_of(_metaspy.current(), out) else None
 
 
 def label(subject, text):

@@ -1,6 +1,7 @@
 """Records this program, and reads the recording."""
 
 import asyncio
+import inspect
 import os
 import pathlib
 import subprocess
@@ -52,8 +53,11 @@ def emit():
         async def pack_both():
             return await asyncio.gather(pack(False), pack(True), return_exceptions=True)
 
+        asyncio.run(deliver_all(metaspy))
+        assert metaspy.current() == placed
         packed, torn = asyncio.run(pack_both())
         assert packed == "packed" and isinstance(torn, ValueError)
+        check_refused(metaspy)
         both = parcels()
         assert next(both) == 1
         try:
@@ -69,6 +73,96 @@ def emit():
         answer.failed()
 
 
+#: Tasks that run at once.
+TASKS = 20
+
+
+async def deliver_all(metaspy):
+    """Tasks whose blocks, functions and generators pause in between each other."""
+    late = []
+
+    @metaspy.observe(site="tasks::weigh", kind="Task", key=lambda number: number)
+    def weigh(number):
+        metaspy.instant("tasks::weighed", ("Task", number))
+
+    @metaspy.observe(site="tasks::fetch", kind="Task", key=lambda number: number)
+    async def fetch(number):
+        with metaspy.call("tasks::wait", ("Task", number)) as wait:
+            await asyncio.sleep(0.001 * (number % 3))
+            assert metaspy.current() == wait.event
+            weigh(number)
+        metaspy.instant("tasks::fetched", ("Task", number))
+        await asyncio.sleep(0)
+        metaspy.instant("tasks::stored", ("Task", number))
+
+    @metaspy.observe(site="tasks::parts", kind="Task", key=lambda number: number)
+    async def parts(number):
+        try:
+            for part in range(3):
+                await asyncio.sleep(0)
+                assert (yield part) == (part if part < 2 else None)
+                metaspy.instant("tasks::sent", ("Task", number))
+        finally:
+            metaspy.instant("tasks::emptied", ("Task", number))
+
+    async def remind(number):
+        await asyncio.sleep(0.01)
+        metaspy.instant("tasks::reminded", ("Task", number))
+
+    async def deliver(number):
+        around = metaspy.current()
+        with metaspy.call("tasks::deliver", ("Task", number)) as call:
+            await asyncio.sleep(0.001 * (number % 4))
+            weigh(number)
+            await fetch(number)
+            all_parts = parts(number)
+            assert [await all_parts.asend(sent) for sent in (None, 0, 1)] == [0, 1, 2]
+            await all_parts.aclose()
+            late.append(asyncio.create_task(remind(number)))
+            assert metaspy.current() == call.event
+        assert metaspy.current() == around
+
+    await asyncio.gather(*(deliver(number) for number in range(TASKS)))
+    await asyncio.gather(*late)
+
+
+def check_tasks(metaspy):
+    """All effects of a task have causes in the task."""
+    rows = metaspy.query("SELECT e.site, c.site AS cause, e.outcome, count(*) AS n, "
+                         "sum(CASE WHEN e.subject_key = c.subject_key THEN 0 ELSE 1 END) AS wrong FROM events AS e "
+                         "JOIN events AS c ON e.cause = c.event WHERE e.site LIKE 'tasks::%' GROUP BY e.site, c.site, "
+                         "e.outcome ORDER BY e.site, c.site", SPY).to_pylist()
+    found = {(row["site"].split("::")[-1], row["cause"].split("::")[-1]): row for row in rows}
+    expected = {
+        ("deliver", "day"): 1, ("weigh", "deliver"): 1, ("fetch", "deliver"): 1, ("fetch", "fetch"): 2,
+        ("wait", "fetch"): 1, ("weigh", "wait"): 1, ("weighed", "weigh"): 2, ("fetched", "fetch"): 1,
+        ("stored", "fetch"): 1, ("parts", "deliver"): 1, ("parts", "parts"): 6, ("sent", "parts"): 2,
+        ("emptied", "parts"): 1, ("reminded", "deliver"): 1,
+    }
+    assert {edge: row["n"] for edge, row in found.items()} == {edge: n * TASKS for edge, n in expected.items()}, rows
+    assert all(row["wrong"] == 0 for edge, row in found.items() if edge != ("deliver", "day")), rows
+
+
+def check_refused(metaspy):
+    """The function goes on where a key is wrong, and blocks may end in any order."""
+    wrong = []
+    sys.unraisablehook = lambda fault: wrong.append(fault.exc_type)
+
+    @metaspy.observe(site="shop::wrong", kind="Order", key=lambda number: 1 // 0)
+    def observed(number):
+        return number
+
+    assert observed(7) == 7 and wrong == [ZeroDivisionError]
+    assert inspect.signature(observed) == inspect.signature(lambda number: 0)
+    outer, inner = metaspy.call("shop::outer"), metaspy.call("shop::inner")
+    around = metaspy.current()
+    outer.__enter__(), inner.__enter__()
+    outer.__exit__(None, None, None)
+    assert metaspy.current() == inner.event
+    inner.__exit__(None, None, None)
+    assert metaspy.current() == around
+
+
 def read():
     import pyarrow
 
@@ -78,22 +172,26 @@ def read():
         print("SKIPPED: query: METASPY_SCALE names no metaspy-scale")
         return
     table = metaspy.query("SELECT site, count(*) AS calls, sum(CASE outcome WHEN 'failed' THEN 1 ELSE 0 END) AS failed "
-                          "FROM events GROUP BY site ORDER BY site", SPY)
+                          "FROM events WHERE site NOT LIKE 'tasks::%' GROUP BY site ORDER BY site", SPY)
     assert isinstance(table, pyarrow.Table)
     assert table.to_pylist() == [
         {"site": "shop::Order::pay", "calls": 1000, "failed": 100},
         {"site": "shop::Order::ship", "calls": 1, "failed": 0},
         {"site": "shop::answer", "calls": 1, "failed": 1},
         {"site": "shop::day", "calls": 1, "failed": 0},
+        {"site": "shop::inner", "calls": 1, "failed": 0},
+        {"site": "shop::outer", "calls": 1, "failed": 0},
         {"site": "shop::pack", "calls": 4, "failed": 1},
         {"site": "shop::parcels", "calls": 2, "failed": 0},
+        {"site": "shop::wrong", "calls": 1, "failed": 0},
     ], table.to_pylist()
     causes = metaspy.query("SELECT DISTINCT e.subject_kind AS kind, c.site AS cause FROM events AS e "
                            "JOIN events AS c ON e.cause = c.event ORDER BY cause", SPY)
     assert {"kind": "Order", "cause": "shop::day"} in causes.to_pylist(), causes.to_pylist()
     steps = metaspy.query("SELECT e.site AS step FROM events AS e JOIN events AS c ON e.cause = c.event "
-                          "WHERE c.site = e.site ORDER BY step", SPY)
+                          "WHERE c.site = e.site AND e.site LIKE 'shop::%' ORDER BY step", SPY)
     assert steps.column("step").to_pylist() == ["shop::pack", "shop::pack", "shop::parcels"], steps.to_pylist()
+    check_tasks(metaspy)
     labels = metaspy.query("SELECT label FROM subjects WHERE subject_key = 7", SPY)
     assert labels.column("label").to_pylist() == ["the seventh"]
     try:
