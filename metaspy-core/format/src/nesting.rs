@@ -272,6 +272,7 @@ mod tests {
         let mut nesting = Nesting::new();
         nesting.add(call(130, 1, 1).words());
         nesting.add(Unnamed { sites: true, subjects: true }.words());
+        assert!(!nesting.is_empty());
         nesting.clear();
         assert!(nesting.is_empty());
         nesting.enter(call(131, 2, 2), 9);

@@ -234,6 +234,7 @@ fn the_words_of_names_and_tables() {
         page.word("type", TypeKey { caller: 0xFFFF_FFFF, position: 0x81, variant }.pack());
     }
     page.reads("type", TypeKey::unpack);
+    page.value("most", (profile::ROWS_MAX, profile::COLUMNS_MAX));
     page.value("positions", (TypeKey::RECEIVER, TypeKey::RETURNED));
     page.value("table page", (profile::page::LOST, profile::page::WITHIN, profile::page::OVERLAPS));
     for kind in [Kind::Head, Kind::Values, Kind::Keys, Kind::Incomplete] {
