@@ -21,6 +21,10 @@ pub struct Search {
     near: BTreeMap<usize, usize>,
     /// The places of trusting selectors that match a selected function.
     trusted: BTreeSet<usize>,
+    /// The places of attributes that a selected function is below.
+    attributes_found: BTreeSet<usize>,
+    /// The attributes of unknown effect, for hints.
+    attributes: BTreeSet<String>,
     /// The places of subjects that a selected function has.
     subjects_found: BTreeSet<usize>,
     /// The first selected function without the parameter that is its subject.
@@ -57,6 +61,8 @@ impl Search {
             found: BTreeSet::new(),
             near: BTreeMap::new(),
             trusted: BTreeSet::new(),
+            attributes_found: BTreeSet::new(),
+            attributes: BTreeSet::new(),
             subjects_found: BTreeSet::new(),
             mistaken: None,
             names: BTreeSet::new(),
@@ -68,7 +74,7 @@ impl Search {
     pub fn of(&mut self, krate: &CachedCrate) -> Found {
         let mut found = Found::default();
         for (path, file, function) in krate.functions() {
-            found.has_tests |= function.facts.is_test && function.skipped.is_none();
+            found.has_tests |= function.facts.is_test && self.selectors.skipped(function).is_none();
             found.chosen.extend(self.line_of(path, file, function));
         }
         found
@@ -91,7 +97,12 @@ impl Search {
             let trusting = self.selectors.trust.iter().enumerate().filter(|(_, words)| words.means(path, function));
             let is_trusted = trusting.map(|(at, _)| self.trusted.insert(at)).count() > 0;
             self.selected.insert(path.to_owned());
-            format!("{path} {} {subject} {is_trusted}", file.display())
+            let allowed = self.selectors.attributes.iter().enumerate();
+            let allowed = allowed.filter(|(_, name)| function.unknown_attributes.iter().any(|path| name.matches(path)));
+            self.attributes_found.extend(allowed.map(|(at, _)| at));
+            self.attributes.extend(function.unknown_attributes.iter().cloned());
+            let is_skipped = self.selectors.skipped(function).is_some();
+            format!("{path} {} {subject} {is_trusted} {is_skipped}", file.display())
         });
         self.names.insert(path.to_owned());
         line
@@ -101,7 +112,7 @@ impl Search {
         let meaning = self.selectors.subjects.iter().enumerate().filter(|(_, subject)| subject.means(path, function));
         self.subjects_found.extend(meaning.map(|(at, _)| at));
         let subject = self.selectors.subject(path, function)?;
-        if function.skipped.is_none() && !subject.is_in(function) {
+        if self.selectors.skipped(function).is_none() && !subject.is_in(function) {
             self.mistaken.get_or_insert_with(|| Mistaken::of(subject, path, function));
         }
         Some(subject.path.clone())
@@ -132,6 +143,14 @@ impl Search {
         if let Some(at) = lost(&self.trusted, self.selectors.trust.len()) {
             let nearest = self.selectors.trust[at].nearest(self.selected.iter().map(String::as_str));
             bail!("no selected function matches --trust `{}`{}", self.texts.trust[at], did_you_mean(&nearest));
+        }
+        if let Some(at) = lost(&self.attributes_found, self.selectors.attributes.len()) {
+            let nearest = self.selectors.attributes[at].nearest(self.attributes.iter().map(String::as_str));
+            let text = &self.texts.attributes[at];
+            bail!(
+                "--weave-attributes: no selected function is below an unknown attribute `{text}`{}",
+                did_you_mean(&nearest)
+            );
         }
         if let Some(at) = lost(&self.subjects_found, self.selectors.subjects.len()) {
             let text = &self.texts.subjects[at];

@@ -128,7 +128,12 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
                 print_message(&text::browse(run));
             }
         }
-        None => print_message(&format_args!("     Metaspy {}", text::woven(&results.woven))),
+        None => {
+            print_message(&format_args!("     Metaspy {}", text::woven(&results.woven)));
+            text::below_attributes(&results.woven)
+                .iter()
+                .for_each(|line| print_message(&format_args!("     Metaspy {line}")));
+        }
     }
     for refused in results.woven.refused().iter().filter(|refused| refused.asked_by.is_none()) {
         complain("warning: metaspy", &text::refused(refused));

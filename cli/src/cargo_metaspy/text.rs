@@ -115,7 +115,7 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
         let [gained, lost, new, gone] = [gained, lost, new, gone].map(|paths| grouped(paths.len() as u64));
         lines.push(format!("since the baseline: {gained} methods gained, {lost} lost, {new} new, {gone} gone"));
     }
-    lines.extend(reasons(woven));
+    lines.extend(reasons(&woven.skipped));
     if woven.macros + woven.derives > 0 {
         let (macros, derives) = (counted(woven.macros as u64, "macro call"), counted(woven.derives as u64, "derive"));
         lines.push(format!("not woven: the functions that {macros} and {derives} generate"));
@@ -129,10 +129,15 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     lines
 }
 
+/// The reasons of functions below attributes of unknown effect, which an option weaves.
+pub fn below_attributes(woven: &Woven) -> Vec<String> {
+    reasons(woven.skipped.iter().filter(|left| left.is_below_attribute()))
+}
+
 /// The reasons why functions have no hook.
-fn reasons(woven: &Woven) -> Vec<String> {
+fn reasons<'w>(skipped: impl IntoIterator<Item = &'w Left>) -> Vec<String> {
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
-    for Left { reason, method, .. } in &woven.skipped {
+    for Left { reason, method, .. } in skipped {
         match by_reason.iter_mut().find(|(other, _)| other == reason) {
             Some((_, paths)) => paths.push(&method.path),
             None => by_reason.push((reason, vec![&method.path])),

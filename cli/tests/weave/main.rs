@@ -2,6 +2,7 @@
 
 mod allocations;
 mod arrived;
+mod attributes;
 mod blueprints;
 mod builds;
 mod common;

@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 
 /// Words of `cargo metaspy` that take a value.
-const WITH_VALUE: [&str; 15] = [
+const WITH_VALUE: [&str; 16] = [
     "--weave",
+    "--weave-attributes",
     "--without",
     "--subject",
     "--trust",

@@ -19,6 +19,10 @@ pub struct Woven {
     /// Functions that get no hook although they are selected
     #[arg(long, value_name = "SELECTOR")]
     pub without: Vec<String>,
+    /// Weaves functions below these attributes, too: an attribute that is not well known may be a macro that reads their code,
+    /// and would read hooks as well
+    #[arg(long, value_name = "ATTRIBUTE", value_delimiter = ',')]
+    pub weave_attributes: Vec<String>,
     /// Records returned values, too: the hook is around the body of functions that allow it
     #[arg(long)]
     pub returns: bool,
@@ -109,6 +113,7 @@ impl Woven {
             types: self.types,
             subjects: self.subject.clone(),
             trust: self.trust.clone(),
+            attributes: self.weave_attributes.clone(),
             allocations: self.allocations,
         }
     }

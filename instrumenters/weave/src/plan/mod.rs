@@ -16,6 +16,7 @@ mod subject;
 
 pub use file_state::{Content, File};
 pub use function_selector::{FunctionSelector, FunctionSelectorError};
+pub(crate) use selection::MAY_READ;
 pub use selection::{Selection, Selectors};
 pub use subject::{SubjectError, SubjectOf};
 

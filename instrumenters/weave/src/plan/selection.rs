@@ -1,10 +1,16 @@
 //! The user's selection: functions, and what is seen of their calls.
 
+use std::borrow::Cow;
+
 use anyhow::Result;
+use metaspy_core::Selector;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{FunctionSelector, SubjectOf};
 use crate::source::Function;
+
+/// Why an attribute of unknown effect keeps hooks away.
+pub(crate) const MAY_READ: &str = "may be a macro that reads the code below it, and would read hooks as well";
 
 /// The selected functions, and what is seen of their calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +32,9 @@ pub struct Selection {
     pub subjects: Vec<String>,
     /// Functions whose values are given to code of any type, although no other crate can call them.
     pub trust: Vec<String>,
+    /// Attributes of unknown effect whose functions are woven.
+    #[serde(default)]
+    pub attributes: Vec<String>,
     /// True if programs that get a core count their objects on the heap.
     #[serde(default)]
     pub allocations: bool,
@@ -43,6 +52,8 @@ pub struct Selectors {
     pub subjects: Vec<SubjectOf>,
     /// Functions whose values are given to code of any type.
     pub trust: Vec<FunctionSelector>,
+    /// Attributes of unknown effect whose functions are woven.
+    pub attributes: Vec<Selector>,
 }
 
 impl Selection {
@@ -56,6 +67,7 @@ impl Selection {
             without: parse(&self.without)?,
             closures: self.closures,
             trust: parse(&self.trust)?,
+            attributes: self.attributes.iter().map(|text| Ok(text.parse()?)).collect::<Result<_>>()?,
             subjects: self.subjects.iter().map(|text| Ok(text.parse()?)).collect::<Result<_>>()?,
         })
     }
@@ -74,6 +86,20 @@ impl Selectors {
         (self.closures || !function.facts.is_closure)
             && (self.weave.is_empty() || self.weave.iter().any(|words| words.means(path, function)))
             && !self.without.iter().any(|words| words.means(path, function))
+    }
+
+    /// The reason why a function has no hook; `None` if it has one.
+    pub fn skipped<'f>(&self, function: &'f Function) -> Option<Cow<'f, str>> {
+        let is_refused = |path: &&String| !self.attributes.iter().any(|allowed| allowed.matches(path));
+        let refused: Vec<&str> = function.unknown_attributes.iter().filter(is_refused).map(String::as_str).collect();
+        match (&function.skipped, refused.first()) {
+            (Some(reason), _) => Some(Cow::Borrowed(reason)),
+            (None, Some(outermost)) => Some(Cow::Owned(format!(
+                "`#[{outermost}]` {MAY_READ}: --weave-attributes {} weaves what is below",
+                refused.join(",")
+            ))),
+            (None, None) => None,
+        }
     }
 
     /// True if the values of a function are given to code of any type by request.

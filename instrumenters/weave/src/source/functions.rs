@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Block, ExprClosure, ExprConst, ImplItemFn, ImplItemMacro, Item, ItemFn, ItemImpl, ItemMacro, ItemMod,
-    ItemTrait, Signature, TraitItemFn, TraitItemMacro, Type,
+    Attribute, Block, ExprClosure, ExprConst, ImplItem, ImplItemFn, ImplItemMacro, Item, ItemFn, ItemImpl, ItemMacro,
+    ItemMod, ItemTrait, Signature, TraitItem, TraitItemFn, TraitItemMacro, Type,
 };
 
+use crate::source::attributes::{self, WrittenAttribute};
 use crate::source::closures::{self, Around};
 use crate::source::macro_generated::{self, MacroGenerated};
 
@@ -46,6 +47,12 @@ pub struct Function {
     /// The reason why it cannot be woven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Cow<'static, str>>,
+    /// Attributes on it and around it that may be macros which read its tokens, the outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown_attributes: Vec<String>,
+    /// All attributes on it and around it that may be macros.
+    #[serde(skip)]
+    pub(super) attributes: Vec<WrittenAttribute>,
     /// The scope in which the types below are written.
     #[serde(skip)]
     pub(super) scope: usize,
@@ -98,6 +105,7 @@ pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, V
         paths: Vec::new(),
         owners: Vec::new(),
         owner: Owner::default(),
+        attributes: Vec::new(),
         around: None,
         in_function: false,
         in_tests: false,
@@ -111,6 +119,9 @@ pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, V
     };
     search.visit_file(file);
     search.found.all.sort_by_key(|function| function.body.start);
+    for function in &mut search.found.all {
+        function.unknown_attributes = attributes::unknown(&function.attributes, &search.scopes);
+    }
     (search.found, search.declared, search.scopes)
 }
 
@@ -124,6 +135,8 @@ struct Search<'s> {
     owners: Vec<String>,
     /// The `impl` or trait at hand.
     owner: Owner,
+    /// The attributes of the items at hand that may be macros.
+    attributes: Vec<WrittenAttribute>,
     /// The function at hand; none in code that runs at compile time.
     around: Option<Around>,
     in_function: bool,
@@ -185,6 +198,8 @@ impl Search<'_> {
             properties,
             is_exported,
             skipped,
+            unknown_attributes: Vec::new(),
+            attributes: self.attributes.clone(),
             scope,
             self_type: self_type.clone(),
             of_trait: of_trait.clone(),
@@ -225,6 +240,7 @@ impl Search<'_> {
             signature: FunctionSignature::of_closure(closure, self.source),
             properties: around.properties.clone(),
             skipped: around.skipped.or_else(|| closures::reason(closure)).map(Cow::Borrowed),
+            attributes: self.attributes.clone(),
             ..Function::default()
         });
     }
@@ -245,6 +261,14 @@ impl Search<'_> {
         }
         self.scopes.push(Scope { path, outer, ..Scope::default() });
         replace(&mut self.scope, self.scopes.len() - 1)
+    }
+
+    /// Visits an item with these attributes.
+    fn below(&mut self, attrs: &[Attribute], visit: impl FnOnce(&mut Self)) {
+        let outer = self.attributes.len();
+        self.attributes.extend(attributes::written(attrs, self.scope));
+        visit(self);
+        self.attributes.truncate(outer);
     }
 
     /// Visits code that no function runs.
@@ -370,7 +394,15 @@ impl<'ast> Visit<'ast> for Search<'_> {
         let around = std::mem::replace(&mut self.condition, within);
         let (scope, condition) = (self.scope, self.condition.clone());
         self.found.types.extend(OfItem::of(item).map(|of| TypeItem { scope, condition, of }));
-        self.outside(|search| visit::visit_item(search, item));
+        self.outside(|search| search.below(attributes::of_item(item), |search| visit::visit_item(search, item)));
         self.condition = around;
+    }
+
+    fn visit_impl_item(&mut self, item: &'ast ImplItem) {
+        self.below(attributes::of_impl_item(item), |search| visit::visit_impl_item(search, item));
+    }
+
+    fn visit_trait_item(&mut self, item: &'ast TraitItem) {
+        self.below(attributes::of_trait_item(item), |search| visit::visit_trait_item(search, item));
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here depends on cargo or the compiler: text goes in, text comes out.
 
+mod attributes;
 mod closures;
 mod condition;
 mod files;

@@ -159,7 +159,8 @@ impl Alias {
 }
 
 impl Path {
-    fn new(path: &syn::Path) -> Self {
+    /// As it is written.
+    pub fn new(path: &syn::Path) -> Self {
         let segments = path.segments.iter().map(|segment| name::of_ident(&segment.ident)).collect();
         Path { is_global: path.leading_colon.is_some(), segments }
     }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
+use crate::plan::MAY_READ;
 use crate::plan::{Content, File, Plan, Target, write_whole};
 use crate::source::{CrateSource, SelfKind, Visibility};
 
 /// The version of the lists. A crate with a list of another version is woven again.
-pub const FORMAT: &str = "listing 8";
+pub const FORMAT: &str = "listing 9";
 
 /// The reason of a function whose hook was removed.
 const REFUSED: &str = "the compiler refuses the hook";
@@ -112,6 +113,11 @@ impl Left {
     /// True if the compiler refuses the hook, and the function has none.
     pub fn is_refused(&self) -> bool {
         self.reason == REFUSED
+    }
+
+    /// True if an attribute of unknown effect keeps the hook away.
+    pub fn is_below_attribute(&self) -> bool {
+        self.reason.contains(MAY_READ)
     }
 }
 

@@ -98,8 +98,9 @@ impl ChosenHooks {
                 let (selected, others): (Vec<_>, Vec<_>) = file.paths_of(&target.krate, function).partition(means);
                 let is_selected = !selected.is_empty();
                 let is_alone = !is_selected && choice.build.is_test() && function.facts.is_test && target.has_tests;
+                let skipped = selectors.skipped(function);
                 is_any_selected |= is_selected;
-                if !is_selected && (!is_alone || function.skipped.is_some()) {
+                if !is_selected && (!is_alone || skipped.is_some()) {
                     continue;
                 }
                 let (kind, less) = HookKind::of(function, (returns || types) && is_selected);
@@ -110,9 +111,9 @@ impl ChosenHooks {
                 let paths = if is_selected { selected } else { others };
                 let methods: Vec<Method> = paths.into_iter().map(|path| method(path, &shown, function)).collect();
                 for method in methods.iter().filter(|_| is_selected) {
-                    choice.listing.add(method, function.skipped.as_deref(), less);
+                    choice.listing.add(method, skipped.as_deref(), less);
                 }
-                if function.skipped.is_none() {
+                if skipped.is_none() {
                     let has_receiver = types && function.facts.self_kind != SelfKind::None;
                     let has_args = has_receiver || !function.signature.parameters.is_empty();
                     let with_args = (args || types) && is_selected && has_args;
