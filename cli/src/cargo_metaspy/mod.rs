@@ -4,6 +4,7 @@ pub mod arguments;
 mod build_lock;
 mod cargo;
 mod clean;
+mod completions;
 mod conditions;
 mod config;
 mod export;
@@ -60,6 +61,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
         arguments::Command::Test(woven) => start("test", woven),
         arguments::Command::Bench(woven) => start("bench", woven),
         arguments::Command::New(new) => new::make(&new.path),
+        arguments::Command::Completions { shell } => completions::print(shell),
     };
     match done {
         Ok(code) => code,

@@ -4,17 +4,28 @@ use std::io::Write;
 use std::process::{Command, Output};
 
 fn completions(shell: &str) -> String {
-    let metaspy = env!("CARGO_BIN_EXE_metaspy");
-    let output: Output = Command::new(metaspy).args(["completions", shell]).output().expect("it runs");
+    written_by(Command::new(env!("CARGO_BIN_EXE_metaspy")).args(["completions", shell]))
+}
+
+/// As cargo starts it.
+fn completions_of_cargo(shell: &str) -> String {
+    written_by(Command::new(env!("CARGO_BIN_EXE_cargo-metaspy")).args(["metaspy", "completions", shell]))
+}
+
+fn written_by(command: &mut Command) -> String {
+    let output: Output = command.output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("a script is text")
 }
 
-/// What bash offers for the last of these words.
+/// What bash offers for the last of these words, the first of which is a command.
 fn offered(script: &str, words: &str) -> Option<String> {
+    let command = words.split(' ').next().unwrap_or_default();
+    // The function that completes a command is between `-F` and the next word.
     let test = format!(
         "{script}\nCOMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMP_LINE='{words}'; \
-         _metaspy metaspy \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"; echo \"${{COMPREPLY[@]}}\""
+         by=$(complete -p {command}); by=${{by#*-F }}; \
+         ${{by%% *}} {command} \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"; echo \"${{COMPREPLY[@]}}\""
     );
     let Ok(output) = Command::new("bash").args(["--norc", "-c", &test]).output() else {
         let _ = writeln!(std::io::stderr(), "SKIPPED: completions: bash is not installed");
@@ -35,7 +46,23 @@ fn bash_completes_commands_and_values_of_options() {
 }
 
 #[test]
+fn bash_completes_the_command_of_cargo_and_leaves_the_others_to_cargo() {
+    let script = completions_of_cargo("bash");
+    for command in ["cargo-metaspy", "cargo metaspy"] {
+        let Some(commands) = offered(&script, &format!("{command} te")) else { return };
+        assert_eq!(commands, "test");
+        let options = offered(&script, &format!("{command} run --weave-at")).unwrap_or_default();
+        assert_eq!(options, "--weave-attributes");
+    }
+    let of_cargo = format!("_cargo() {{ COMPREPLY=(theirs-$1-$2); }}\n{script}");
+    assert_eq!(offered(&of_cargo, "cargo bu").unwrap_or_default(), "theirs-cargo-bu");
+    assert_eq!(offered(&of_cargo, "cargo meta").unwrap_or_default(), "theirs-cargo-meta");
+}
+
+#[test]
 fn other_shells_have_completions_too() {
     assert!(completions("zsh").starts_with("#compdef metaspy"));
     assert!(completions("fish").contains("complete -c metaspy"));
+    assert!(completions_of_cargo("zsh").starts_with("#compdef cargo-metaspy"));
+    assert!(completions_of_cargo("fish").contains("complete -c cargo -n"));
 }

@@ -59,6 +59,16 @@ pub enum Command {
     /// Creates a crate with a profiler of your own, for `--profiler`
     #[command(after_help = "Example:\n  cargo metaspy new hot\n  cargo metaspy run --profiler hot")]
     New(New),
+    /// Prints the completions of this command for a shell
+    #[command(
+        after_help = "Examples:\n  cargo metaspy completions bash >> ~/.local/share/bash-completion/completions/cargo\n  \
+        cargo metaspy completions zsh > ~/.zfunc/_cargo-metaspy\n  \
+        cargo metaspy completions fish > ~/.config/fish/conf.d/cargo-metaspy.fish"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
 }
 
 /// A profiler of the user's own.

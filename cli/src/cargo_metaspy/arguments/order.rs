@@ -48,7 +48,7 @@ pub fn sorted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut own = vec![OsString::from("cargo metaspy")];
     let mut cargo = Vec::new();
     own.extend(arguments.next());
-    if own.last().is_some_and(|command| command == "new") {
+    if own.last().is_some_and(|command| command == "new" || command == "completions") {
         own.extend(arguments);
         return own;
     }
