@@ -4,11 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use metaspy_weave::runtime::build_dir;
 
 /// The error message if cargo does not start.
 pub const NO_CARGO: &str = "cannot start cargo: put it in PATH, or set CARGO to its path";
+
+/// The subcommand that runs each test in a process of its own.
+pub const NEXTEST: &str = "nextest";
 
 /// A cargo, and its arguments.
 pub struct Cargo {
@@ -33,15 +36,31 @@ impl Cargo {
         Cargo { program, arguments, program_arguments }
     }
 
+    /// `cargo nextest`, among whose arguments is its own subcommand: only `run` runs tests.
+    pub fn nextest(mut arguments: Vec<OsString>) -> Result<Self> {
+        let first = arguments.iter().position(|argument| !argument.as_encoded_bytes().starts_with(b"-"));
+        let Some(run) = first.filter(|&at| arguments[at] == "run" || arguments[at] == "r") else {
+            bail!(
+                "only tests that run are recorded: write `cargo metaspy nextest run`, and other arguments behind `run`"
+            );
+        };
+        arguments.remove(run);
+        Ok(Cargo::new(arguments))
+    }
+
     /// A subcommand with all arguments. It builds into this directory.
     pub fn command(&self, command: &str, target_dir: &Path) -> Result<Command> {
         let mut cargo = Command::new(&self.program);
         cargo.arg(command);
+        if command == NEXTEST {
+            cargo.arg("run");
+        }
         if self.target_dir().is_none() {
             cargo.arg("--target-dir").arg(target_dir);
         }
         // The last `--config` wins, and everything behind the first plain word belongs to the program.
-        let (before, behind) = self.arguments.split_at(self.behind_config());
+        let arguments: Vec<OsString> = self.arguments.iter().map(|argument| argument_of(command, argument)).collect();
+        let (before, behind) = arguments.split_at(self.behind_config());
         cargo.args(before).arg(build_dir(target_dir)?).args(behind).args(&self.program_arguments);
         Ok(cargo)
     }
@@ -113,7 +132,7 @@ impl Cargo {
     pub fn builds_tests(&self, command: &str) -> bool {
         const FLAGS: [&str; 5] = ["--all-targets", "--test", "--bench", "--example", "--profile=test"];
         let builds = |argument: &OsString| FLAGS.iter().any(|flag| argument.to_string_lossy().starts_with(flag));
-        matches!(command, "test" | "bench") || self.arguments.iter().any(builds)
+        runs_tests(command) || command == "bench" || self.arguments.iter().any(builds)
     }
 
     /// The place behind the last `--config` and its value.
@@ -152,6 +171,22 @@ impl Cargo {
     }
 }
 
+/// True for a subcommand that runs tests.
+pub fn runs_tests(command: &str) -> bool {
+    command == "test" || command == NEXTEST
+}
+
+/// An argument of cargo as this subcommand calls it: nextest has profiles of its own.
+fn argument_of(command: &str, argument: &OsStr) -> OsString {
+    let text = argument.to_string_lossy();
+    match text.strip_prefix("--profile") {
+        Some(value) if command == NEXTEST && (value.is_empty() || value.starts_with('=')) => {
+            format!("--cargo-profile{value}").into()
+        }
+        _ => argument.to_owned(),
+    }
+}
+
 /// True if a word is a flag with its value: `--config=x`, `-Fx`.
 fn has_value(word: &str, flag: &str) -> bool {
     let is_short = !flag.starts_with("--");
@@ -182,5 +217,18 @@ mod tests {
         let command = |line: &str| words(&cargo(line).command("run", Path::new("/t")).expect("it is UTF-8"));
         assert_eq!(command("--release page -- x"), format!("run --target-dir /t {ours} --release page -- x"));
         assert_eq!(command("--config a=1 --target-dir t p"), format!("run --config a=1 {ours} --target-dir t p"));
+    }
+
+    #[test]
+    fn nextest_is_given_the_profile_of_cargo_by_its_own_word() {
+        let arguments = |line: &str| line.split(' ').map(OsString::from).collect();
+        let nextest = Cargo::nextest(arguments("--release run --profile fast -p x --profile=slow -- --profile"));
+        let line = words(&nextest.and_then(|cargo| cargo.command(NEXTEST, Path::new("/t"))).expect("it runs tests"));
+        let expected = "--release --cargo-profile fast -p x --cargo-profile=slow -- --profile";
+        assert!(line.starts_with("nextest run --target-dir /t ") && line.ends_with(expected), "{line}");
+        for other in ["list", "--release", "--manifest-path x run"] {
+            let error = Cargo::nextest(arguments(other)).err().expect("it is another subcommand").to_string();
+            assert!(error.contains("cargo metaspy nextest run"), "{error}");
+        }
     }
 }

@@ -11,17 +11,19 @@ use crate::cargo_metaspy::arguments::Cli;
 
 /// The name of the program. The completions of cargo for zsh look for a function `_cargo-metaspy` by themselves.
 const PROGRAM: &str = "cargo-metaspy";
+/// Its name in the functions for bash: with a `-` in it, clap_complete gives its commands two different names.
+const IN_BASH: &str = "cargo_metaspy";
 
 /// Writes them.
 pub fn print(shell: Shell) -> Result<ExitCode> {
+    let (name, of_cargo) = match shell {
+        Shell::Bash => (IN_BASH, include_str!("completions/bash")),
+        Shell::Fish => (PROGRAM, include_str!("completions/fish")),
+        _ => (PROGRAM, ""),
+    };
     let mut script = Vec::new();
-    let mut command = Cli::command().name(PROGRAM).bin_name(PROGRAM);
-    clap_complete::generate(shell, &mut command, PROGRAM, &mut script);
-    script.extend_from_slice(match shell {
-        Shell::Bash => include_bytes!("completions/bash"),
-        Shell::Fish => include_bytes!("completions/fish"),
-        _ => b"",
-    });
+    clap_complete::generate(shell, &mut Cli::command().name(name), name, &mut script);
+    script.extend_from_slice(of_cargo.as_bytes());
     io::stdout().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -38,7 +38,7 @@ use metaspy_weave::wrapper::{self, EarlierLists};
 
 use crate::exit::{complain, parse};
 use arguments::Woven;
-use cargo::Cargo;
+use cargo::{Cargo, NEXTEST};
 use conditions::{Conditions, Failure};
 use config::Config;
 use graph::Graph;
@@ -60,6 +60,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
         arguments::Command::Run(woven) => start("run", woven),
         arguments::Command::Test(woven) => start("test", woven),
         arguments::Command::Bench(woven) => start("bench", woven),
+        arguments::Command::Nextest(woven) => start(NEXTEST, woven),
         arguments::Command::New(new) => new::make(&new.path),
         arguments::Command::Completions { shell } => completions::print(shell),
     };
@@ -73,7 +74,8 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 }
 
 fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
-    let cargo = Cargo::new(std::mem::take(&mut options.cargo));
+    let arguments = std::mem::take(&mut options.cargo);
+    let cargo = if command == NEXTEST { Cargo::nextest(arguments)? } else { Cargo::new(arguments) };
     let typed = typed(command);
     let config = Config::read(&cargo);
     let target = cargo.target().map(|target| target.to_string_lossy().into_owned()).or_else(|| config.target());
@@ -117,7 +119,7 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let status = process::to_end(&mut built)?;
     let results = Results::read(&plan, &earlier, recordings.as_ref());
     let results = Results { comparison: conditions.comparison(&results.run), ..results };
-    let first = if command == "test" { Kind::Coverage } else { Kind::Structural };
+    let first = if cargo::runs_tests(command) { Kind::Coverage } else { Kind::Structural };
     export::write(&results, &options, first)?;
     match &recordings {
         _ if options.json.replaces_text() => export::print_json(&results, &options)?,

@@ -10,6 +10,7 @@ use metaspy_report::text::print_message;
 use metaspy_weave::plan::{Core, Target, stamp};
 
 use crate::cargo_metaspy::arguments::Woven;
+use crate::cargo_metaspy::cargo::runs_tests;
 use crate::cargo_metaspy::graph::Graph;
 
 /// The profiler of executions, receivers and tests.
@@ -38,15 +39,16 @@ impl Requested {
     /// The requested profilers, and the profilers that other options require.
     pub fn new(command: &str, options: &Woven) -> Requested {
         let mut names: Vec<String> = options.profile.iter().filter(|name| *name != NONE).cloned().collect();
+        let is_of_tests = runs_tests(command);
         let with_defaults = names.len() == options.profile.len();
         let mut needed = |name: &str, is_needed: bool| {
             if is_needed && !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
         };
-        needed(COVERAGE, with_defaults && (command == "test" || options.returns || options.args));
+        needed(COVERAGE, with_defaults && (is_of_tests || options.returns || options.args));
         needed(COVERAGE, options.by_test);
-        needed(CALLS, options.timed || options.callers.is_some() || options.blueprint.is_some() && command != "test");
+        needed(CALLS, options.timed || options.callers.is_some() || options.blueprint.is_some() && !is_of_tests);
         needed(ALLOCATIONS, options.allocations);
         needed(CONTEXTS, options.contexts && !options.allocations);
         needed(TYPES, options.types);

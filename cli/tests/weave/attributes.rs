@@ -72,6 +72,7 @@ fn a_macro_that_reads_tokens_sees_no_hooks_unless_it_is_allowed() {
         (all.calls("attributes::around::within"), all.json["skipped"].as_array().map(Vec::len)),
         (Some(1), Some(0))
     );
+    assert!(!all.stdout.starts_with(&plain), "the macro reads what is woven: {}", all.stdout);
 
     let mistaken = package.try_metaspy(&["run", "--weave-attributes", "my::quite"]);
     assert_eq!(mistaken.code, 2);

@@ -11,6 +11,7 @@ mod drops;
 mod faults;
 mod kinds;
 mod modules;
+mod nextest;
 mod origins;
 mod profilers;
 mod reports;

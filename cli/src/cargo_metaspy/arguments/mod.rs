@@ -53,6 +53,11 @@ pub enum Command {
         cargo metaspy test --profile none\n\nThe patterns are described in docs/weaving.md."
     )]
     Test(Woven),
+    /// Runs tests with hooks under nextest, each in a process of its own, and prints the same as `test`
+    #[command(after_help = "Examples:\n  cargo metaspy nextest run\n  \
+        cargo metaspy nextest run --weave 'Scene::*' --by-test -E 'test(layout)'\n\n\
+        Arguments of nextest are behind `run`. Its own `--profile` is NEXTEST_PROFILE here.")]
+    Nextest(Woven),
     /// Runs benchmarks with hooks, and prints how often each function ran
     #[command(after_help = "Example:\n  cargo metaspy bench --weave 'Scene::*'")]
     Bench(Woven),

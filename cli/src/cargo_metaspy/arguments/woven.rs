@@ -1,4 +1,4 @@
-//! The options of `build`, `run`, `test` and `bench`.
+//! The options of `build`, `run`, `test`, `nextest` and `bench`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use metaspy_weave::plan::Selection;
 
 use crate::options::{ContextOptions, FailUnderOption, JsonOption, TopOption, parse_file};
 
-/// The options of `build`, `run`, `test` and `bench`.
+/// The options of `build`, `run`, `test`, `nextest` and `bench`.
 #[derive(Debug, Args)]
 #[command(override_usage = "cargo metaspy <COMMAND> [CARGO ARGUMENTS] [OPTIONS] [-- ARGUMENTS OF THE PROGRAM]")]
 pub struct Woven {
@@ -45,7 +45,7 @@ pub struct Woven {
     /// variants of enums, and what never arrived
     #[arg(long)]
     pub types: bool,
-    /// Starts a method profiler: `coverage` (objects and tests; the default with `test`, `--returns` and `--args`), `calls`
+    /// Starts a method profiler: `coverage` (objects and tests; the default with `test`, `nextest`, `--returns` and `--args`), `calls`
     /// (times, callers and callees), `contexts` (the tree of calls), `allocations`, `types`, or one of your own; `none`
     /// does not start the default ones. Cargo's own `--profile` is `--cargo-profile` here
     #[arg(long, value_name = "NAME", value_parser = parse_profile)]
