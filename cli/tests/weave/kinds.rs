@@ -131,6 +131,15 @@ fn a_hook_that_the_compiler_refuses_is_left_out_and_listed() {
     assert_eq!(did.calls("refused::woven"), Some(1));
     assert_eq!(did.calls("refused::shadowed::not"), None);
     assert!(did.reason("refused::shadowed::not").is_some_and(|reason| reason.contains("refuses")), "{}", did.json);
+
+    // The same on one line.
+    package.write(
+        "src/main.rs",
+        "mod shadowed { mod __metaspy {} pub fn not() {} } fn woven() {}  fn main() { shadowed::not(); woven() }\n",
+    );
+    let did = package.metaspy(&["run"]);
+    assert_eq!((did.calls("refused::woven"), did.calls("refused::main")), (Some(1), Some(1)), "{}", did.stderr);
+    assert!(did.reason("refused::shadowed::not").is_some_and(|reason| reason.contains("refuses")), "{}", did.json);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 use crate::source::condition::Condition;
-use crate::source::functions::Function;
+use crate::source::functions::{Function, Functions};
 use crate::source::parse::{self, Parsed, Unreadable};
 use crate::source::resolve;
 
@@ -121,6 +121,11 @@ fn next(
 }
 
 impl CrateSource {
+    /// The functions of the file at this place, if it can be parsed.
+    pub fn functions(&self, file: usize) -> Option<&Functions> {
+        self.files.get(file)?.parsed.as_ref().ok().map(|parsed| &parsed.functions)
+    }
+
     /// Reads a file: its place, if it is there.
     fn add(&mut self, path: &Path, condition: &Condition) -> io::Result<Option<usize>> {
         match fs::read_to_string(path) {

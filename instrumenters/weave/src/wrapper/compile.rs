@@ -100,7 +100,7 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
             continue;
         }
         // If the compiler points at no hook, larger hooks shrink before light ones are removed.
-        if !choice.yield_at(&diagnostics::places(&output.held)) {
+        if !choice.yield_at(&diagnostics::places(&output.held), &source) {
             if choice.is_empty() {
                 break;
             }

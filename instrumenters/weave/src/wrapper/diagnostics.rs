@@ -81,6 +81,8 @@ pub struct Place {
     pub file: PathBuf,
     /// The line.
     pub line: u32,
+    /// The byte in the file that was compiled.
+    pub byte: Option<usize>,
     /// True if a value does not live long enough.
     pub is_about_lifetimes: bool,
     /// The compiler's message.
@@ -103,7 +105,8 @@ pub fn places(held: &[String]) -> Vec<Place> {
                 Some(code) => LIFETIMES.contains(&code),
                 None => message.starts_with("lifetime may not live"),
             };
-            let about = Place { file: PathBuf::new(), line: 0, is_about_lifetimes, message: message.to_owned() };
+            let about =
+                Place { file: PathBuf::new(), line: 0, byte: None, is_about_lifetimes, message: message.to_owned() };
             spans(&json, &about, &mut places);
         }
     }
@@ -123,7 +126,8 @@ fn spans(json: &Value, about: &Place, places: &mut Vec<Place>) {
 /// A span, and the place of the macro that it came from.
 fn place(span: &Value, about: &Place, places: &mut Vec<Place>) {
     if let (Some(file), Some(line)) = (span["file_name"].as_str(), span["line_start"].as_u64()) {
-        places.push(Place { file: file.into(), line: line as u32, ..about.clone() });
+        let byte = span["byte_start"].as_u64().and_then(|byte| usize::try_from(byte).ok());
+        places.push(Place { file: file.into(), line: line as u32, byte, ..about.clone() });
     }
     if span["expansion"]["span"].is_object() {
         place(&span["expansion"]["span"], about, places);

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::plan::{Plan, Selection, Target};
 use crate::source::{
-    Build, CrateSource, Facts, Function, Functions, Hook, HookKind, SelfKind, SourceFile, Values, plain,
+    Build, CrateSource, Facts, Function, Functions, Hook, HookKind, SelfKind, SourceFile, Values, insertions, plain,
 };
 use crate::wrapper::diagnostics;
 use crate::wrapper::listing::{Left, Listing, Method};
@@ -155,12 +155,12 @@ impl ChosenHooks {
     }
 
     /// Shrinks the hooks that the compiler points at. Returns false if it points at none.
-    pub fn yield_at(&mut self, places: &[diagnostics::Place]) -> bool {
+    pub fn yield_at(&mut self, places: &[diagnostics::Place], source: &CrateSource) -> bool {
         let mut blamed = Vec::new();
-        for diagnostics::Place { file, line, is_about_lifetimes, message } in places {
+        for at in places {
             let blame =
-                |place| Blame { place, is_about_lifetimes: *is_about_lifetimes, message: Some(message.clone()) };
-            blamed.extend(self.blamed(file, *line).into_iter().map(blame));
+                |place| Blame { place, is_about_lifetimes: at.is_about_lifetimes, message: Some(at.message.clone()) };
+            blamed.extend(self.blamed(at, source).into_iter().map(blame));
         }
         self.yield_all(&blamed)
     }
@@ -182,22 +182,43 @@ impl ChosenHooks {
         }
     }
 
-    /// The hooks that may cause an error at a line: all deep hooks around it, or else the innermost hook.
-    fn blamed(&self, file: &Path, line: u32) -> Vec<Place> {
-        let file = plain(file);
+    /// The hooks that may cause an error: all deep hooks around its place, or else the innermost hook.
+    fn blamed(&self, at: &diagnostics::Place, source: &CrateSource) -> Vec<Place> {
+        let file = plain(&at.file);
         let is_around = |chosen: &Chosen| {
             let Method { line: first, lines, file: own, .. } = chosen.method();
-            (*first..first + lines).contains(&line) && Path::new(own) == file
+            (*first..first + lines).contains(&at.line) && Path::new(own) == file
         };
-        let around: Vec<(&Place, &Chosen)> = self.hooks.iter().filter(|(_, chosen)| is_around(chosen)).collect();
-        let deep = around.iter().filter(|(_, chosen)| chosen.kind.is_deep()).map(|(place, _)| **place);
+        let on_line: Vec<(Place, &Chosen)> =
+            self.hooks.iter().filter(|(_, chosen)| is_around(chosen)).map(|(place, chosen)| (*place, chosen)).collect();
+        let body = |&(file, place): &Place| source.functions(file).map_or(0..0, |of| of.all[place].body.clone());
+        // Several functions may be on the line. An error in none of their bodies may be the fault of each.
+        let byte = on_line.get(1).and_then(|((file, _), _)| self.original_byte(*file, at.byte?, source));
+        let is_in_body = |place: &Place| byte.is_some_and(|byte| (body(place).start..=body(place).end).contains(&byte));
+        let in_body: Vec<(Place, &Chosen)> = on_line.iter().filter(|(place, _)| is_in_body(place)).copied().collect();
+        let around = if in_body.is_empty() { on_line } else { in_body };
+        let deep = around.iter().filter(|(_, chosen)| chosen.kind.is_deep()).map(|(place, _)| *place);
         let deep: Vec<Place> = deep.collect();
         if !deep.is_empty() {
             return deep;
         }
-        // Several functions on the same lines: each may be the innermost.
-        let fewest = around.iter().map(|(_, chosen)| chosen.method().lines).min();
-        around.iter().filter(|(_, chosen)| Some(chosen.method().lines) == fewest).map(|(place, _)| **place).collect()
+        let least = around.iter().map(|(place, _)| body(place).len()).min();
+        around.iter().map(|(place, _)| *place).filter(|place| Some(body(place).len()) == least).collect()
+    }
+
+    /// The byte of the original text that a byte of the woven text comes from; of a hook, the byte that it stands before.
+    fn original_byte(&self, file: usize, woven: usize, source: &CrateSource) -> Option<usize> {
+        let mut inserted = 0;
+        for (at, hook) in insertions(self.hooks(file, source.functions(file)?)) {
+            if woven < at + inserted {
+                break;
+            }
+            if woven < at + inserted + hook.len() {
+                return Some(at);
+            }
+            inserted += hook.len();
+        }
+        Some(woven - inserted)
     }
 
     fn yield_all(&mut self, blamed: &[Blame]) -> bool {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::Selection;
-use crate::source::{EXTERN_CRATE, parse};
+use crate::source::{EXTERN_CRATE, parse, weave};
 
 /// The hooks of a file that is called `lib.rs`, of the crate `a`.
 struct Case {
@@ -58,9 +58,30 @@ impl Case {
     }
 
     fn refuse_for(&mut self, line: u32, is_about_lifetimes: bool) -> bool {
-        let place =
-            |file: &str, line| diagnostics::Place { file: file.into(), line, is_about_lifetimes, message: "no".into() };
-        self.choice.yield_at(&[place("lib.rs", line), place("hooks.rs", 1)])
+        let place = |file: &str, line| diagnostics::Place {
+            file: file.into(),
+            line,
+            byte: None,
+            is_about_lifetimes,
+            message: "no".into(),
+        };
+        self.choice.yield_at(&[place("lib.rs", line), place("hooks.rs", 1)], &self.source)
+    }
+
+    /// The compiler finds fault with a text of the first line, in the woven file.
+    fn refuse_text(&mut self, text: &str) -> bool {
+        let file = &self.source.files[0];
+        let functions = &file.parsed.as_ref().expect("it is Rust").functions;
+        let woven = weave(&file.text, self.choice.hooks(0, functions));
+        let byte = Some(woven.find(text).expect("it is there"));
+        let place = diagnostics::Place {
+            file: "lib.rs".into(),
+            line: 1,
+            byte,
+            is_about_lifetimes: false,
+            message: "no".into(),
+        };
+        self.choice.yield_at(&[place], &self.source)
     }
 
     fn check_lists(&self, woven: &[&str], light: &[&str], skipped: &[&str]) {
@@ -141,6 +162,26 @@ fn of_hooks_around_a_line_the_deep_ones_yield_first_and_then_the_innermost() {
     case.check(&["hook f"]);
     case.refuse(3);
     case.check(&[]);
+}
+
+#[test]
+fn the_byte_distinguishes_functions_on_one_line() {
+    let text = "fn f() { one } fn g() { two; fn h() { three } } fn i() { four }";
+    for (fault, left) in [
+        ("one", ["g", "g::h", "i"]),
+        ("two", ["f", "g::h", "i"]),
+        ("three", ["f", "g", "i"]),
+        ("four", ["f", "g", "g::h"]),
+    ] {
+        let mut case = Case::new(text, Selection::default(), true, false);
+        assert!(case.refuse_text(fault));
+        case.check(&left.map(|name| format!("hook {name}")).each_ref().map(String::as_str));
+    }
+    let mut case = Case::deep(text);
+    assert!(case.refuse_text("four"));
+    case.check(&["whole f", "whole g", "whole g::h", "hook i"]);
+    assert!(case.refuse_text("fn g"), "in no body");
+    case.check(&["hook f", "hook g", "hook g::h", "hook i"]);
 }
 
 #[test]
