@@ -50,6 +50,45 @@ fn receivers_that_only_an_address_identifies_are_not_counted() {
     assert_eq!(method(&did, "rain::Marker::size")["receivers"], Value::Null);
 }
 
+#[test]
+fn an_object_behind_counted_pointers_is_one_object_whichever_pointer_a_method_takes() {
+    let receivers = [
+        ("by_ref", "&self"),
+        ("by_rc", "self: Rc<Self>"),
+        ("by_arc", "self: Arc<Self>"),
+        ("by_ref_of_rc", "self: &Rc<Self>"),
+        ("by_ref_of_arc", "self: &Arc<Self>"),
+        ("by_pin", "self: Pin<Rc<Self>>"),
+    ];
+    let methods =
+        receivers.map(|(name, receiver)| format!("    fn {name}({receiver}) -> u32 {{\n        self.0\n    }}\n"));
+    let main = format!(
+        "use std::{{pin::Pin, rc::Rc, sync::Arc}};\nstruct Node(u32);\nimpl Node {{\n{}}}\nfn main() {{\n    \
+         let (rc, arc) = ([Rc::new(Node(1)), Rc::new(Node(2))], [Arc::new(Node(3)), Arc::new(Node(4))]);\n    \
+         for at in [0, 0, 1] {{\n        // Pointers at several places, to one object each.\n        \
+         let (one, other) = (rc[at].clone(), Box::new(rc[at].clone()));\n        \
+         one.by_ref() + one.by_ref_of_rc() + other.by_ref_of_rc() + Pin::new(one.clone()).by_pin() + one.by_rc();\n        \
+         let (one, other) = (arc[at].clone(), Box::new(arc[at].clone()));\n        \
+         one.by_ref() + one.by_ref_of_arc() + other.by_ref_of_arc() + one.by_arc();\n    }}\n}}\n",
+        methods.concat()
+    );
+    let package =
+        Package::new("pointers", &[("Cargo.toml", &manifest("pointers", "2024", "")), ("src/main.rs", &main)]);
+    let did = package.metaspy_in(&["run", "--profile", "coverage"], &[("METASPY_MODE", "full".as_ref())]);
+    for (name, _) in receivers {
+        let places = if name == "by_ref" { 4 } else { 2 };
+        assert_eq!(method(&did, &format!("pointers::Node::{name}"))["places"], places, "{name}: {}", did.stdout);
+    }
+    let mut report = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let report = report.arg("report").arg(package.runs().join("1")).args(["--by", "subject", "--json"]).output();
+    let report: Value = serde_json::from_slice(&report.expect("it runs").stdout).expect("it is JSON");
+    let rows = report["rows"].as_array().expect("there are rows").iter();
+    let mut counts: Vec<u64> =
+        rows.filter(|row| row["kind"] == "pointers::Node").filter_map(|row| row["count"].as_u64()).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [4, 5, 8, 10], "{report}");
+}
+
 fn method<'j>(did: &'j Did, path: &str) -> &'j Value {
     let methods = did.json["methods"].as_array().expect("there is a list");
     methods.iter().find(|method| method["path"] == path).unwrap_or_else(|| panic!("{path}: {}", did.json))

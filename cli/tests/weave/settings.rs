@@ -9,8 +9,10 @@ use crate::common::{Package, host, manifest};
 
 #[cfg(unix)]
 #[test]
-fn an_earlier_wrapper_still_runs() {
+fn an_earlier_wrapper_still_runs_and_builds_no_core_again() {
     let package = three("chained");
+    package.metaspy(&["build"]);
+    package.write("a/src/lib.rs", "pub fn one() -> u32 {\n    2\n}\n");
     let wrapper = package.script("wrapper.sh", "echo \"$@\" >> \"$WRAPPED\"\nexec \"$@\"\n");
     let wrapped = package.dir.join("wrapped.txt");
     let environment = [("RUSTC_WRAPPER", wrapper.as_os_str()), ("WRAPPED", wrapped.as_os_str())];
@@ -18,6 +20,7 @@ fn an_earlier_wrapper_still_runs() {
     assert_eq!((did.code, did.calls("chained_a::one")), (0, Some(1)), "{}", did.stderr);
     let arguments = fs::read_to_string(wrapped).expect("the tool ran");
     assert!(arguments.contains("--crate-name chained_a") && arguments.contains("--extern __metaspy="), "{arguments}");
+    assert!(!arguments.contains("--crate-name metaspy_core"), "{arguments}");
 }
 
 #[cfg(unix)]
