@@ -51,6 +51,9 @@ mod disabled;
 #[cfg(feature = "record")]
 mod enabled;
 
+#[cfg(doctest)]
+mod documents;
+
 #[cfg(not(feature = "record"))]
 pub use disabled::*;
 #[cfg(feature = "record")]
