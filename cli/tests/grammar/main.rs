@@ -2,6 +2,7 @@
 #![cfg(feature = "grammar")]
 
 mod baseline;
+mod gates;
 mod inputs;
 mod merged;
 mod refused;
