@@ -37,5 +37,6 @@ mod tests {
         [1, 64, 127].into_iter().for_each(|slot| set.insert(slot));
         let found: Vec<usize> = (0..crate::BLOCK_SLOTS).filter(|slot| set.contains(*slot)).collect();
         assert_eq!(found, [1, 64, 127]);
+        assert!(!set.is_empty());
     }
 }
