@@ -192,7 +192,7 @@ def read():
                           "WHERE c.site = e.site AND e.site LIKE 'shop::%' ORDER BY step", SPY)
     assert steps.column("step").to_pylist() == ["shop::pack", "shop::pack", "shop::parcels"], steps.to_pylist()
     check_tasks(metaspy)
-    labels = metaspy.query("SELECT label FROM subjects WHERE subject_key = 7", SPY)
+    labels = metaspy.query("SELECT label FROM subjects WHERE subject_key = 7 AND subject_kind = 'Order'", SPY)
     assert labels.column("label").to_pylist() == ["the seventh"]
     try:
         metaspy.query("SELECT sit FROM events", SPY)
