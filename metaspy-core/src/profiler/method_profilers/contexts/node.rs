@@ -9,12 +9,37 @@ use crate::method_profilers::table::{ContextRow, Written};
 
 /// The depth of a context that stands for all calls below one that has no room.
 pub(super) const CUT: u32 = u32::MAX;
-/// Contexts below it that a node remembers. A power of two.
+/// Places for children in a node itself. A power of two.
 pub(super) const CHILDREN: usize = 8;
+/// Up to so many places, a table grows as soon as two children have one place.
+const FEW_PLACES: usize = 32;
+/// The most places of a table.
+const MOST_PLACES: usize = 512;
+/// A larger table has this many times the places.
+const GROWTH: usize = 4;
+
+/// A context that a node remembers; null = none.
+pub(super) type Child = AtomicPtr<Node>;
+
+/// A table of the contexts that were entered from a node last, by the lowest bits of their sites. Its places, a power of two,
+/// follow it in memory. Tables stay, and have one size for ever: a node is never seen with the mask of another table.
+#[repr(C)]
+pub(super) struct Table {
+    /// The bits of 8 times a site that find a place.
+    mask: usize,
+}
+
+/// The table that is a part of a node.
+#[repr(C)]
+struct OwnTable {
+    head: Table,
+    places: [Child; CHILDREN],
+}
 
 /// A calling context as its thread knows it: two lines of the cache.
 ///
-/// Only its thread writes it. Its words are atomics because signal handlers run on the same thread.
+/// Only its thread writes it. Its words are atomics because signal handlers run on the same thread. It is made in its place and
+/// stays there.
 #[repr(align(64))]
 pub(crate) struct Node {
     /// A hash of the sites from the root to it; 0 = the root.
@@ -28,9 +53,12 @@ pub(crate) struct Node {
     words: AtomicPtr<AtomicU64>,
     /// The one that counts calls.
     counted: AtomicPtr<AtomicU64>,
-    /// The contexts that were entered from here last, by the lowest bits of their sites.
-    children: [AtomicPtr<Node>; CHILDREN],
+    /// Its own table, or a larger one.
+    table: AtomicPtr<Table>,
+    own_table: OwnTable,
 }
+
+const _: () = assert!(size_of::<Node>() == 128 && size_of::<Child>() == 8);
 
 /// What a context is called in all threads.
 #[derive(Clone, Copy)]
@@ -49,11 +77,31 @@ impl Node {
     pub const SITE: usize = offset_of!(Node, site);
     pub const WRITTEN: usize = offset_of!(Node, written);
     pub const COUNTED: usize = offset_of!(Node, counted);
-    pub const CHILDREN: usize = offset_of!(Node, children);
-    /// The bits of a site that find its place among the children.
-    pub const CHILD_MASK: usize = CHILDREN - 1;
+    pub const TABLE: usize = offset_of!(Node, table);
+    pub const MASK_OF_TABLE: usize = offset_of!(Table, mask);
+    pub const PLACES_OF_TABLE: usize = size_of::<Table>();
 
-    pub(super) fn new(name: Name) -> Self {
+    /// Makes a node in its place. It has the table of the node that was there before.
+    ///
+    /// # Safety
+    /// The place has room for a node, which is zeroed or a node that its thread does not use any more, and nothing else uses it
+    /// from now on.
+    pub(super) unsafe fn make_at(place: *mut Node, name: Name) -> &'static Self {
+        // SAFETY: as the caller states; zeroes are a null pointer.
+        let before = unsafe { (*place).table.load(Relaxed) };
+        // SAFETY: the place has room for a node.
+        let own = unsafe { (&raw mut (*place).own_table).cast::<Table>() };
+        let table = if before.is_null() { own } else { before };
+        // SAFETY: as the caller states.
+        unsafe { place.write(Node::new(name, table)) };
+        // SAFETY: it was written just now, and nodes stay.
+        let node = unsafe { &*place };
+        node.forget_children();
+        node
+    }
+
+    fn new(name: Name, table: *mut Table) -> Self {
+        let mask = (CHILDREN - 1) * size_of::<Child>();
         Node {
             id: name.id,
             site: name.site,
@@ -62,8 +110,69 @@ impl Node {
             row: AtomicU32::new(0),
             words: AtomicPtr::new(null_mut()),
             counted: AtomicPtr::new(null_mut()),
-            children: [const { AtomicPtr::new(null_mut()) }; CHILDREN],
+            table: AtomicPtr::new(table),
+            own_table: OwnTable { head: Table { mask }, places: [const { AtomicPtr::new(null_mut()) }; CHILDREN] },
         }
+    }
+
+    /// The places of its table.
+    fn places(&self) -> &'static [Child] {
+        let table = self.table.load(Relaxed).cast_const();
+        // SAFETY: each node has a table, which stays, and whose places follow it.
+        unsafe {
+            let places = (*table).mask / size_of::<Child>() + 1;
+            std::slice::from_raw_parts(table.add(1).cast::<Child>(), places)
+        }
+    }
+
+    /// The place of a site in its table.
+    #[inline(always)]
+    fn place(&self, site: u32) -> &'static Child {
+        let table = self.table.load(Relaxed).cast_const();
+        // SAFETY: as above. The mask finds places of the table.
+        unsafe {
+            let at = (site as usize * size_of::<Child>()) & (*table).mask;
+            &*table.add(1).cast::<Child>().byte_add(at)
+        }
+    }
+
+    /// The context in a place.
+    #[inline(always)]
+    fn known(place: &Child) -> Option<&'static Node> {
+        // SAFETY: it is null, or a node, and nodes stay.
+        unsafe { place.load(Relaxed).as_ref() }
+    }
+
+    /// The number of places that a larger table has, if the child would take the place of another one of this recording. A
+    /// table that is not small grows only if a good part of it is used: its size follows the number of children.
+    pub(super) fn wanted_places(&self, child: &Node) -> Option<usize> {
+        let other = Node::known(self.place(child.site))?;
+        if other.site == child.site || other.written.load(Relaxed) != child.written.load(Relaxed) {
+            return None;
+        }
+        let places = self.places();
+        let more = places.len() * GROWTH;
+        let used = places.iter().filter(|place| Node::known(place).is_some()).count();
+        (more <= FEW_PLACES || more <= MOST_PLACES && used * GROWTH >= places.len()).then_some(more)
+    }
+
+    /// The words of a table with this many places.
+    pub(super) const fn words_of(places: usize) -> usize {
+        places + size_of::<Table>() / size_of::<Child>()
+    }
+
+    /// Moves its children into a larger table, made of words that nothing else uses: as many as [`Node::words_of`] of a number
+    /// of places.
+    pub(super) fn grow(&self, words: &'static mut [Child]) {
+        let places = self.places();
+        words.iter().for_each(|word| word.store(null_mut(), Relaxed));
+        let mask = (words.len() - Node::words_of(1)) * size_of::<Child>();
+        let table: *mut Table = words.as_mut_ptr().cast();
+        // SAFETY: the words have room for it and for its places.
+        unsafe { table.write(Table { mask }) };
+        compiler_fence(Release);
+        self.table.store(table, Relaxed);
+        places.iter().filter_map(Node::known).for_each(|child| self.remember(child));
     }
 
     /// What it is called in all threads.
@@ -115,20 +224,22 @@ impl Node {
     /// Forgets its row and what it remembers: another thread has it from now on, with words of its own.
     pub fn forget(&self) {
         self.written.store(null_mut(), Relaxed);
-        self.children.iter().for_each(|child| child.store(null_mut(), Relaxed));
+        self.forget_children();
+    }
+
+    fn forget_children(&self) {
+        self.places().iter().for_each(|place| place.store(null_mut(), Relaxed));
     }
 
     /// The context of a call of this site from here, if the node remembers it.
     #[inline(always)]
     pub fn child(&self, site: u32) -> Option<&'static Node> {
-        // SAFETY: it is null, or a node, and nodes stay.
-        let child = unsafe { self.children[site as usize % CHILDREN].load(Relaxed).as_ref() }?;
+        let child = Node::known(self.place(site))?;
         (child.site == site).then_some(child)
     }
 
     /// Remembers a context that was entered from here.
     pub fn remember(&self, child: &'static Node) {
-        let place = &self.children[child.site as usize % CHILDREN];
-        place.store(std::ptr::from_ref(child).cast_mut(), Relaxed);
+        self.place(child.site).store(std::ptr::from_ref(child).cast_mut(), Relaxed);
     }
 }

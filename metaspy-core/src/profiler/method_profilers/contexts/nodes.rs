@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use metaspy_probe::hash;
 
-use crate::method_profilers::contexts::node::{CUT, Name, Node};
+use crate::method_profilers::contexts::node::{CUT, Child, Name, Node};
 use crate::method_profilers::table::{ContextRow, Written};
 use crate::platform::lock::lock;
 use crate::platform::own_pages;
@@ -22,6 +22,10 @@ use crate::recorder::{self, Observed};
 const CHUNK: usize = 256;
 /// The most nodes of a thread: 64 MiB.
 const MOST: usize = 1 << 19;
+/// Words for tables of children that are taken at once: 64 KiB.
+const WORDS: usize = 1 << 13;
+/// How often they are taken at most: 64 MiB.
+const MOST_WORDS: usize = 1 << 10;
 
 /// The nodes of a thread. They are never freed, because a frame may refer to one: a later thread has their memory.
 pub(super) struct Nodes {
@@ -37,6 +41,9 @@ struct Made {
     length: usize,
     /// By the hash of the id; null = free. At most half of them are used.
     index: PageVec<*const Node>,
+    /// The words of tables of nodes with many children, and how many of the last ones are used.
+    words: PageVec<*mut Child>,
+    used: usize,
 }
 
 /// The nodes of threads that have ended.
@@ -133,10 +140,15 @@ impl Nodes {
         }
         let made: *mut Nodes = own_pages::take(Layout::new::<Nodes>()).cast();
         if !made.is_null() {
-            let below = Made { chunks: PageVec::new(), length: 0, index: PageVec::new() };
-            let lost = Node::new(Name { site: u32::MAX, depth: CUT, ..Name::ROOT });
-            // SAFETY: the memory is new, and aligned to a page.
-            unsafe { made.write(Nodes { root: Node::new(Name::ROOT), lost, made: UnsafeCell::new(below) }) };
+            let (chunks, index) = (PageVec::new(), PageVec::new());
+            let below = Made { chunks, length: 0, index, words: PageVec::new(), used: WORDS };
+            let lost = Name { site: u32::MAX, depth: CUT, ..Name::ROOT };
+            // SAFETY: the memory is new, zeroed, and aligned to a page. Nothing else uses it yet.
+            unsafe {
+                Node::make_at(&raw mut (*made).root, Name::ROOT);
+                Node::make_at(&raw mut (*made).lost, lost);
+                (&raw mut (*made).made).write(UnsafeCell::new(below));
+            }
         }
         made
     }
@@ -170,6 +182,19 @@ impl Nodes {
     /// The node of a context, made if it is new. `None` if there is no memory.
     pub fn find_or_make(&'static self, name: Name) -> Option<&'static Node> {
         self.search(|made| made.find_or_make(name))
+    }
+
+    /// Lets a node remember a context that was entered from it.
+    pub fn remember(&'static self, parent: &'static Node, child: &'static Node) {
+        if let Some(places) = parent.wanted_places(child) {
+            self.search(|made| {
+                if let Some(words) = made.words(Node::words_of(places)) {
+                    parent.grow(words);
+                }
+                None
+            });
+        }
+        parent.remember(child);
     }
 
     /// `None` also if this is a signal handler that interrupted another search.
@@ -230,9 +255,28 @@ impl Made {
         // SAFETY: a chunk has that many nodes.
         let place = unsafe { self.chunks[chunk].add(at) };
         // SAFETY: this one is not used.
-        unsafe { place.write(Node::new(name)) };
+        let node = unsafe { Node::make_at(place, name) };
         self.length += 1;
-        Some(place.cast_const())
+        Some(node)
+    }
+
+    /// Words for a table, which stay. `None` if there is no memory.
+    fn words(&mut self, count: usize) -> Option<&'static mut [Child]> {
+        if WORDS - self.used < count {
+            if self.words.len() == MOST_WORDS || !self.words.has_room() {
+                return None;
+            }
+            let taken: *mut Child = own_pages::take(Layout::array::<Child>(WORDS).ok()?).cast();
+            if taken.is_null() {
+                return None;
+            }
+            self.words.push(taken);
+            self.used = 0;
+        }
+        let first = self.words.last()?.wrapping_add(self.used);
+        self.used += count;
+        // SAFETY: so many are left, zeroes are words, and nothing else uses them.
+        Some(unsafe { std::slice::from_raw_parts_mut(first, count) })
     }
 
     fn grow_index(&mut self) -> bool {
@@ -265,7 +309,7 @@ mod tests {
             let made: Vec<&Node> =
                 names.clone().map(|name| nodes.find_or_make(name).expect("there is memory")).collect();
             assert!(nodes.find(0).is_none() && made.iter().all(|node| node.child(7).is_none()));
-            nodes.root().remember(made[6]);
+            nodes.remember(nodes.root(), made[6]);
             assert_eq!(nodes.root().child(7).map(|node| node.id), Some(made[6].id));
             assert!(nodes.root().child(7 + CHILDREN as u32).is_none(), "another site in the same place");
             let found = names
@@ -279,5 +323,36 @@ mod tests {
             found
         });
         assert_eq!(made_and_found.join().expect("it returns"), 4_999);
+    }
+
+    /// How many of so many children, entered in turn, a node remembers; and how many after its memory went to another thread.
+    fn remembered(sites: impl Iterator<Item = u32> + Clone + Send + 'static) -> (usize, usize) {
+        let counted = std::thread::spawn(move || {
+            // SAFETY: it is null, or nodes that stay.
+            let nodes = unsafe { Nodes::take().as_ref() }.expect("there is memory");
+            let name = |site: u32| Name { id: hash::scatter(u64::from(site) + 1), site, depth: 2 };
+            let parent = nodes.find_or_make(name(0)).expect("there is memory");
+            // Twice: when a table grows, those that were forgotten before are entered again.
+            for site in sites.clone().chain(sites.clone()) {
+                nodes.remember(parent, nodes.find_or_make(name(site)).expect("there is memory"));
+            }
+            let known =
+                || sites.clone().filter(|site| parent.child(*site).is_some_and(|child| child.site == *site)).count();
+            let before = known();
+            nodes.forget();
+            nodes.find_or_make(name(0)).expect("there is memory");
+            (before, known())
+        });
+        counted.join().expect("it returns")
+    }
+
+    #[test]
+    fn a_node_remembers_as_many_children_as_it_has() {
+        assert_eq!(remembered(1..6), (5, 0));
+        assert_eq!(remembered(1..100), (99, 0));
+        assert_eq!(remembered(100..600), (500, 0));
+        // A few children need no large table.
+        assert_eq!(remembered([1, 9].into_iter()), (2, 0));
+        assert_eq!(remembered([1, 1 + 512].into_iter()), (1, 0));
     }
 }

@@ -174,7 +174,7 @@ impl Tree {
         let Some(child) = self.child(nodes, parent, name, written) else {
             return Some(self.cut(nodes, parent, written));
         };
-        parent.remember(child);
+        nodes.remember(parent, child);
         Some(child)
     }
 
