@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use metaspy::instrumenter::Arming;
-use metaspy::method_profilers::{Calls, Contexts, MethodProfiler};
+use metaspy::method_profilers::{Calls, Contexts, MethodProfiler, TestCoverage};
 use metaspy::store::{By, Scope};
 use metaspy::{Identify, Mode, Profiler, Recording, Site, site};
 
 use crate::arming::observe;
 use crate::child::CHILD;
-use crate::things::{self, Dense, Thing, WOVEN, by_weaver};
+use crate::things::{self, Dense, Thing, WOVEN, by_weaver, by_weaver_on};
 use crate::workload::{Workload, nothing};
 
 /// A row may exceed the table by this part of it, and by this many instructions: another compiler chooses other
@@ -43,7 +43,7 @@ const fn case(name: &'static str, what: &'static str, run: fn()) -> Case {
 }
 
 /// All of them, in the order of the table. What the first one takes is subtracted from the others.
-pub const CASES: [Case; 13] = [
+pub const CASES: [Case; 14] = [
     case("plain", "the call alone", || unarmed(Thing::plain)),
     case("unarmed", "a hook that is not armed", || unarmed(Thing::by_dense)),
     case("tally_site", "counted by site", || armed(site!(things::by_none).site(), Mode::Tally, 0, things::by_none)),
@@ -52,8 +52,13 @@ pub const CASES: [Case; 13] = [
         armed(site!(Thing::by_wide).site(), Mode::Tally, 0, Thing::by_wide)
     }),
     case("woven", "a woven function, counted", || armed(&WOVEN, Mode::Tally, 0, by_weaver)),
-    case("callers", "a woven function, with its caller and time", || profiled(Calls::default())),
-    case("contexts", "a woven function, in the tree of contexts", || profiled(Contexts::default())),
+    case("receivers", "a woven method on 50 objects in turn, covered", || {
+        profiled(TestCoverage::default(), 50, by_weaver_on);
+    }),
+    case("callers", "a woven function, with its caller and time", || profiled(Calls::default(), OBJECTS, by_weaver)),
+    case("contexts", "a woven function, in the tree of contexts", || {
+        profiled(Contexts::default(), OBJECTS, by_weaver);
+    }),
     case("object", "an event each, for 1 of the 1,000 objects", object),
     case("sampled", "an event each, 1 in 16 timed", || dense(Mode::Sampled, 0)),
     case("full", "an event each, all timed", || dense(Mode::Full, 0)),
@@ -113,13 +118,13 @@ fn object() {
 }
 
 /// A woven function with a method profiler, as `cargo metaspy` runs it.
-fn profiled(profiler: impl MethodProfiler) {
+fn profiled(profiler: impl MethodProfiler, objects: usize, one: impl Fn(&mut Thing, u64) -> u64) {
     let recording = Recording::memory().budget(BUDGET[0]).collector(false).start().expect("a recording starts");
     let installed = Profiler::new("bench").method_profiler(profiler).install().expect("it is the only one");
-    let mut workload = Workload::new(OBJECTS, 1, Thing::new);
-    workload.run(WARM[0], nothing, by_weaver);
+    let mut workload = Workload::new(objects, 1, Thing::new);
+    workload.run(WARM[0], nothing, &one);
     counted(&mut || {
-        workload.run(CALLS, nothing, by_weaver);
+        workload.run(CALLS, nothing, &one);
     });
     let tally = recording.store().tally(By::Site, &Scope::default());
     assert_eq!(tally.rows.iter().map(|row| row.measure.count).sum::<u64>(), workload.done());

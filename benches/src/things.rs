@@ -131,6 +131,19 @@ metaspy_probe::register! {
     pub static WOVEN: Site = Site::woven(module_path!(), "by_weaver", file!(), (line!(), line!()), "");
 }
 
+/// As [`by_weaver`], of a method: its calls are about the object.
+#[inline(never)]
+pub fn by_weaver_on(thing: &mut Thing, by: u64) -> u64 {
+    let mut frame = Frame::vacant();
+    let _guard = Guard::begin(&WOVEN_ON, &mut frame, Object::of(thing));
+    thing.work(by)
+}
+
+metaspy_probe::register! {
+    /// The site of [`by_weaver_on`].
+    pub static WOVEN_ON: Site = Site::woven(module_path!(), "by_weaver_on", file!(), (line!(), line!()), "c=1 self=mut");
+}
+
 /// An object without any identity: its calls are about the place where it is.
 #[derive(Debug)]
 pub struct Placed(Thing);

@@ -167,9 +167,10 @@ impl Cell {
         Some(row)
     }
 
-    /// Counts a call for method profilers that only count.
+    /// Counts a call for method profilers that only count, in a cell that is valid.
+    #[doc(hidden)]
     #[inline(always)]
-    fn count_settled(&self, word: *mut u8, (receiver, kind): (u64, u64)) -> Option<*mut u8> {
+    pub fn count_settled(&self, word: *mut u8, (receiver, kind): (u64, u64)) -> Option<*mut u8> {
         let only = self.receiver.load(Ordering::Relaxed);
         if only != ANY && (only != receiver || self.kind.load(Ordering::Relaxed) != kind) {
             return None;

@@ -51,6 +51,12 @@ pub(super) fn notes_at(site: &Site) -> Option<(&'static Lane, Notes)> {
     Some((lane, noted(lane, site.cell.load(Relaxed))?.notes()))
 }
 
+/// Counts a call at a settled site about one of several objects that this thread has settled. The thread does not unwind.
+#[inline(always)]
+pub(super) fn count_further(site: &Site, receiver: (u64, u64)) -> Option<*mut u8> {
+    recorder::near()?.cells.count_further(site.cell.load(Relaxed), arm::settled(), receiver)
+}
+
 /// Begins a call on the stack of its thread. The thread does not unwind, and no other function is called.
 #[inline(always)]
 pub(super) fn enter_known_stack(lane: &Lane, site: &Site, frame: &mut Frame, notes: Notes) -> Option<*mut u8> {

@@ -6,9 +6,10 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, compiler_fence};
 
-use metaspy_probe::{ANY, COUNTED, Cell, Counters, Site};
+use metaspy_probe::{ANY, COUNTED, Cell, Counters, Site, hash};
 
 use crate::format::row::Who;
+use crate::platform::own_pages;
 use crate::recorder::arrays::{Array, Arrays, Buckets, Place};
 use crate::recorder::counter::Counter;
 use crate::recorder::noted::{Noted, Notes};
@@ -20,6 +21,8 @@ const COPIES: usize = 4;
 /// Calls that are searched before the subjects of a site are counted in arrays, and before subjects of another kind take
 /// its cell.
 const OFTEN: u64 = 128;
+/// The further cells of a thread: 64 KiB, taken when calls at one site are about several objects. A power of two.
+const FURTHER_CELLS: usize = 1024;
 
 /// How many sites the linker collected: they have the first numbers, from 1 on, and only they have cells. Set once, before any
 /// of them is armed.
@@ -33,6 +36,9 @@ pub(crate) struct Cells {
     /// The cells as long as they count; else null.
     shown: AtomicPtr<Cell>,
     arrays: Arrays,
+    /// Cells of further objects of settled sites, by a hash of object and site; null = none yet. Their `length` is the place of
+    /// the site's own cell.
+    further: AtomicPtr<Cell>,
 }
 
 /// Where calls are counted that a profiler has settled: nothing else of them is recorded.
@@ -65,7 +71,8 @@ impl Cells {
 
     pub const fn none() -> Self {
         let counters = [const { AtomicPtr::new(null_mut()) }; COPIES];
-        Cells { counters, cells: AtomicPtr::new(null_mut()), shown: AtomicPtr::new(null_mut()), arrays: Arrays::none() }
+        let [cells, shown, further] = [const { AtomicPtr::new(null_mut()) }; 3];
+        Cells { counters, cells, shown, arrays: Arrays::none(), further }
     }
 
     /// Remembers the row of calls without a subject. Called with the lane busy.
@@ -122,9 +129,41 @@ impl Cells {
             None => (row, null_mut()),
             Some(count) => (count.as_ptr().cast(), row),
         };
-        if let Some(cell) = self.cell_for(counters, site) {
-            fill(cell, who, Content { rows, receiver: to.receiver, also, ..Content::NOTHING });
+        let content = || Content { rows, receiver: to.receiver, also, ..Content::NOTHING };
+        let Some(cell) = self.cell_for(counters, site) else { return };
+        let other = cell.receiver.load(Relaxed);
+        if cell.who.load(Relaxed) == who && ![ANY, to.receiver.0].contains(&other) && to.receiver.0 != ANY {
+            // Calls are about several objects in turn, and the cell of the site holds one of them.
+            let place = site.cell.load(Relaxed);
+            if let Some(further) = self.further_cell(place, to.receiver.0) {
+                fill(further, who, Content { length: place.into(), ..content() });
+            }
         }
+        fill(cell, who, content());
+    }
+
+    /// Counts a call at a settled site about an object that is not the last one, if this thread has settled it, too. Returns
+    /// what [`Counters`] would; the thread does not unwind.
+    #[inline(always)]
+    pub fn count_further(&self, cell: u32, who: u64, receiver: (u64, u64)) -> Option<*mut u8> {
+        let further = self.further.load(Relaxed);
+        if further.is_null() || cell == 0 || self.shown.load(Relaxed).is_null() {
+            return None;
+        }
+        // SAFETY: there are as many cells as places.
+        let further = unsafe { &*further.add(further_place(cell, receiver.0)) };
+        let is_own = further.who.load(Relaxed) == who && further.length.load(Relaxed) == u64::from(cell);
+        if is_own { further.count_settled(further.rows.load(Relaxed), receiver) } else { None }
+    }
+
+    /// The further cell of an object at a site; `None` if there is no memory.
+    fn further_cell(&self, cell: u32, receiver: u64) -> Option<&Cell> {
+        if self.further.load(Relaxed).is_null() {
+            // Zeroes are cells that nothing matches.
+            self.further.store(own_pages::take(FURTHER).cast(), Relaxed);
+        }
+        // SAFETY: it is null, or there are as many cells as places.
+        unsafe { self.further.load(Relaxed).add(further_place(cell, receiver)).as_ref() }
     }
 
     /// What is noted of the site with this cell while sites are compared with this word; nothing while the thread is not at
@@ -191,6 +230,11 @@ impl Cells {
             // SAFETY: there is one for each number of a linked site, and they stay until the thread ends.
             spare::clear(unsafe { std::slice::from_raw_parts(cells, LINKED.load(Relaxed) + 1) });
         }
+        let further = self.further.load(Relaxed);
+        if !further.is_null() {
+            // SAFETY: as above, of places.
+            spare::clear(unsafe { std::slice::from_raw_parts(further, FURTHER_CELLS) });
+        }
     }
 
     /// Forgets all rows and arrays: the lane continues in another recording.
@@ -231,7 +275,24 @@ impl Cells {
             // SAFETY: `cells_for` took them so, and no pointer to them is left.
             unsafe { spare::give_back(cells, layout) };
         }
+        let further = self.further.swap(null_mut(), Relaxed);
+        if !further.is_null() {
+            // SAFETY: `further_cell` took them so, and no pointer to them is left.
+            unsafe { own_pages::give_back(further.cast(), FURTHER) };
+        }
     }
+}
+
+/// Of the further cells of a thread.
+const FURTHER: Layout = match Layout::array::<Cell>(FURTHER_CELLS) {
+    Ok(layout) => layout,
+    Err(_) => panic!("more cells than memory"),
+};
+
+/// The place of an object among the further cells, at the site with this cell.
+#[inline(always)]
+fn further_place(cell: u32, receiver: u64) -> usize {
+    hash::bucket(receiver.wrapping_add(u64::from(cell)), FURTHER_CELLS.trailing_zeros())
 }
 
 /// The row of a subject in the buckets of its site.

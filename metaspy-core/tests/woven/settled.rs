@@ -89,6 +89,63 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
     assert_eq!((known(&mirror, "measure").calls.get(), known(&mirror, "fails").calls.get()), (9000, 3));
 }
 
+/// Counts calls on two groups of objects in two columns.
+#[derive(Default)]
+struct Grouped;
+
+struct Groups {
+    calls: [Count; 2],
+    objects: [IdentitySet<1_000>; 2],
+    observed: Count,
+}
+
+impl Data for Groups {
+    fn new(columns: &mut Columns<'_>) -> Self {
+        let calls = ["first", "second"].map(|name| columns.sum(name));
+        Groups { calls, objects: Default::default(), observed: columns.sum("observed") }
+    }
+}
+
+fn group(call: &Call<'_>) -> usize {
+    (call.identity().expect("it is about an object") % 2) as usize
+}
+
+impl MethodProfiler for Grouped {
+    const NAME: &'static str = "grouped";
+    type Package = ();
+    type Type = ();
+    type Method = Groups;
+    type Around = ();
+
+    fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
+        spy.data.calls[group(call)].add(1);
+        spy.data.objects[group(call)].see(call);
+        spy.data.observed.add(1);
+    }
+
+    fn interest<'s>(&self, spy: &'s MethodSpy<Self>, call: &Call<'_>) -> Interest<'s> {
+        Interest::OtherObjects(Some(&spy.data.calls[group(call)]))
+    }
+}
+
+#[test]
+fn calls_on_several_objects_in_turn_are_counted_where_those_of_each_object_are() {
+    let _alone = alone();
+    let spying = crate::install(Grouped);
+    let scenes: Vec<Scene> = (0..50).map(|n| Scene::new(&[n])).collect();
+    for _ in 0..1_000 {
+        scenes.iter().for_each(|scene| _ = scene.measure());
+    }
+    let mirror = spying.mirror();
+    let measured = &mirror.methods().iter().find(|method| method.facts.name == "measure").expect("it is there").data;
+    let objects = measured.objects.each_ref().map(|objects| objects.len() as u64);
+    assert_eq!(objects.iter().sum::<u64>(), 50);
+    assert_eq!(measured.calls.each_ref().map(Count::get), objects.map(|objects| objects * 1_000));
+    // Two calls settle an object beside others. The test before this one may end meanwhile, and two objects may have one place.
+    assert!(measured.observed.get() < 50_000 / 5, "observed {} times", measured.observed.get());
+    drop(spying);
+}
+
 #[test]
 fn objects_of_two_types_at_one_address_are_two() {
     struct Page(Scene);

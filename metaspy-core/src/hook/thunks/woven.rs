@@ -211,8 +211,11 @@ extern "C" fn enter(
     // SAFETY: the frame is the caller's, who holds it until the call ends.
     match known.and_then(|(lane, notes)| light_call::enter_known_stack(lane, site, unsafe { &mut *frame }, notes)) {
         Some(begun) => begun,
-        // The last thing that the function does: it jumps there, and saves no registers.
-        None => enter_slowly(site, frame, place, type_name),
+        None => match light_call::count_further(site, receiver) {
+            Some(begun) => begun,
+            // The last thing that the function does: it jumps there, and saves no registers.
+            None => enter_slowly(site, frame, place, type_name),
+        },
     }
 }
 
