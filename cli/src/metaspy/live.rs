@@ -142,7 +142,11 @@ pub fn runs_of(version: &Path) -> Result<Vec<PathBuf>> {
 /// True for a recording, and for a directory with one whose run was not interrupted.
 fn is_run(path: &Path) -> bool {
     let is_unfinished = path.extension().is_some_and(|extension| extension == UNFINISHED);
-    if path.is_dir() { !is_unfinished && recordings_in(path).is_ok() } else { recording::is_recording(path) }
+    if path.is_dir() {
+        return !is_unfinished && recordings_in(path).is_ok();
+    }
+    // To open a pipe would wait for its writer.
+    path.is_file() && recording::is_recording(path)
 }
 
 /// The path of a file, or of the live recording with this name, of this process, or with a profiler of this name: of several

@@ -5,7 +5,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use metaspy_reader::files;
 use serde::{Deserialize, Serialize};
+
+/// The largest file whose content is compared, in bytes.
+const MOST: u64 = 64 << 20;
 
 /// A file and its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +69,7 @@ impl Content {
 
 fn hash_of(path: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
-    fs::read(path).unwrap_or_default().hash(&mut hasher);
+    // What is no regular file, or too large for source, is known by its size and time alone.
+    files::read(path, MOST).unwrap_or_default().hash(&mut hasher);
     hasher.finish()
 }

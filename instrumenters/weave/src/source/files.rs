@@ -1,8 +1,10 @@
 //! The files of a crate: its root, and those that are declared from there on.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::{fs, io};
+
+use metaspy_reader::files;
 
 use crate::source::condition::Condition;
 use crate::source::functions::{Function, Functions};
@@ -128,7 +130,7 @@ impl CrateSource {
 
     /// Reads a file: its place, if it is there.
     fn add(&mut self, path: &Path, condition: &Condition) -> io::Result<Option<usize>> {
-        match fs::read_to_string(path) {
+        match files::read_text(path) {
             Ok(text) => {
                 let mut parsed = parse::parse(&text);
                 if let Ok(Parsed { functions, .. }) = &mut parsed {
@@ -141,6 +143,13 @@ impl CrateSource {
                 Ok(Some(self.files.len() - 1))
             }
             Err(error) if self.files.is_empty() => Err(error),
+            // It is compiled as it is, and nothing more of its text is needed.
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                let parsed = Err(Unreadable(error.to_string()));
+                self.files.push(SourceFile { path: path.to_owned(), text: String::new(), modules: Vec::new(), parsed });
+                Ok(Some(self.files.len() - 1))
+            }
+            // It is missing, or no regular file: a module under a condition may name anything.
             Err(_) => {
                 self.missing.push(path.to_owned());
                 Ok(None)
@@ -170,4 +179,36 @@ pub fn plain(path: &Path) -> PathBuf {
         }
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A root with these lines, and what is read from it on.
+    fn read_from(name: &str, root: &str) -> CrateSource {
+        let dir = std::env::temp_dir().join(format!("metaspy-source-{name}-{}", std::process::id()));
+        fs::create_dir_all(&dir).expect("the directory is ours");
+        fs::write(dir.join("lib.rs"), root).expect("there is room");
+        fs::write(dir.join("large.rs"), vec![b' '; (16 << 20) + 1]).expect("there is room");
+        let source = read(&dir.join("lib.rs"));
+        fs::remove_dir_all(dir).expect("it is removed");
+        source.expect("the root is there")
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_module_that_is_no_regular_file_is_not_read() {
+        let source = read_from("device", "#[cfg(any())] #[path = \"/dev/null\"] mod nothing;\nfn f() {}");
+        assert_eq!((source.files.len(), source.missing), (1, vec![PathBuf::from("/dev/null")]));
+    }
+
+    #[test]
+    fn a_module_that_is_too_large_is_named() {
+        let source = read_from("large", "mod large;\nfn f() {}");
+        let why = source.files[1].parsed.as_ref().expect_err("it is not read").to_string();
+        assert!(why.contains("more than 16777216 bytes"), "{why}");
+    }
 }
