@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use metaspy_blueprints::evolution::{self, Version};
 use metaspy_blueprints::{Graph, Kind as Picture, Options, emit, page, picture};
 use metaspy_core::hook::{self, Frame, Guard};
 use metaspy_core::method_profilers::{Allocations, Calls, Contexts, TestCoverage};
@@ -14,9 +15,14 @@ use metaspy_core::model::{label, relate};
 use metaspy_core::store::Filter;
 use metaspy_core::{Kind, Outcome, Profiler, Recording, Site, SiteDef, SiteKind, Store, Subject};
 use metaspy_report::contexts;
+use metaspy_report::diff::{self, Diff, Side};
 use metaspy_report::export::{Exporter, Format, Selection};
 use metaspy_report::rows::{self, Report};
 use metaspy_report::table::Top;
+use metaspy_tui::{Panel, Panels};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::StatefulWidget;
 
 /// Bytes that readers of a recording of one MiB may hold.
 const LIMIT: usize = 192 << 20;
@@ -112,32 +118,74 @@ fn recorded(name: &str, profiler: Profiler) -> PathBuf {
     path
 }
 
-/// What commands make of a recording.
-fn read_everything(path: &Path) {
+/// What commands make of a recording, and of it beside a sound one.
+fn read_everything(path: &Path, sound: &Store) {
     let Ok(store) = Store::open(path) else { return };
+    read_alone(&store);
+    compare(&store, sound);
+    crawl(store.clone());
+    if let Ok(merged) = Store::merged(vec![("damaged".to_owned(), store), ("sound".to_owned(), sound.clone())]) {
+        let filter = Filter::all();
+        let _ = (merged.verify(), merged.profiles(), contexts::Contexts::read(&merged), Graph::read(&merged, &filter));
+        let _ = Format::Csv.export(&Selection::new(&merged, &filter), &mut std::io::sink());
+    }
+}
+
+fn compare(store: &Store, sound: &Store) {
     let filter = Filter::all();
-    let graph = Graph::read(&store, &filter);
+    for by in [diff::By::Site, diff::By::Subject] {
+        let [before, after] = [sound, store].map(|side| Side::read(&[(String::new(), side.clone())], by, &filter));
+        if let Ok(diff) = Diff::new(by, &before, &after) {
+            let _ = diff::json::write(&mut std::io::sink(), &diff, 100, &[]);
+        }
+    }
+    let [old, new] =
+        [sound, store].map(|store| Version { name: String::new(), runs: vec![Graph::read(store, &filter)] });
+    let step = evolution::compare(&old, &new, evolution::By::Time);
+    let _ = picture::draw(Picture::Evolution, &step.graph, &Options::default());
+}
+
+/// Draws each panel of events until nothing more is read; the tables are those of a report.
+fn crawl(store: Store) {
+    let area = Rect::new(0, 0, 80, 24);
+    let mut panels = Panels::new(store);
+    for panel in [Panel::Events, Panel::Detail, Panel::Causes, Panel::Effects] {
+        loop {
+            panel.render(area, &mut Buffer::empty(area), &mut panels);
+            if !panels.is_reading() {
+                break;
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn read_alone(store: &Store) {
+    let filter = Filter::all();
+    let graph = Graph::read(store, &filter);
     for kind in [Picture::Structural, Picture::Behavioural, Picture::Calls, Picture::Coverage] {
         let _ = page(kind, &graph, &Options::default());
         if let Ok(scene) = picture::draw(kind, &graph, &Options::default()) {
             let _ = (emit::text(&scene, &graph, 100, 30), emit::svg(&scene, &graph));
         }
     }
-    if let Some(tree) = contexts::Contexts::read(&store) {
+    if let Some(tree) = contexts::Contexts::read(store) {
         let _ = contexts::write_text(&mut Vec::new(), &tree, contexts::Shown::default(), 100);
     }
     for by in [rows::By::Site, rows::By::Subject, rows::By::Cause, rows::By::Type] {
-        let report = Report::new(&store, by, &filter, Top::default());
-        let _ = rows::json::write(&mut Vec::new(), &store, &report, 100, &[], &[]);
+        let report = Report::new(store, by, &filter, Top::default());
+        let _ = rows::json::write(&mut Vec::new(), store, &report, 100, &[], &[]);
     }
     for format in Format::ALL {
-        let _ = format.export(&Selection::new(&store, &filter), &mut std::io::sink());
+        let _ = format.export(&Selection::new(store, &filter), &mut std::io::sink());
     }
     let _ = (store.verify(), store.profiles(), store.united_profiles());
 }
 
 #[test]
 fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
+    let sound = Store::open(&recorded("beside.spy", Profiler::new("market").method_profiler(Calls::default())));
+    let sound = sound.expect("it is whole");
     // Names and the like are made once.
     let kinds: [(&str, Profiler); 4] = [
         ("damaged-calls.spy", Profiler::new("market").method_profiler(Calls::default())),
@@ -147,7 +195,7 @@ fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
     ];
     for (name, profiler) in kinds {
         let path = recorded(name, profiler);
-        read_everything(&path);
+        read_everything(&path, &sound);
         let whole = fs::read(&path).expect("it was written");
         let damaged = path.with_extension("damaged");
         let is_used = |at: &usize| whole[at * 8..at * 8 + 8].iter().any(|&byte| byte != 0);
@@ -158,7 +206,7 @@ fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
             fs::write(&damaged, &bytes).expect("there is room");
             WORD.store(at, Relaxed);
             NUMBER.store(number as usize, Relaxed);
-            read_everything(&damaged);
+            read_everything(&damaged, &sound);
         }
     }
 }
