@@ -20,10 +20,14 @@ pub struct Totals {
 pub struct Numbers {
     /// Its calls.
     pub calls: u64,
-    /// Calls that returned an error.
+    /// Calls that returned an error, or nothing.
     pub failed: u64,
+    /// The word for those: `err`, `none`, or `failed` if the return type does not tell.
+    pub failure: &'static str,
     /// Calls that panicked.
     pub panicked: u64,
+    /// Async calls that were dropped before their end.
+    pub cancelled: u64,
     /// Calls that have not ended.
     pub running: u64,
     /// Its time without the functions that it called, if calls were timed.

@@ -207,7 +207,9 @@ impl Model {
             let measure = &element.measure;
             sum.calls += measure.count;
             sum.failed += measure.failed;
+            sum.failure = method.site.failure();
             sum.panicked += measure.panicked;
+            sum.cancelled += measure.cancelled;
             sum.running += measure.running;
             let clock = &self.parts[self.methods[at].0].clock;
             let ns = |ticks: Option<u64>| ticks.map(|ticks| clock.span_ns(ticks));

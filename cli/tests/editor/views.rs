@@ -67,6 +67,7 @@ fn an_editor_shows_the_types_that_arrived() {
     let twice = client.hover(&package, source, "fn twice", "twice");
     assert!(twice.contains("- `shape: &dyn Shape` was `Circle` 50.0 %, `Square` 50.0 %"), "{twice}");
     assert!(twice.contains("- `returned` was `None` 50.0 %, `Some` 50.0 %"), "{twice}");
+    assert!(twice.contains(" · 1 none"), "the word of reports: {twice}");
     assert!(!client.hover(&package, source, "fn total", "total").contains("Types"));
     let called = client.hover(&package, source, "shape.area()", "area");
     for part in [

@@ -98,9 +98,12 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
         phrases.push(format!("{} allocated, {}", counted(count, "object"), short_bytes(bytes)));
     }
     phrases.extend(numbers.instructions.map(|count| format!("{} of its own", counted(count, "instruction"))));
-    for (count, word) in
-        [(numbers.failed, "failed"), (numbers.panicked, "panicked"), (numbers.running, "still running")]
-    {
+    for (count, word) in [
+        (numbers.failed, numbers.failure),
+        (numbers.panicked, "panicked"),
+        (numbers.cancelled, "cancelled"),
+        (numbers.running, "running"),
+    ] {
         if count > 0 {
             phrases.push(format!("{} {word}", grouped(count)));
         }
