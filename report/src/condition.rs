@@ -8,7 +8,7 @@ use std::str::FromStr;
 use metaspy_core::Store;
 use metaspy_core::store::{By, CallBounds, Filter, Gaps, Measure, Scope, Tally};
 
-use crate::text::{counted, duration, grouped, parse_duration_ns, parse_number};
+use crate::text::{counted, grouped, parse_duration_ns, parse_number, time};
 
 /// A measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +240,7 @@ impl Quantity {
     fn text(self, bounds: Bounds) -> String {
         let number = |value: u64| match self {
             Quantity::Count => grouped(value),
-            _ => duration(value).trim_start().to_owned(),
+            _ => time(value),
         };
         match bounds.most {
             _ if bounds.is_exact() => number(bounds.least),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Change, Diff, Presence, Row};
-use crate::text::{duration, grouped, parse_duration_ns, parse_number};
+use crate::text::{grouped, parse_duration_ns, parse_number, time};
 
 /// A change that fails.
 #[derive(Clone, Debug, PartialEq)]
@@ -231,7 +231,7 @@ impl Gate {
 
     fn sentence(&self, change: &Change) -> String {
         let number = |number: u64| match self.quantity {
-            Quantity::Total | Quantity::SelfTime => duration(number).trim_start().to_owned(),
+            Quantity::Total | Quantity::SelfTime => time(number),
             _ => grouped(number),
         };
         let by = super::text::percent_text(change);

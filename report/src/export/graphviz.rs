@@ -9,7 +9,7 @@ use metaspy_core::{SiteId, Store};
 
 use super::record::Names;
 use super::{Exporter, Selection, Written, printable, short_name};
-use crate::text::{duration, grouped};
+use crate::text::{grouped, time};
 
 /// The language of Graphviz: <https://graphviz.org/doc/info/lang.html>.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl Exporter<Selection<'_>> for Graphviz {
             let mut label =
                 format!("{}\n{}{}", short_name(store.site_path(site)), row.measure.sign(), grouped(row.measure.count));
             if let Some(own) = row.measure.self_ticks.filter(|_| row.measure.timed > 0) {
-                let _ = write!(label, ", self {}", duration(store.span_ns(own)).trim_start());
+                let _ = write!(label, ", self {}", time(store.span_ns(own)));
             }
             nodes.insert(site, label);
         }

@@ -7,7 +7,7 @@ use metaspy_core::{Event, EventId, Outcome, Store};
 
 use super::csv::detail;
 use super::record::{Names, Record};
-use crate::text::{clean, duration, grouped};
+use crate::text::{clean, grouped, time};
 
 /// Causes of a chain at most. Of a longer one, the nearest are written.
 const CAUSES_MAX: usize = 200;
@@ -95,7 +95,7 @@ fn subject_text(store: &Store, record: &Record<'_>, subject: metaspy_core::Subje
 
 fn took(record: &Record<'_>, event: &Event) -> String {
     match record.took_ns {
-        Some(ns) => duration(ns).trim_start().to_owned(),
+        Some(ns) => time(ns),
         None => match event.outcome {
             Outcome::Instant => "an instant".to_owned(),
             Outcome::Running => "running".to_owned(),

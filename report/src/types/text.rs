@@ -3,7 +3,7 @@
 use super::arrived::{Arrived, MethodTypes, Types, ValueTypes};
 use super::findings::{Shape, Target, Unseen, Wide};
 use crate::table::Top;
-use crate::text::{counted, duration, grouped, percent};
+use crate::text::{counted, grouped, percent, time};
 
 /// Rows of each part by default.
 const TOP: usize = 20;
@@ -93,12 +93,12 @@ fn by_call(shapes: &[Shape], limit: usize, is_all: bool) -> Vec<String> {
 }
 
 fn target(one: &Target, all: u64) -> String {
-    let time = match one.total_ns {
+    let each = match one.total_ns {
         0 => String::new(),
-        ns => format!(", {} a call", duration(ns / one.count.max(1))),
+        ns => format!(", {} a call", time(ns / one.count.max(1))),
     };
     let Target { path, receiver, count, .. } = one;
-    format!("{} ({}){time}: {path} on {receiver}", counted(*count, "call"), percent(*count, all))
+    format!("{} ({}){each}: {path} on {receiver}", counted(*count, "call"), percent(*count, all))
 }
 
 fn unseen(one: &Unseen) -> String {
