@@ -116,15 +116,15 @@ fn executions_are_compared_exactly_and_a_rename_is_no_new_method() {
     assert_eq!(step.idle, [former("app::Scene::idle", 2)]);
     let (scene, svg) = draw(&old, &new, By::Calls);
     assert_eq!(fill(&scene, &svg, "measure"), "slower-here");
-    assert!(svg.contains("executions 1,000 → 1,032 (+3 %)") && svg.contains("was app::Scene::old_name"), "{svg}");
+    assert!(svg.contains("calls 1,000 → 1,032 (+3 %)") && svg.contains("was app::Scene::old_name"), "{svg}");
     assert!(
         scene.notes[0].starts_with("1 with more calls, 0 with fewer calls, 0 new, 1 gone, 1 did not run, 1 renamed")
     );
     assert!(!svg.contains("Scene::idle"), "{svg}");
     let text = emit::text(&scene, &step.graph, 60, 20);
     assert!(text.contains("more calls\n  Scene::measure: 1,000 → 1,032 (+3 %)\n"), "{text}");
-    assert!(text.contains("\ngone\n  app::Scene::gone: 3 executions\n"), "{text}");
-    assert!(text.contains("\ndid not run\n  app::Scene::idle: 2 executions\n"), "{text}");
+    assert!(text.contains("\ngone\n  app::Scene::gone: 3 calls\n"), "{text}");
+    assert!(text.contains("\ndid not run\n  app::Scene::idle: 2 calls\n"), "{text}");
     assert!(text.contains("\nrenamed\n  app::Scene::old_name → app::Scene::new_name\n"), "{text}");
 }
 
@@ -252,5 +252,5 @@ fn what_is_only_an_upper_bound_below_a_method_is_not_judged() {
     let scene = picture::draw_evolution(&step, &Options::default()).expect("both have times and callers");
     assert!(scene.notes.iter().any(|note| note.contains("is not judged")), "{:?}", scene.notes);
     let tips = scene.nodes.iter().filter(|node| node.methods == [shared]).flat_map(|node| &node.tip);
-    assert!(tips.clone().any(|tip| tip.starts_with("executions ≤")), "{:?}", tips.collect::<Vec<_>>());
+    assert!(tips.clone().any(|tip| tip.starts_with("calls ≤")), "{:?}", tips.collect::<Vec<_>>());
 }

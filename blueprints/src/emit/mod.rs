@@ -16,7 +16,7 @@ pub use text::text;
 
 use crate::graph::Graph;
 use crate::scene::{Kind, Node};
-use metaspy_report::text::{clean, duration, grouped};
+use metaspy_report::text::{clean, counted, duration};
 
 /// What is known of a box, in lines: the popup of HTML, the title of SVG.
 fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
@@ -29,9 +29,9 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
         return lines;
     }
     lines.push(format!(
-        "{}{} executions, {} receivers",
+        "{}{}, {} receivers",
         graph.calls_sign(top),
-        grouped(method.executions),
+        counted(method.executions, "call"),
         method.receivers.with_places()
     ));
     if let Some(total) = method.total_ns {

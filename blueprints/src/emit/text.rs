@@ -81,10 +81,8 @@ fn legend(kind: Kind) -> Option<&'static str> {
             "█ different values ▓ constant for each receiver ░ nothing or the receiver ▚ not comparable ▒ not recorded",
         ),
         Kind::Evolution => Some("▲ slower or more ▽ faster or fewer; filled: its source has changed; + new · the same"),
-        Kind::Structural => {
-            Some("own time and its share, executions; the height of a bar is the total time of a method")
-        }
-        Kind::Calls => Some("lines, executions; ░▒▓█ executions, · never ran"),
+        Kind::Structural => Some("own time and its share, calls; the height of a bar is the total time of a method"),
+        Kind::Calls => Some("lines, calls; ░▒▓█ calls, · never ran"),
         Kind::Domain => None,
         Kind::Grammar => Some("matches; ░▒▓█ matches, ✗ never matched, · never entered"),
         Kind::Coverage => Some("methods that ran, lines of those that did not; then the longest of these"),
@@ -205,7 +203,7 @@ fn end(name: &str, columns: usize) -> String {
     crate::scene::fit_end(name, columns)
 }
 
-/// Own time, its share, executions, and a bar for each method by total time.
+/// Own time, its share, calls, and a bar for each method by total time.
 fn own_time(graph: &Graph, methods: &[&Method]) -> Option<Line> {
     let own: u64 = methods.iter().filter_map(|method| method.self_ns).sum();
     let runs: u64 = methods.iter().map(|method| method.executions).sum();

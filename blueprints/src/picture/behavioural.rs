@@ -72,7 +72,7 @@ fn legend(graph: &Graph) -> Vec<Sign> {
         Sign::words("+3: stands for three more methods"),
         Sign::words("↻: calls back into its callers"),
     ];
-    std::iter::once(Sign::words("width: executions"))
+    std::iter::once(Sign::words("width: calls"))
         .chain(widths(3.0, 3.0))
         .chain([Sign::words("height: total time"), Sign::words("colour: what it returned")])
         .chain(fills)

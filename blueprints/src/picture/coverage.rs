@@ -134,7 +134,7 @@ pub(super) fn legend(most: u64, line: f64) -> impl Iterator<Item = Sign> {
     let widths =
         [1_u64, 10, 1_000].map(|n| Sign::sized((4.0 + 5.0 * (n as f64).ln_1p(), 10.0), counted(n, "receiver")));
     let heights = [10_u64, 50].map(|n| Sign::sized((8.0, line * n as f64), counted(n, "line")));
-    let greys = [1, most.isqrt(), most].map(|n| Sign::fill(Fill::Grey(grey(n, most).max(1)), &counted(n, "execution")));
+    let greys = [1, most.isqrt(), most].map(|n| Sign::fill(Fill::Grey(grey(n, most).max(1)), &counted(n, "call")));
     let rest = [Sign::fill(Fill::NeverRan, "never ran; the frame is in this colour if no method of a type ran")];
-    widths.into_iter().chain(heights).chain([Sign::words("grey: executions")]).chain(greys).chain(rest)
+    widths.into_iter().chain(heights).chain([Sign::words("grey: calls")]).chain(greys).chain(rest)
 }

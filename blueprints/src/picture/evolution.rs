@@ -136,7 +136,7 @@ pub(super) fn judged(step: &Step) -> String {
             counted(step.runs.0 as u64, "run"),
             counted(step.runs.1 as u64, "run")
         ),
-        By::Calls => least("executions"),
+        By::Calls => least("calls"),
         By::Objects => least("a method's own objects"),
         By::Instructions => least("a method's own instructions, with what is inlined into it,"),
     }
@@ -153,7 +153,7 @@ pub(super) fn tip(method: &Comparison) -> Vec<String> {
     lines.extend(times.map(|text| format!("time {text}")));
     let calls = &method.executions;
     let calls = if method.bounds.calls { bounds(calls, grouped) } else { difference(calls, grouped) };
-    lines.extend(calls.map(|text| format!("executions {text}")));
+    lines.extend(calls.map(|text| format!("calls {text}")));
     lines.extend(difference(&method.objects, grouped).map(|text| format!("objects {text}")));
     lines.extend(difference(&method.instructions, grouped).map(|text| format!("own instructions {text}")));
     lines.extend(method.has_new_source.then(|| "its source has changed".into()));
@@ -235,7 +235,7 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
         let row = |at: usize| {
             let method = &step.methods[at];
             let text = difference(method.numbers(step.by), if step.by == By::Time { time } else { grouped });
-            let text = text.unwrap_or_else(|| counted(step.graph.methods[at].executions, "execution"));
+            let text = text.unwrap_or_else(|| counted(step.graph.methods[at].executions, "call"));
             let source = if method.has_new_source { ", source changed" } else { "" };
             match place[at] {
                 Some(node) => Row { node: Some(node), text: text + source },
@@ -249,7 +249,7 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
         title: title.into(),
         rows: texts.into_iter().map(|text| Row { node: None, text }).collect(),
     };
-    let former = |of: &Former| format!("{}: {}", clean(&of.path), counted(of.executions, "execution"));
+    let former = |of: &Former| format!("{}: {}", clean(&of.path), counted(of.executions, "call"));
     let renamed =
         step.methods.iter().zip(&step.graph.methods).filter_map(|(method, now)| {
             method.was.as_ref().map(|was| format!("{} → {}", clean(was), clean(&now.path)))
@@ -266,7 +266,7 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
 }
 
 fn legend(by: By) -> Vec<Sign> {
-    let marks = [Sign::words("dashed: the height before"), Sign::words("width: executions")];
+    let marks = [Sign::words("dashed: the height before"), Sign::words("width: calls")];
     let sizes = widths(3.0, 3.0).chain([Sign::words("height: total time")]);
     colours(by).into_iter().chain(marks).chain(sizes).collect()
 }

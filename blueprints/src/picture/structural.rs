@@ -107,7 +107,7 @@ fn legend(most: u64, whole: u64) -> Vec<Sign> {
         Sign::fill(Fill::NoReceiver, "no receiver, or none that can be told apart"),
         Sign::words("orange bar: own time"),
     ];
-    std::iter::once(Sign::words("width: executions"))
+    std::iter::once(Sign::words("width: calls"))
         .chain(widths(3.0, 2.2))
         .chain(std::iter::once(Sign::words("height (here a third of it): total time")))
         .chain(heights)

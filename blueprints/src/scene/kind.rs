@@ -54,9 +54,9 @@ impl Kind {
     /// What it shows, in one line.
     pub fn description(self) -> &'static str {
         match self {
-            Kind::Structural => "where time goes: height is total time, width executions, grey receivers",
-            Kind::Behavioural => "who calls whom: height is total time, width executions, colour returned values",
-            Kind::Coverage => "what ran: height is lines, width receivers, grey executions",
+            Kind::Structural => "where time goes: height is total time, width calls, grey receivers",
+            Kind::Behavioural => "who calls whom: height is total time, width calls, colour returned values",
+            Kind::Coverage => "what ran: height is lines, width receivers, grey calls",
             Kind::Calls => {
                 "what a method leads to, and how well it is tested: the encodings of coverage, as a graph of calls"
             }

@@ -46,7 +46,7 @@ fn hover_describes_a_box_and_a_click_focuses_it() {
     let place = middle(&mut chrome, tallest);
     chrome.point(place);
     is_true(&mut chrome, "!popup.hidden && popup.textContent === describe(byTime[0])");
-    is_true(&mut chrome, "/\\d executions?/.test(popup.textContent) && popup.textContent.includes('total')");
+    is_true(&mut chrome, "/\\d calls?/.test(popup.textContent) && popup.textContent.includes('total')");
     is_true(&mut chrome, "svg.classList.contains('dim') && boxes[byTime[0]].classList.contains('here')");
     is_true(
         &mut chrome,

@@ -186,7 +186,7 @@ fn calls_have_times_callers_and_callees() {
     let total = |of: &Value| of["total_ns"].as_u64().expect("it was timed");
     assert!(total(main) >= total(down) && down["self_ns"].as_u64() <= Some(total(down)), "a recursion counts once");
     assert!(
-        did.stdout.contains("calling::leaf: 3 executions") && did.stdout.contains("from calling::twice"),
+        did.stdout.contains("calling::leaf: 3 calls") && did.stdout.contains("from calling::twice"),
         "{}",
         did.stdout
     );

@@ -14,7 +14,7 @@ pub struct Constants<'p> {
     pub constant: Vec<&'p Element>,
     /// The number of methods whose values cannot be compared.
     pub not_comparable: usize,
-    /// The number of methods with at least [`LEAST`] executions and calls.
+    /// The number of methods with at least [`LEAST`] calls and calls made.
     pub candidates: usize,
 }
 
@@ -22,7 +22,7 @@ pub struct Constants<'p> {
 pub const TRUST: &str =
     "weave with `--trust SELECTOR` to run Debug, Hash and PartialEq of all types on values of these functions";
 
-/// The executions and the calls that a method needs to be a candidate.
+/// The calls, and the calls made, that a method needs to be a candidate.
 pub const LEAST: u64 = 2;
 
 /// Parts of names of what caches already.

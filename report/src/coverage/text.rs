@@ -9,7 +9,7 @@ use super::{Constants, Example, Run, TRUST, by_test, constants, is_cache, patter
 use crate::program::{Edge, Element, MethodProfile, Of, Profiles, Program, Ratio, Receivers};
 use crate::rows;
 use crate::table::{Column, Table, Top};
-use crate::text::{counted, duration, grouped, percent};
+use crate::text::{counted, grouped, percent, time};
 
 /// Rows of a table, and types in a list, by default.
 const TOP: usize = 20;
@@ -48,7 +48,7 @@ pub fn functions(run: &Run, top: Top) -> Vec<String> {
 /// Packages, their types and their methods, with those that never ran.
 ///
 /// ```text
-///     executions  receivers  tests  package, type, method
+///          calls  receivers  tests  package, type, method
 ///                                   taffy  (1 of 2 ran)
 ///                                     Scene: Layout  (1 of 2 ran)
 ///             12          3      1      measure
@@ -98,8 +98,8 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
     let profile = |of: &dyn Fn(&MethodProfile) -> String| {
         cells(&|element| element.method.as_ref().map_or(String::new(), |method| of(&method.profile)))
     };
-    let time = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), |ns| duration(ns).trim().to_owned());
-    let mut columns = vec![Column::numbers("executions", cells(&|it| grouped(it.measure.count))).at_least(14)];
+    let length = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), time);
+    let mut columns = vec![Column::numbers("calls", cells(&|it| grouped(it.measure.count))).at_least(14)];
     if profiles.has_coverage() {
         columns.push(Column::numbers("receivers", cells(&|it| it.receivers.to_string())));
         if rows.iter().flatten().any(|element| element.receivers.places > 0) {
@@ -108,8 +108,8 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
         columns.push(Column::numbers("tests", profile(&|profile| profile.test_count().to_string())));
     }
     if profiles.has_calls() {
-        columns.push(Column::numbers("total", profile(&|profile| time(profile.total_ns))).at_least(9));
-        columns.push(Column::numbers("self", profile(&|profile| time(profile.self_ns))).at_least(9));
+        columns.push(Column::numbers("total", profile(&|profile| length(profile.total_ns))).at_least(9));
+        columns.push(Column::numbers("self", profile(&|profile| length(profile.self_ns))).at_least(9));
     }
     for (profiler, name, unit) in profiles.others() {
         let value = |of: &MethodProfile| {
@@ -216,7 +216,7 @@ pub fn constant_values(program: &Program, top: Top) -> Vec<String> {
         return Vec::new();
     }
     let mut lines =
-        vec!["always the same value for each receiver, of methods with at least 2 executions and 2 calls".to_owned()];
+        vec!["always the same value for each receiver, of methods with at least 2 calls and 2 calls made".to_owned()];
     let numbers = |title: &str, of: &dyn Fn(&Constants<'_>) -> String| Column::numbers(title, all.iter().map(of));
     let table = Table::new([
         numbers("constant", &|of| of.constant.len().to_string()).at_least(14),
@@ -261,7 +261,7 @@ pub fn callers(program: &Program, selector: &Selector) -> Vec<String> {
 }
 
 fn edges(element: &Element) -> Vec<String> {
-    let mut lines = vec![format!("{}: {} executions", element.path_text(), grouped(element.measure.count))];
+    let mut lines = vec![format!("{}: {}", element.path_text(), counted(element.measure.count, "call"))];
     let Some(profile) = element.method.as_ref().map(|method| &method.profile) else { return lines };
     let callers = profile.callers.iter().map(|(path, edge)| (path.as_deref().unwrap_or("code without hooks"), edge));
     lines.extend(callers.map(|(path, edge)| edge_line("from", path, edge)));
@@ -270,7 +270,7 @@ fn edges(element: &Element) -> Vec<String> {
 }
 
 fn edge_line(way: &str, path: &str, Edge { count, total_ns }: &Edge) -> String {
-    format!("{:>14} {:>10}  {way:<4} {path}", grouped(*count), duration(*total_ns).trim())
+    format!("{:>14} {:>10}  {way:<4} {path}", grouped(*count), time(*total_ns))
 }
 
 #[cfg(test)]
@@ -297,7 +297,7 @@ mod tests {
         let mut run = Run { program, ..Run::default() };
         run.program.profiles.columns.insert("coverage".into(), Vec::new());
         let expected = [
-            "    executions  receivers  tests  package, type, method",
+            "         calls  receivers  tests  package, type, method",
             "                                  a  (2 of 3 ran)",
             "             1        n/a      0    main",
             "                                    a::b  (1 of 2 ran)",
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(
             functions(&run, Top::First(1)),
             [
-                "    executions  function",
+                "         calls  function",
                 "         1,200  a::b::Scene::Layout::measure",
                 "             …  1 more function ran; --top all shows all",
             ]
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(
             lines("Scene::*"),
             [
-                "a::Scene::measure: 1,000 executions",
+                "a::Scene::measure: 1,000 calls",
                 "           999    5.00 µs  from a::main",
                 "             1       7 ns  from code without hooks",
                 "             2       3 ns  to   a::leaf",

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{By, Change, Diff, Judgement, Presence, Row};
 use crate::table::{Column, Table, Top};
-use crate::text::{clean, clean_lines, counted, duration, grouped, shorten_path, time};
+use crate::text::{clean, clean_lines, counted, grouped, shorten_path, time};
 
 /// Columns of a name at most.
 const NAME: usize = 48;
@@ -36,7 +36,6 @@ pub fn write(out: &mut impl Write, diff: &Diff, top: Top, judgements: &[Judgemen
         writeln!(out, "{} without a change", counted(same as u64, "more row"))?;
     }
     writeln!(out)?;
-    let time = |ns: u64| duration(ns).trim_start().to_owned();
     sum(out, "all calls", &diff.count, grouped)?;
     diff.self_ns.iter().try_for_each(|change| sum(out, "all self time", change, time))?;
     if let Some((count, bytes)) = &diff.allocations {
@@ -57,7 +56,7 @@ fn table(diff: &Diff, rows: &[&Row]) -> Table {
     let mut columns = vec![Column::words(diff.by.name(), cells(&|row| shorten_path(&clean(&row.label), NAME)))];
     let sign = |row: &Row| if row.is_exact { "" } else { "≥" };
     columns.extend([
-        Column::numbers("before", cells(&|row| format!("{}{}", sign(row), grouped(row.count.before.median())))),
+        Column::numbers("calls", cells(&|row| format!("{}{}", sign(row), grouped(row.count.before.median())))),
         Column::numbers("after", cells(&|row| format!("{}{}", sign(row), grouped(row.count.after.median())))),
         Column::numbers("change", cells(&|row| difference(diff, row))),
     ]);

@@ -82,8 +82,7 @@ struct RowOut<'a> {
     key: Option<KeyOut<'a>>,
     label: Option<&'a str>,
     kind: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    count: Option<u64>,
+    count: u64,
     count_exact: bool,
     total_ns: Option<u64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -117,6 +116,7 @@ struct RowOut<'a> {
 
 #[derive(Serialize)]
 struct PartOut {
+    /// The same as `count`, under the name that it has in the JSON of `cargo metaspy`.
     executions: u64,
     methods: Option<u32>,
     covered: u32,
@@ -192,7 +192,7 @@ impl Serialize for Rows<'_> {
                 },
                 label: row.label.as_deref(),
                 kind: row.kind.as_deref(),
-                count: row.part.is_none().then_some(row.measure.count),
+                count: row.measure.count,
                 count_exact: !row.measure.at_least,
                 total_ns: row.total_ns(self.store),
                 total_at_most: row.measure.total_at_most,

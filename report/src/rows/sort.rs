@@ -41,7 +41,7 @@ impl FromStr for Sort {
 
     fn from_str(word: &str) -> Result<Sort, Infallible> {
         Ok(match word {
-            "count" | "executions" => Sort::Count,
+            "count" | "calls" | "executions" => Sort::Count,
             "total" => Sort::Total,
             "self" => Sort::SelfTime,
             "max" => Sort::Max,

@@ -254,7 +254,6 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
         By::SenderSubject => "subject of the cause",
         by => by.name(),
     };
-    let count = if has_parts { "executions" } else { "count" };
     let is_all = numbers == Numbers::All;
     let share = |name: &str, of: fn(&Shares, &Measure) -> Option<f64>| {
         let cell = |row: &Row| of(&report.shares, &row.measure).map_or("–".into(), |share| format!("{share:.1}"));
@@ -270,9 +269,9 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
     columns.extend([Column::words(title, cells(&name)), Column::words("kind", cells(&kind)).at_most(14)]);
     if is_all {
         let cell = |row: &Row| format!("{}{}", row.measure.sign(), grouped(row.measure.count));
-        columns.push(Column::numbers(count, cells(&cell)).at_least(13));
+        columns.push(Column::numbers("calls", cells(&cell)).at_least(13));
     }
-    columns.push(share(count, Shares::calls));
+    columns.push(share("calls", Shares::calls));
     if has_parts {
         let part = |of: &dyn Fn(&Part) -> String| cells(&|row| row.part.as_ref().map_or(String::new(), of));
         columns.push(Column::numbers("ran", part(&ran)).at_least(9));

@@ -67,7 +67,7 @@ fn after_the_last_profiler_come_the_columns_of_the_screen() {
     let mut user = user((80, 24));
     let before = user.press("3").screen();
     let profiles: Vec<String> = (0..3).map(|_| user.press("p").crawler.view.filter_and_sort()).collect();
-    assert_eq!(profiles, ["profile: pages   sort: count ▼", "profile: days   sort: count ▼", "sort: count ▼"]);
+    assert_eq!(profiles, ["profile: pages   sort: calls ▼", "profile: days   sort: calls ▼", "sort: calls ▼"]);
     assert_eq!(user.screen(), before);
 }
 
@@ -101,7 +101,7 @@ fn rows_are_sorted_by_a_column_of_a_profiler() {
     assert!(!first(&user).contains("Shelf::lend"), "{}", user.screen());
     // The columns of the screen do not have this one.
     user.press("p p");
-    assert!(user.screen().contains("sort: count ▼"), "{}", user.screen());
+    assert!(user.screen().contains("sort: calls ▼"), "{}", user.screen());
 }
 
 #[test]

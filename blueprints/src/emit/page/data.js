@@ -43,7 +43,7 @@ function describe(at) {
   if (!methods.length) return 'the whole program';
   const m = methods[0], d = D.methods[m], tip = more(at).tip?.split('\n') ?? [];
   if (!P.of_methods) return [path(m), ...tip].join('\n');
-  const out = [path(m), ...tip, d[RUNS] === 0 ? 'never ran' : most(m, 'calls') + plural(d[RUNS], 'execution') + (d[RECEIVERS] === 'n/a' ? '' : `, receivers: ${d[RECEIVERS]}`)];
+  const out = [path(m), ...tip, d[RUNS] === 0 ? 'never ran' : most(m, 'calls') + plural(d[RUNS], 'call') + (d[RECEIVERS] === 'n/a' ? '' : `, receivers: ${d[RECEIVERS]}`)];
   if (d[TOTAL] != null && d[RUNS]) out.push(`total ${most(m, 'total')}${time(d[TOTAL])}, own ${most(m, 'own')}${time(d[OWN])}`
     + (most(m, 'calls') || most(m, 'total') ? '' : `, ${time(Math.round(d[TOTAL] / d[RUNS]))} a call`));
   if (d[HOOKS]) out.push(`recorded total ${time(d[TOTAL] + d[HOOKS])}, ${time(d[HOOKS])} of it hooks`);

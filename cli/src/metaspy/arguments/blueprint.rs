@@ -60,7 +60,7 @@ pub struct Blueprint {
 pub enum ChangeOf {
     /// Total time, beyond the noise of several runs
     Time,
-    /// Executions, which are exact
+    /// Calls, which are exact
     Calls,
     /// Objects that methods themselves allocate on the heap (record with the profiler `allocations`)
     Allocations,

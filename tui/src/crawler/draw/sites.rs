@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ┌ 14 sites ──────────────────────────────────────────────────────────────┐
-//! │ site                   count                         Δ 1.0 s     total │
+//! │ site                   calls                         Δ 1.0 s     total │
 //! │ layout::Scene::measure 48,211 ████████████████████▌     +512   3,100.0 │
 //! │ layout::Scene::paint        0 never called                             │
 //! │ layout::Scene::NONE         0 skipped: const fn                        │

@@ -1,7 +1,7 @@
 //! The one table: titles over columns, and rows. The row under the cursor is highlighted.
 //!
 //! ```text
-//! │ subject                count                         Δ 1.0 s     total │
+//! │ subject                calls                         Δ 1.0 s     total │
 //! │ #412 <p> "The quick…"  48,211 ████████████████████▌     +512   3,100.0 │
 //! ```
 

@@ -77,20 +77,20 @@ impl Shape<'_> {
     /// The declared values that a row has. A view without one has its count, and its time in wide columns.
     fn show(&self) -> Vec<Show> {
         let known = values(RowsOf::Subject, false);
-        let declared = self.view.columns.iter().filter(|name| known.contains(&name.as_str()));
+        let declared = self.view.columns.iter().map(|name| Show::of(name));
+        let declared = declared.filter(|show| known.contains(&show.name.as_str()));
         // In a narrow column, the later ones give way to the name.
         let from = |at: usize| if at == 0 { 0 } else { 20 + 10 * at as u16 };
-        let shown: Vec<Show> =
-            declared.enumerate().map(|(at, name)| Show { from: from(at), ..Show::of(name) }).collect();
+        let shown: Vec<Show> = declared.enumerate().map(|(at, show)| Show { from: from(at), ..show }).collect();
         match shown.is_empty() {
-            true => vec![Show::of("count"), Show { from: 30, ..Show::of("total") }],
+            true => vec![Show::of("calls"), Show { from: 30, ..Show::of("total") }],
             false => shown,
         }
     }
 
     fn value(&self) -> ValueOf {
         let sorting = self.view.columns.iter().find_map(|name| match name.as_str() {
-            "count" => Some(ValueOf::Count),
+            "calls" | "count" => Some(ValueOf::Count),
             "total" => Some(ValueOf::Total),
             "max" => Some(ValueOf::Max),
             _ => None,

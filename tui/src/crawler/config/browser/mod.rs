@@ -9,7 +9,7 @@
 //! rows = "site"                # site, subject, root, sender, asker, relation or event
 //! query = "took:>1ms"          # a filter; by default the selections before
 //! value = "total"              # count, total or max; the rows are sorted by it
-//! show = ["count", "total"]    # by default the value
+//! show = ["calls", "total"]    # by default the value
 //!
 //! [[column]]                   # a column with tabs
 //!
@@ -120,6 +120,7 @@ pub enum RowsOf {
 pub enum ValueOf {
     /// Calls.
     #[default]
+    #[serde(rename = "calls", alias = "count")]
     Count,
     /// Their time in all.
     Total,
@@ -131,6 +132,8 @@ pub enum ValueOf {
 impl Show {
     /// A value without a title of its own, in every width.
     pub fn of(name: &str) -> Show {
+        // Conditions count calls, too, so their word is accepted.
+        let name = if name == "count" { "calls" } else { name };
         Show { name: name.to_owned(), title: None, from: 0 }
     }
 }
@@ -138,10 +141,10 @@ impl Show {
 /// The values of a row.
 pub fn values(rows: RowsOf, is_screen: bool) -> &'static [&'static str] {
     match (rows, is_screen) {
-        (RowsOf::Site, true) => &["count", "bar", "trend", "lost", "observed", "change", "total", "self", "max"],
-        (RowsOf::Subject, true) => &["count", "bar", "trend", "lost", "change", "total", "self", "max"],
+        (RowsOf::Site, true) => &["calls", "bar", "trend", "lost", "observed", "change", "total", "self", "max"],
+        (RowsOf::Subject, true) => &["calls", "bar", "trend", "lost", "change", "total", "self", "max"],
         (RowsOf::Site | RowsOf::Subject | RowsOf::Root | RowsOf::Sender | RowsOf::Asker | RowsOf::Relation, _) => {
-            &["count", "bar", "lost", "total", "self", "max"]
+            &["calls", "bar", "lost", "total", "self", "max"]
         }
         (RowsOf::Event, _) => &["took"],
         (RowsOf::Production, _) => &["entered", "matched", "failed", "bar"],
@@ -163,7 +166,7 @@ impl Laid {
 impl ValueOf {
     fn word(self) -> &'static str {
         match self {
-            ValueOf::Count => "count",
+            ValueOf::Count => "calls",
             ValueOf::Total => "total",
             ValueOf::Max => "max",
         }

@@ -37,7 +37,7 @@ struct WrittenColumn {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a value is a name, or `{ show = \"count\", title = \"calls\", from = 60 }`")]
+#[serde(untagged, expecting = "a value is a name, or `{ show = \"total\", title = \"time\", from = 60 }`")]
 enum WrittenShow {
     Name(String),
     Placed(Placed),
@@ -150,7 +150,7 @@ impl Source<'_> {
         let at = show.span().start;
         let show = match show.into_inner() {
             WrittenShow::Name(name) => Show::of(&name),
-            WrittenShow::Placed(Placed { show, title, from }) => Show { name: show, title, from },
+            WrittenShow::Placed(Placed { show, title, from }) => Show { title, from, ..Show::of(&show) },
         };
         let known = values(rows, screen.is_some());
         if !known.contains(&show.name.as_str()) {
@@ -187,7 +187,7 @@ mod tests {
         assert!(error(&format!("{column}query = 'took:x'")).starts_with("b.toml:4:9: `x` is no length of time"));
         assert!(error("title='x'\ncolumn=[]").starts_with("b.toml:1:1: a browser has 1 to 6 columns"));
         let show = |show: &str| error(&format!("{column}show = [{show}]"));
-        assert!(show("'count', 'took'").starts_with("b.toml:4:18: `site` has no value `took`: choose one of count,"));
+        assert!(show("'count', 'took'").starts_with("b.toml:4:18: `site` has no value `took`: choose one of calls,"));
         assert!(
             show("{ show = 'count', form = 3 }").starts_with("b.toml:4:8: a value is a name, or"),
             "{}",

@@ -109,7 +109,7 @@ impl TableList for ColumnView {
             let title = show.title.clone().unwrap_or_else(|| show.name.clone());
             let (kind, cells) = match show.name.as_str() {
                 "bar" => (Kind::Bar, Width::Part { of: (2, 5), min: 8 }),
-                "count" | "lost" => (Kind::Number, Width::Cells(self.cells_of(at, &title))),
+                "calls" | "lost" => (Kind::Number, Width::Cells(self.cells_of(at, &title))),
                 _ => (Kind::Time, Width::Cells(10)),
             };
             let cell = move |_: &Store, list: &Self, item: usize| {

@@ -43,7 +43,7 @@ impl TableList for TallyView {
         };
         let mut columns = vec![
             name,
-            Column::new("count", Kind::Number, Width::Cells(13), count),
+            Column::new("calls", Kind::Number, Width::Cells(13), count),
             Column::new("bar", Kind::Bar, Width::Part { of: (2, 5), min: 8 }, bar).titled(""),
         ];
         if let Some(profile) = self.profiles.columns(|store, list: &Self, item| {

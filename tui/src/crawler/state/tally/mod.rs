@@ -167,7 +167,7 @@ impl TallyView {
             has_events: true,
             observed: Arc::default(),
             trends: Trends::default(),
-            sort: Sort::by("count"),
+            sort: Sort::by("calls"),
             cursor: Cursor::default(),
             read_ns: 0,
             since_ns: None,
@@ -362,7 +362,7 @@ impl Rows for TallyView {
     fn show_next_profile(&mut self, store: &Store) {
         self.profiles.show_next();
         if self.columns(store).iter().all(|column| column.name != self.sort.column) {
-            self.sort = Sort::by("count");
+            self.sort = Sort::by("calls");
             self.rows = self.clone().sorted(store).rows;
         }
     }
