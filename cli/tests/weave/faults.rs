@@ -224,3 +224,44 @@ fn a_function_that_runs_before_main_is_counted() {
     let package = Package::new("early", &[("Cargo.toml", &manifest("early", "2024", "")), ("src/main.rs", main)]);
     assert_eq!(package.metaspy(&["run"]).calls("early::begins"), Some(1));
 }
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_program_that_forbids_itself_system_calls_keeps_its_counts() {
+    // Allowed are what Rust's own end of a program needs: read, write, mmap, munmap, brk, rt_sigreturn, madvise, exit,
+    // sigaltstack, futex and exit_group. A filter is a list of instructions: load the number, compare, return.
+    let main = r#"
+        #[repr(C)]
+        struct Step { code: u16, yes: u8, no: u8, value: u32 }
+        #[repr(C)]
+        struct Filter { steps: u16, first: *const Step }
+        unsafe extern "C" { fn prctl(option: i32, a: u64, b: u64, c: u64, d: u64) -> i32; }
+        fn forbid(otherwise: u32) {
+            let mut steps = vec![Step { code: 0x20, yes: 0, no: 0, value: 0 }];
+            for number in [0, 1, 9, 11, 12, 15, 28, 60, 131, 202, 231] {
+                steps.push(Step { code: 0x15, yes: 0, no: 1, value: number });
+                steps.push(Step { code: 0x06, yes: 0, no: 0, value: 0x7fff_0000 });
+            }
+            steps.push(Step { code: 0x06, yes: 0, no: 0, value: otherwise });
+            let filter = Filter { steps: steps.len() as u16, first: steps.as_ptr() };
+            unsafe {
+                assert_eq!(prctl(38, 1, 0, 0, 0), 0, "no new privileges");
+                assert_eq!(prctl(22, 2, &raw const filter as u64, 0, 0), 0, "the filter is set");
+            }
+        }
+        fn work() {}
+        fn main() {
+            let kills = std::env::args().nth(1).as_deref() == Some("kills");
+            work();
+            forbid(if kills { 0x8000_0000 } else { 0x0005_0001 });
+            (0..500).for_each(|_| work());
+        }
+    "#;
+    let package = Package::new("strict", &[("Cargo.toml", &manifest("strict", "2024", "")), ("src/main.rs", main)]);
+    assert_eq!(package.cargo(&["run", "--offline", "--", "kills"]).code, 0, "it needs no other call itself");
+    // Where forbidden calls fail, the program ends as it does alone.
+    let fails = package.metaspy(&["run"]);
+    assert_eq!(fails.calls("strict::work"), Some(501), "{}", fails.stdout);
+    let killed = package.try_metaspy(&["run", "--", "kills"]);
+    assert_eq!(killed.calls("strict::work"), Some(501), "{}", killed.stderr);
+}
