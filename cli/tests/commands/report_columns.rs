@@ -79,6 +79,11 @@ fn shares_of_calls_and_of_self_time_add_up() {
         assert!((row["total_percent"].as_f64().unwrap() - share).abs() < 0.01, "{row}");
         assert_eq!(row["self_ns"], row["window_self_ns"]);
     }
+    // What a layout leads to does not pass, so its total is no part of the time of what passes.
+    let (_, report) = json(&["report", text(&path), "--filter", "site:layout"]);
+    let layout = &report["rows"][0];
+    assert!(layout["total_ns"].as_u64() > layout["self_ns"].as_u64(), "{layout}");
+    assert_eq!((&layout["total_percent"], &layout["self_percent"]), (&Value::Null, &100.0.into()));
 }
 
 #[test]

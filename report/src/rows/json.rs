@@ -174,6 +174,7 @@ impl<'a> ConditionOut<'a> {
 struct Rows<'a> {
     store: &'a Store,
     shares: &'a Shares,
+    is_filtered: bool,
     cpu: Option<CpuTotals>,
     rows: &'a [Row],
 }
@@ -202,7 +203,7 @@ impl Serialize for Rows<'_> {
                 max_ns: row.max_ns(self.store),
                 count_percent: share(Shares::calls),
                 // The methods of a part call each other, so it has no total.
-                total_percent: share(Shares::total).filter(|_| row.part.is_none()),
+                total_percent: share(Shares::total).filter(|_| row.part.is_none() && !self.is_filtered),
                 self_percent: share(Shares::self_time),
                 timed: row.measure.timed,
                 partial: row.measure.is_partly_timed(),
@@ -278,7 +279,13 @@ pub fn write(
         shared: (report.by == By::Cause).then_some(report.shared),
         row_count: report.rows.len(),
         cpu_samples: report.cpu.map(|cpu| cpu.all.samples),
-        rows: Rows { store, shares: &report.shares, cpu: report.cpu, rows: &report.rows[..top.min(report.rows.len())] },
+        rows: Rows {
+            store,
+            shares: &report.shares,
+            is_filtered: report.is_filtered,
+            cpu: report.cpu,
+            rows: &report.rows[..top.min(report.rows.len())],
+        },
         conditions: verdicts.iter().map(ConditionOut::of).collect(),
         expectations,
         losses: (totals.lost > 0).then_some(&report.losses),

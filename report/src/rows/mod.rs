@@ -103,6 +103,8 @@ pub struct Report {
     pub has_others: bool,
     /// The shares of the rows, in percent.
     pub shares: Shares,
+    /// True if a filter was applied. What a call led to may not pass it, so a total is no part of the time of all rows.
+    pub is_filtered: bool,
     /// What is damaged or missing, as sentences.
     pub damage: Vec<String>,
     /// The rows, the most frequent first.
@@ -221,7 +223,8 @@ impl Report {
         distinguish(store, &mut rows);
         let shares = tally.shares();
         let (has_others, shared) = (tally.rows.iter().any(store::TallyRow::is_others), tally.shared);
-        Report { shared, has_others, ..Report::of_rows(store, by, rows, tally.exact, shares, never) }
+        let is_filtered = !filter.is_all();
+        Report { shared, has_others, is_filtered, ..Report::of_rows(store, by, rows, tally.exact, shares, never) }
     }
 
     fn of_parts(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
@@ -234,7 +237,7 @@ impl Report {
             rows.retain(|row| row.measure.count > 0);
         }
         let never = before - rows.len();
-        Report::of_rows(store, by, rows, exact, shares, never)
+        Report { is_filtered: !filter.is_all(), ..Report::of_rows(store, by, rows, exact, shares, never) }
     }
 
     fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, shares: Shares, never: usize) -> Report {
@@ -245,6 +248,7 @@ impl Report {
             by,
             exact,
             has_others: false,
+            is_filtered: false,
             shares,
             damage,
             totals,

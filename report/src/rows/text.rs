@@ -286,6 +286,7 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
         if is_all {
             columns.push(Column::numbers(title, cells(&cell)).at_least(10));
         }
+        let share_of = share_of.filter(|_| title != "total" || !report.is_filtered);
         columns.extend(share_of.map(|of| share(title, of)));
     }
     if let Some(cpu) = report.cpu {
