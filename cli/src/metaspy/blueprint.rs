@@ -37,7 +37,10 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     let names: Vec<String> = options.sources.iter().map(|source| title(source)).collect();
     let drawn = drawing(options, names.join(" "));
     let (store, filter) = open_recording(&options.sources, options.filter.as_deref())?;
-    let picture_error = |error: PictureError| say(error.to_string());
+    let picture_error = |error: PictureError| match (&error, &options.filter) {
+        (PictureError::NothingRan, Some(filter)) => say(format!("no method has calls that pass `{filter}`")),
+        _ => say(error.to_string()),
+    };
     if options.kind == Kind::Grammar {
         let mut grammar = Grammar::read(&store, &filter);
         set_root(options, &mut grammar.graph)?;
