@@ -104,7 +104,7 @@ impl<'r> Spans<'r> {
             dropped_attributes_count: 0,
             events: Default::default(),
             links,
-            status: status(event.outcome),
+            status: status(event.outcome, store.outcome_word(event)),
             instrumentation_scope: self.scope.clone(),
         }
     }
@@ -113,7 +113,7 @@ impl<'r> Spans<'r> {
         let store = &self.recording.store;
         let mut attributes = vec![
             KeyValue::new("metaspy.event", event.id.raw() as i64),
-            KeyValue::new("metaspy.outcome", event.outcome.name()),
+            KeyValue::new("metaspy.outcome", store.outcome_word(event)),
             KeyValue::new("thread.id", i64::from(event.lane.0)),
         ];
         if let Some(site) = store.site(event.site) {
@@ -158,9 +158,9 @@ impl<'r> Spans<'r> {
     }
 }
 
-fn status(outcome: Outcome) -> Status {
+fn status(outcome: Outcome, word: &'static str) -> Status {
     match outcome {
-        Outcome::Failed | Outcome::Panicked => Status::error(outcome.name()),
+        Outcome::Failed | Outcome::Panicked => Status::error(word),
         Outcome::Succeeded => Status::Ok,
         _ => Status::Unset,
     }

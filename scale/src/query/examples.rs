@@ -55,7 +55,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         question: "which calls failed, and what had called them",
         sql: "SELECT site, cause_site, outcome, count(*) AS calls FROM events\n\
-              WHERE outcome IN ('failed', 'panicked', 'cancelled') GROUP BY site, cause_site, outcome ORDER BY calls DESC",
+              WHERE outcome IN ('none', 'err', 'failed', 'panicked', 'cancelled') GROUP BY site, cause_site, outcome ORDER BY calls DESC",
     },
     Example {
         question: "how slow is the slowest hundredth",

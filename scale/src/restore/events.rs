@@ -18,7 +18,7 @@ use metaspy_reader::{EventId, Store};
 
 use crate::recordings::Recording;
 use crate::tables::columns::KindNames;
-use crate::tables::events::OUTCOMES;
+use crate::tables::events::outcome_words;
 
 /// The columns that slots are made of.
 const COLUMNS: [&str; 9] =
@@ -54,7 +54,7 @@ impl Filler {
         let names = KindNames::of(&recording);
         Ok(Filler {
             kinds: names.iter().map(|(number, name)| (name.to_owned(), KindId(number))).collect(),
-            outcomes: OUTCOMES.iter().map(|outcome| (outcome.name(), *outcome)).collect(),
+            outcomes: outcome_words().collect(),
             rate: recording.store.span_ns(1 << 40).max(1),
             store: recording.store,
             file,

@@ -18,7 +18,9 @@ pub fn tallies(recording: &Recording) -> Result<RecordBatch> {
     let who = subjects(recording, "subject", rows.iter().map(named));
     let others = flags("others", rows.iter().map(|row| Some(row.is_others())));
     let whole = site_totals(recording, &rows);
-    let measures = measures(recording, &rows).into_iter().chain([whole]);
+    let failure = |row: &TallyRow| recording.store.site(row.site?).map(|site| site.failure());
+    let failed_as = texts("failed_as", rows.iter().map(failure));
+    let measures = measures(recording, &rows).into_iter().chain([whole, failed_as]);
     batch(recording, [id, site].into_iter().chain(who).chain([others]).chain(measures))
 }
 

@@ -16,7 +16,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 use metaspy_reader::Conditions;
 
-use super::decode::{Decoder, OUTCOMES};
+use super::decode::{Decoder, outcome_words};
 
 /// The conditions that some filters put on the events of a recording; `None` if no event can pass.
 pub fn pushed_down(
@@ -49,9 +49,9 @@ pub fn pushed_down(
             let last = decoder.kinds.len();
             keep(&mut conditions.kinds, passing(vec![("subject_kind", column)])?, decoder.every_kind(), last);
         } else if only(&["outcome"]) {
-            let names = decoder.outcomes.every_name().slice(0, OUTCOMES.len());
+            let names = decoder.outcomes.every_name().slice(0, outcome_words().count());
             if let Some(rows) = passing(vec![("outcome", names)])? {
-                let passing = OUTCOMES.iter().zip(rows).filter(|(_, passes)| *passes).map(|(outcome, _)| *outcome);
+                let passing = outcome_words().zip(rows).filter(|(_, passes)| *passes).map(|((_, outcome), _)| outcome);
                 let before = conditions.outcomes.take();
                 conditions.outcomes =
                     Some(passing.filter(|it| before.as_ref().is_none_or(|before| before.contains(it))).collect());

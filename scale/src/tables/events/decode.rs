@@ -1,5 +1,6 @@
 //! Events become columns. Texts are gathered from tables that are made once for each recording.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
@@ -9,6 +10,7 @@ use datafusion::arrow::compute::take;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::error::Result;
+use metaspy_core::format::facts::Returns;
 use metaspy_probe::{KindId, SiteId};
 use metaspy_reader::{Event, LaneId, Outcome, Store};
 
@@ -28,6 +30,12 @@ pub const OUTCOMES: [Outcome; 8] = [
     Outcome::Moved,
 ];
 
+/// The words of the outcomes, by their numbers in the table of names. A failed call has the word of its site.
+pub fn outcome_words() -> impl Iterator<Item = (&'static str, Outcome)> {
+    let failures = [Returns::Option, Returns::Result].map(|returns| (returns.failure(), Outcome::Failed));
+    OUTCOMES.iter().map(|outcome| (outcome.name(), *outcome)).chain(failures)
+}
+
 /// What turns the events of a recording into columns.
 #[derive(Debug)]
 pub struct Decoder {
@@ -38,6 +46,8 @@ pub struct Decoder {
     pub(super) kinds: NameTable,
     pub(super) lanes: NameTable,
     pub(super) outcomes: NameTable,
+    /// The places of the words for failed calls, by site.
+    failures: HashMap<SiteId, usize>,
 }
 
 /// Names by number. A number without a name has the last entry.
@@ -118,7 +128,8 @@ impl Decoder {
             sites: NameTable::new(store.sites().iter().map(|it| (it.id.0 as usize, it.path.clone())), "site ?"),
             kinds: NameTable::new(kinds.iter().map(|(id, name)| (id.into(), name.to_owned())), "?"),
             lanes: NameTable::new(store.lanes().into_iter().map(|it| (it.id.0 as usize, it.name)), ""),
-            outcomes: NameTable::new(OUTCOMES.iter().map(|it| (*it as usize, it.name().to_owned())), "?"),
+            outcomes: NameTable::new(outcome_words().zip(0..).map(|((word, _), at)| (at, word.to_owned())), "?"),
+            failures: store.sites().iter().map(|site| (site.id, failure_at(site.failure()))).collect(),
             store,
         }
     }
@@ -149,7 +160,7 @@ impl Decoder {
                 return self.sites.some_rows(all().map(|event| Some(store.site_of_reason(event.cause?)?.0 as usize)));
             }
             Column::Thread => return self.lanes.rows(all().map(|event| event.lane.0 as usize)),
-            Column::Outcome => return self.outcomes.rows(all().map(|event| event.outcome as usize)),
+            Column::Outcome => return self.outcomes.rows(all().map(|event| self.outcome_at(event))),
             Column::Event => integers(all().map(|event| event.id.raw() as i64)),
             Column::TimeNs => integers(all().map(|event| store.time_ns(event.start) as i64)),
             Column::TookNs => {
@@ -162,6 +173,13 @@ impl Decoder {
             Column::Timed => Arc::new(BooleanArray::from_iter(all().map(|event| Some(event.timed)))),
             Column::Epoch => return numbers(all().map(|event| event.epoch)),
         })
+    }
+
+    /// The place of the word for the outcome of an event.
+    fn outcome_at(&self, event: &Event) -> usize {
+        let failure = || self.failures.get(&event.site).copied();
+        let of_site = if event.outcome == Outcome::Failed { failure() } else { None };
+        of_site.unwrap_or(event.outcome as usize)
     }
 
     /// All sites that an event can have.
@@ -178,6 +196,12 @@ impl Decoder {
     pub(super) fn every_lane(&self) -> impl Iterator<Item = LaneId> {
         (0..self.lanes.names.len() as u32).map(LaneId)
     }
+}
+
+/// The place of a word for failed calls.
+fn failure_at(word: &str) -> usize {
+    let place = outcome_words().position(|(of_outcome, _)| of_outcome == word);
+    place.unwrap_or(Outcome::Failed as usize)
 }
 
 fn integers(values: impl Iterator<Item = i64>) -> ArrayRef {

@@ -14,7 +14,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 
 use crate::recordings::Recording;
-pub use decode::{Cells, Decoder, NameTable, OUTCOMES};
+pub use decode::{Cells, Decoder, NameTable, outcome_words};
 use plan::EventsExec;
 
 /// A column of the table.
