@@ -41,7 +41,8 @@ async fn run_on_cluster(sql: &str, source: &Source, cluster: &url::Url) -> Resul
     if !source.recordings().is_empty() {
         bail!("a cluster reads sealed sets: metaspy seal RECORDING --to DIR");
     }
-    Ok(session::run_on(session::on_cluster(cluster).await?, sql, source).await?)
+    let source = source.clone().for_other_processes();
+    Ok(session::run_on(session::on_cluster(cluster).await?, sql, &source).await?)
 }
 
 #[cfg(not(feature = "cluster"))]

@@ -1,6 +1,6 @@
 //! [`Source`]: what a query reads: recordings in place, and sealed sets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use datafusion::execution::context::SessionContext;
 
 use crate::functions::{self, Events};
 use crate::recordings::Recording;
+use crate::seal::Manifest;
 use crate::tables::{self, sealed::SealedSet};
 
 /// What a query reads.
@@ -19,6 +20,16 @@ use crate::tables::{self, sealed::SealedSet};
 pub struct Source {
     recordings: Arc<[Recording]>,
     sets: Vec<SealedSet>,
+    engine: Engine,
+}
+
+/// What reads sealed files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Engine {
+    /// The engine in this process, from a store that checks what it returns.
+    InProcess,
+    /// Engines in other processes, after a check of the whole files.
+    Elsewhere,
 }
 
 impl Source {
@@ -31,22 +42,33 @@ impl Source {
                 None => in_place.push(source.clone()),
             }
         }
-        let source = Source { recordings: Recording::open_all(&in_place)?, sets };
+        SealedSet::share_stores(&mut sets);
+        let source = Source { recordings: Recording::open_all(&in_place)?, sets, engine: Engine::InProcess };
         source.check_apart()?;
         Ok(source)
     }
 
-    /// Refuses a recording that is in a sealed set and in another source.
+    /// The source for an engine in other processes, which read sealed files themselves.
+    pub fn for_other_processes(self) -> Self {
+        Source { engine: Engine::Elsewhere, ..self }
+    }
+
+    /// Refuses a recording that is in a sealed set and in another source. One that is read in place has no host.
     fn check_apart(&self) -> Result<()> {
-        let in_place = self.recordings.iter().map(|it| (&it.run, &it.host, &it.process));
-        let sealed = self.sets.iter().flat_map(SealedSet::partitions).map(|it| (&it.run, &it.host, &it.process));
-        let mut seen = BTreeSet::new();
-        match in_place.chain(sealed).find(|recording| !seen.insert(*recording)) {
-            Some((run, host, process)) => {
-                bail!("process {process} of {host}, run {run}, is in two of the sources: give each recording once")
+        let mut seen = BTreeMap::new();
+        for set in &self.sets {
+            for Manifest { run, host, process, .. } in set.partitions() {
+                if !seen.entry((run, process)).or_insert_with(BTreeSet::new).insert(host) {
+                    bail!("process {process} of {host}, run {run}, is in two of the sources: give each recording once");
+                }
             }
-            None => Ok(()),
         }
+        for Recording { run, process, path, .. } in self.recordings.iter() {
+            if seen.contains_key(&(run, process)) {
+                bail!("{} is also in a sealed set of the sources: give one of the two", path.display());
+            }
+        }
+        Ok(())
     }
 
     /// The recordings in place.
@@ -74,7 +96,8 @@ impl Source {
             parts.extend(tables::table(&self.recordings, name)?);
         }
         for set in &self.sets {
-            let part = set.table(context, name).await;
+            let checked = if self.engine == Engine::Elsewhere { set.check_table(name) } else { Ok(()) };
+            let part = checked.and(set.table(context, name).await);
             let part = part.map_err(|error| DataFusionError::External(format!("{error:#}").into()))?;
             parts.extend(part);
         }
@@ -103,7 +126,7 @@ impl Source {
 
     /// Sentences about what is wrong.
     pub fn warnings(&self) -> Vec<String> {
-        let sealed = self.sets.iter().flat_map(SealedSet::partitions).flat_map(|partition| &partition.warnings);
+        let sealed = self.sets.iter().flat_map(SealedSet::warnings);
         self.recordings.iter().flat_map(Recording::warnings).chain(sealed.cloned()).collect()
     }
 

@@ -18,12 +18,15 @@ use crate::arguments;
 use crate::panics::caught;
 use crate::query::print;
 use crate::seal::sync;
-use crate::seal::target::{Target, split};
+use crate::seal::target::{Partitions, Target, split};
 use crate::seal::{Manifest, REST};
 use events::Filler;
 
 /// Bytes that are written at once, or left out if they are zeros.
 const PIECE: usize = 1 << 16;
+
+/// The file of the events.
+const EVENTS: &str = "events.parquet";
 
 /// Runs the command: prints the paths of the restored recordings.
 pub async fn run(options: &arguments::Restore) -> Result<bool> {
@@ -46,7 +49,12 @@ async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
         bail!("there is no directory {root}: name a sealed set");
     }
     let target = Target::parse(&root)?;
-    let partitions = target.manifests(&below).await?;
+    let Partitions { complete: partitions, incomplete } = target.partitions(&below).await?;
+    for partition in &incomplete {
+        print_message(&format_args!(
+            "metaspy restore: {partition} has no sealed.json: metaspy seal RECORDING --to {root}"
+        ));
+    }
     if partitions.is_empty() {
         bail!("{set} has no sealed recording: metaspy seal RECORDING --to {root}");
     }
@@ -70,7 +78,8 @@ async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
     if failed == count {
         bail!("{set} could not be restored");
     }
-    Ok(failed == 0)
+    // In a bucket, a partition is incomplete while it is written.
+    Ok(failed == 0 && (target.is_bucket() || incomplete.is_empty()))
 }
 
 async fn restore(target: &Target, partition: &Manifest, path: &Path) -> Result<()> {
@@ -91,11 +100,14 @@ async fn restore(target: &Target, partition: &Manifest, path: &Path) -> Result<(
 }
 
 async fn restore_into(target: &Target, partition: &Manifest, path: &Path) -> Result<()> {
-    let rest = target.store().get(&target.key(partition, REST)).await?.bytes().await?;
+    let rest = target.store().get(&target.key(partition, partition.file_name(REST))).await?.bytes().await?;
+    if let Some(sealed) = partition.files.get(REST) {
+        sealed.check(0, &rest).with_context(|| format!("{} is damaged", sealed.name))?;
+    }
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     file.set_len(partition.rest)?;
     decompress(&rest, file, partition.rest)?;
-    let table = target.store().get(&target.key(partition, "events.parquet")).await?;
+    let table = target.store().get(&target.key(partition, partition.file_name(EVENTS))).await?;
     let table = match table.payload {
         GetResultPayload::File(file, _) => file,
         GetResultPayload::Stream(mut bytes) => {
@@ -106,6 +118,9 @@ async fn restore_into(target: &Target, partition: &Manifest, path: &Path) -> Res
             file
         }
     };
+    if let Some(sealed) = partition.files.get(EVENTS) {
+        sealed.check_file(&table).with_context(|| format!("{} is damaged", sealed.name))?;
+    }
     Filler::open(path)?.fill(&table)
 }
 

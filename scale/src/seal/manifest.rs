@@ -1,13 +1,21 @@
 //! [`Manifest`]: what a partition holds. A partition is complete when its manifest is there.
 
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::sealed_file::SealedFile;
 use crate::recordings::Recording;
 use crate::tables::SCHEMA_VERSION;
 
 /// The name of the manifest in its partition.
 pub const MANIFEST: &str = "sealed.json";
+
+/// The field with the checksum of the others.
+const CHECKSUM: &str = "crc32_of_this";
 
 /// The content of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +37,10 @@ pub struct Manifest {
     pub rest: u64,
     /// The tables.
     pub tables: Vec<String>,
+    /// The files, by the name that they have without the hash of their content. Empty if an older metaspy sealed them:
+    /// then these are their names.
+    #[serde(default)]
+    pub files: BTreeMap<String, SealedFile>,
     /// What was wrong with the recording.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -38,9 +50,9 @@ pub struct Manifest {
     /// How much the recording had. `None` if an older metaspy sealed it.
     #[serde(default)]
     pub had: Option<Amounts>,
-    /// The tables whose file is missing or empty in the set that the manifest was read from.
+    /// What is wrong with the files of the set that the manifest was read from.
     #[serde(skip)]
-    pub missing: Vec<String>,
+    pub faults: Vec<String>,
 }
 
 /// How much a recording has.
@@ -65,11 +77,40 @@ impl Manifest {
             bytes: 0,
             rest: 0,
             tables: Vec::new(),
+            files: BTreeMap::new(),
             warnings: recording.warnings(),
             is_damaged: recording.is_damaged(),
             had: Some(Amounts { calls: totals.emitted, stored: totals.stored }),
-            missing: Vec::new(),
+            faults: Vec::new(),
         }
+    }
+
+    /// Reads the text of a manifest.
+    pub fn from_json(text: &[u8]) -> Result<Self> {
+        let mut fields: BTreeMap<String, Value> = serde_json::from_slice(text)?;
+        if let Some(noted) = fields.remove(CHECKSUM)
+            && noted != checksum(&fields)?
+        {
+            bail!("it differs from its checksum");
+        }
+        Ok(serde_json::from_value(serde_json::to_value(fields)?)?)
+    }
+
+    /// The text of the manifest, with a checksum of its own.
+    pub fn to_json(&self) -> Result<Vec<u8>> {
+        let mut fields: BTreeMap<String, Value> = serde_json::from_value(serde_json::to_value(self)?)?;
+        fields.insert(CHECKSUM.to_owned(), checksum(&fields)?);
+        Ok(serde_json::to_vec_pretty(&fields)?)
+    }
+
+    /// The name of a file in the partition.
+    pub fn file_name<'n>(&'n self, plain_name: &'n str) -> &'n str {
+        self.files.get(plain_name).map_or(plain_name, |file| &file.name)
+    }
+
+    /// The names that the files of the tables have without a hash.
+    pub fn table_files(&self) -> impl Iterator<Item = String> {
+        self.tables.iter().map(|table| format!("{table}.parquet"))
     }
 
     /// Why this partition does not hold all of the recording with the other manifest. Both have one name.
@@ -94,13 +135,17 @@ impl Manifest {
     }
 }
 
+/// The checksum of fields.
+fn checksum(fields: &BTreeMap<String, Value>) -> Result<Value> {
+    Ok(format!("{:08x}", crc32fast::hash(&serde_json::to_vec(fields)?)).into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_with_slashes_stay_one_part_of_the_path() {
-        let manifest = Manifest {
+    fn manifest() -> Manifest {
+        Manifest {
             schema_version: 1,
             run: "20260131T235959.123456789Z".into(),
             host: "rack/7 ../x".into(),
@@ -109,11 +154,30 @@ mod tests {
             bytes: 0,
             rest: 0,
             tables: Vec::new(),
+            files: BTreeMap::new(),
             warnings: Vec::new(),
             is_damaged: false,
             had: None,
-            missing: Vec::new(),
-        };
+            faults: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_changed_digit_is_found() {
+        let text = String::from_utf8(manifest().to_json().expect("it is JSON")).expect("it is text");
+        assert_eq!(Manifest::from_json(text.as_bytes()).expect("it is whole"), manifest());
+        for (found, other) in [("\"events\": 0", "\"events\": 1"), ("app-1", "app-2"), ("false", "true")] {
+            assert!(text.contains(found), "{text}");
+            Manifest::from_json(text.replace(found, other).as_bytes()).expect_err("it has changed");
+        }
+        // Those of an older metaspy have no checksum.
+        let older = serde_json::to_vec(&manifest()).expect("it is JSON");
+        assert_eq!(Manifest::from_json(&older).expect("it is whole"), manifest());
+    }
+
+    #[test]
+    fn names_with_slashes_stay_one_part_of_the_path() {
+        let manifest = manifest();
         let path = manifest.partition();
         assert_eq!(path.parts().count(), 3, "{path}");
         assert!(path.as_ref().contains("host=rack%2F7"), "{path}");

@@ -1,9 +1,12 @@
 //! `metaspy seal`: recordings as partitioned Parquet, in a directory or in an object store.
 //!
-//! A sealed recording is a partition `run=…/host=…/process=…`: one Parquet file for each table, what
-//! else the recording has, and `sealed.json`, which is written last. A partition without it is not read. In a directory the whole partition appears at once, by a rename.
+//! A sealed recording is a partition `run=…/host=…/process=…`: one Parquet file for each table, what else the recording
+//! has, and `sealed.json`, which is written last. In a directory the whole partition appears at once, by a rename. In a
+//! bucket two seals can write one partition at the same time, so the names of the files have the hash of their content,
+//! and `sealed.json` names those that belong to it.
 
 mod by_subject;
+pub mod checked_store;
 mod delta;
 mod delta_chunk;
 mod dictionary;
@@ -16,6 +19,7 @@ mod manifest;
 mod pages;
 mod rest;
 mod row_group;
+mod sealed_file;
 pub mod sync;
 pub mod target;
 
@@ -37,6 +41,7 @@ use crate::tables;
 
 pub use manifest::{Amounts, MANIFEST, Manifest};
 pub use rest::REST;
+pub use sealed_file::SealedFile;
 use target::Target;
 
 /// The level of compression.
@@ -104,11 +109,15 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     if let Some(before) = target.manifest(&manifest).await? {
         // Its seal may have been killed before it was durable.
         target.sync(&manifest)?;
+        target.remove_unnamed(&before).await;
         return Ok(sealed_before(&before, &manifest, target));
     }
     let work = target.work_directory(&manifest)?;
+    let mut files = vec![REST.to_owned()];
     for (name, _) in tables::names(std::slice::from_ref(recording)) {
-        let path = work.path().join(format!("{name}.parquet"));
+        let file = format!("{name}.parquet");
+        let path = work.path().join(&file);
+        files.push(file);
         if name == "events" {
             let written = events_file::write(recording, &path)?;
             (manifest.events, manifest.bytes) = (written.events, fs::metadata(&path)?.len());
@@ -119,13 +128,19 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
         }
         manifest.tables.push(name);
     }
-    fs::write(work.path().join(MANIFEST), serde_json::to_vec_pretty(&manifest)?)?;
+    for file in files {
+        let sealed = SealedFile::seal(work.path(), &file)?;
+        manifest.files.insert(file, sealed);
+    }
+    fs::write(work.path().join(MANIFEST), manifest.to_json()?)?;
     let is_new = target.publish(work, &manifest).await?;
     target.sync(&manifest)?;
     if is_new {
+        target.remove_unnamed(&manifest).await;
         return Ok(Sealed::Now(manifest));
     }
     let before = target.manifest(&manifest).await?.context("another seal was faster, and its partition is gone")?;
+    target.remove_unnamed(&before).await;
     Ok(sealed_before(&before, &manifest, target))
 }
 

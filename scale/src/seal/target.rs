@@ -1,6 +1,6 @@
 //! [`Target`]: where sealed recordings are: a directory, or a bucket that speaks S3.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io::Read;
 use std::path::{Path as FilePath, PathBuf};
@@ -15,9 +15,10 @@ use object_store::path::{Path, PathPart};
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig, WriteMultipart};
 use url::Url;
 
+use super::SealedFile;
 use super::manifest::{MANIFEST, Manifest};
-use super::rest::REST;
 use super::sync;
+use crate::tables::SCHEMA_VERSION;
 
 /// Begins the names of directories in which partitions are made.
 const WORK: &str = ".sealing-";
@@ -87,6 +88,11 @@ impl Target {
         &self.store
     }
 
+    /// True if it is no directory.
+    pub fn is_bucket(&self) -> bool {
+        self.directory.is_none()
+    }
+
     /// The address of the store.
     pub fn url(&self) -> &Url {
         &self.url
@@ -95,10 +101,24 @@ impl Target {
     /// The manifest of a partition, if it is complete.
     pub async fn manifest(&self, of: &Manifest) -> Result<Option<Manifest>> {
         match self.store.get(&self.key(of, MANIFEST)).await {
-            Ok(found) => Ok(Some(serde_json::from_slice(&found.bytes().await?)?)),
+            Ok(found) => Ok(Some(self.read(&self.key(of, MANIFEST), &found.bytes().await?)?)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.refused(error)),
         }
+    }
+
+    /// Reads a manifest.
+    fn read(&self, key: &Path, text: &[u8]) -> Result<Manifest> {
+        let manifest = Manifest::from_json(text).with_context(|| {
+            format!("{key} is damaged: remove its directory, and seal the recording again, or copy it from a whole set")
+        })?;
+        if manifest.schema_version > SCHEMA_VERSION {
+            bail!(
+                "{key} has version {} of the tables, and this metaspy reads up to {SCHEMA_VERSION}: install a newer one",
+                manifest.schema_version
+            );
+        }
+        Ok(manifest)
     }
 
     /// What to do about a place that cannot be read.
@@ -111,31 +131,55 @@ impl Target {
         error.context("there are no keys for the bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
     }
 
-    /// The complete partitions below a path in the set, in the order of their keys. `""` is all of them. A set that is in a
-    /// directory beside the runs is none of this one.
-    pub async fn manifests(&self, below: &str) -> Result<Vec<Manifest>> {
+    /// The partitions below a path in the set, in the order of their keys. `""` is all of them. A set that is in a directory
+    /// beside the runs is none of this one.
+    pub async fn partitions(&self, below: &str) -> Result<Partitions> {
         let prefix = Path::from_iter(self.prefix.parts().chain(Path::parse(below)?.parts()));
         let listed = self.store.list(Some(&prefix)).try_collect().await;
         let objects: Vec<_> = listed.map_err(|error| self.refused(error))?;
         let sizes: BTreeMap<Path, u64> = objects.into_iter().map(|object| (object.location, object.size)).collect();
-        let mut manifests = Vec::new();
-        for key in sizes.keys().filter(|key| self.is_manifest(key)) {
-            let bytes = self.store.get(key).await?.bytes().await?;
-            let mut manifest: Manifest = serde_json::from_slice(&bytes).with_context(|| format!("{key} is damaged"))?;
-            let size = |table: &String| sizes.get(&self.key(&manifest, &format!("{table}.parquet")));
-            let is_missing = |table: &&String| size(table).is_none_or(|size| *size == 0);
-            manifest.missing = manifest.tables.iter().filter(is_missing).cloned().collect();
-            manifests.push(manifest);
+        let mut partitions = Partitions::default();
+        let mut seen = BTreeSet::new();
+        for partition in sizes.keys().filter_map(|key| self.partition_of(key)) {
+            if !seen.insert(partition.clone()) {
+                continue;
+            }
+            let key = partition.clone().join(MANIFEST);
+            if !sizes.contains_key(&key) {
+                partitions.incomplete.push(partition);
+                continue;
+            }
+            let bytes = self.store.get(&key).await?.bytes().await?;
+            let mut manifest = self.read(&key, &bytes)?;
+            manifest.faults = self.faults(&manifest, &sizes);
+            partitions.complete.push(manifest);
         }
-        Ok(manifests)
+        Ok(partitions)
     }
 
-    /// True for `run=…/host=…/process=…/sealed.json` directly in the set.
-    fn is_manifest(&self, key: &Path) -> bool {
-        let Some(parts) = key.prefix_match(&self.prefix) else { return false };
-        let parts: Vec<_> = parts.collect();
+    /// What is wrong with the files of a partition, as far as their lengths show it.
+    fn faults(&self, manifest: &Manifest, sizes: &BTreeMap<Path, u64>) -> Vec<String> {
+        let mut faults = Vec::new();
+        for plain_name in manifest.table_files().chain(manifest.files.keys().cloned()).collect::<BTreeSet<_>>() {
+            let key = self.key(manifest, manifest.file_name(&plain_name));
+            let sealed = manifest.files.get(&plain_name).map(|file| file.bytes);
+            match (sizes.get(&key), sealed) {
+                (None | Some(0), _) => faults.push(format!("{key} is missing or empty")),
+                (Some(found), Some(sealed)) if *found != sealed => {
+                    faults.push(format!("{key} is damaged: it has {found} bytes, and had {sealed} when it was sealed"));
+                }
+                _ => {}
+            }
+        }
+        faults
+    }
+
+    /// The partition of a file: `run=…/host=…/process=…` directly in the set.
+    fn partition_of(&self, key: &Path) -> Option<Path> {
+        let parts: Vec<_> = key.prefix_match(&self.prefix)?.collect();
         let is_named = |(part, name): (&PathPart<'_>, &str)| part.as_ref().starts_with(name);
-        parts.len() == 4 && parts.iter().zip(["run=", "host=", "process=", MANIFEST]).all(is_named)
+        let is_file = parts.len() == 4 && parts.iter().zip(["run=", "host=", "process="]).all(is_named);
+        is_file.then(|| Path::from_iter(self.prefix.parts().chain(parts.into_iter().take(3))))
     }
 
     /// The key of a file of a partition.
@@ -207,10 +251,9 @@ impl Target {
     }
 
     async fn upload(&self, work: &WorkDirectory, manifest: &Manifest) -> Result<bool> {
-        let tables = manifest.tables.iter().map(|table| format!("{table}.parquet"));
-        for file in tables.chain([REST.to_owned()]) {
-            let cannot = || format!("cannot write {file} to {}", self.url);
-            self.upload_file(&work.path().join(&file), &self.key(manifest, &file)).await.with_context(cannot)?;
+        for SealedFile { name, .. } in manifest.files.values() {
+            let cannot = || format!("cannot write {name} to {}", self.url);
+            self.upload_file(&work.path().join(name), &self.key(manifest, name)).await.with_context(cannot)?;
         }
         let manifest_bytes = fs::read(work.path().join(MANIFEST))?;
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
@@ -218,6 +261,23 @@ impl Target {
             Ok(_) => Ok(true),
             Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
             Err(error) => Err(error).with_context(|| format!("cannot write to {}", self.url)),
+        }
+    }
+
+    /// Removes the files in the visible partition of a bucket that do not belong to it, as an interrupted seal leaves them,
+    /// or one that was slower. Engines that read all files of a name would read them. It may fail: `sealed.json` names none.
+    pub async fn remove_unnamed(&self, visible: &Manifest) {
+        if self.directory.is_some() || visible.files.is_empty() {
+            return;
+        }
+        let names = visible.files.values().map(|file| file.name.as_str()).chain([MANIFEST]);
+        let named: BTreeSet<Path> = names.map(|name| self.key(visible, name)).collect();
+        let place = Path::from_iter(self.prefix.parts().chain(visible.partition().parts()));
+        let Ok(found) = self.store.list(Some(&place)).try_collect::<Vec<_>>().await else { return };
+        for object in found.iter().filter(|object| !named.contains(&object.location)) {
+            if self.store.delete(&object.location).await.is_err() {
+                return;
+            }
         }
     }
 
@@ -240,6 +300,15 @@ impl Target {
     }
 }
 
+/// The partitions of a set.
+#[derive(Default)]
+pub struct Partitions {
+    /// Those with a manifest.
+    pub complete: Vec<Manifest>,
+    /// The places of the others: their seal has not ended, or a file is lost.
+    pub incomplete: Vec<Path>,
+}
+
 /// The set, and the partitions in it, if the path goes on into them: `sealed/run=…/host=…`.
 pub fn split(set: &str) -> (String, String) {
     match set.find("run=").filter(|at| *at == 0 || set[..*at].ends_with('/')) {
@@ -259,12 +328,25 @@ fn publish_by_rename(directory: &FilePath, work: &WorkDirectory, manifest: &Mani
     let parent = place.parent().expect("a partition has three parts");
     fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
     sync::files(work.path())?;
+    let cannot = || format!("cannot write {}", place.display());
     match fs::rename(work.path(), &place) {
-        Ok(()) => Ok(true),
+        Ok(()) => return Ok(true),
         // A directory that is not empty is not replaced: another seal was faster.
-        Err(_) if place.join(MANIFEST).exists() => Ok(false),
-        Err(error) => Err(error).with_context(|| format!("cannot write {}", place.display())),
+        Err(_) if place.join(MANIFEST).exists() => return Ok(false),
+        Err(error) if !place.is_dir() => return Err(error).with_context(cannot),
+        Err(_) => {}
     }
+    // A part of a copy. It goes aside, unless another seal has replaced it meanwhile.
+    let aside = work.path().join("incomplete");
+    fs::create_dir(&aside)?;
+    fs::rename(&place, &aside).with_context(cannot)?;
+    if aside.join(MANIFEST).exists() {
+        fs::rename(&aside, &place).with_context(cannot)?;
+        return Ok(false);
+    }
+    fs::remove_dir_all(&aside).with_context(cannot)?;
+    fs::rename(work.path(), &place).with_context(cannot)?;
+    Ok(true)
 }
 
 fn lock_file(directory: &FilePath) -> PathBuf {
@@ -273,7 +355,44 @@ fn lock_file(directory: &FilePath) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use object_store::memory::InMemory;
+
     use super::*;
+
+    /// Seals a content that no seal before has published when this one begins.
+    async fn seal(target: &Target, content: &str) -> (bool, Manifest) {
+        let fields =
+            r#"{"schema_version":2,"run":"a","host":"b","process":"c","events":0,"bytes":0,"tables":["events"]}"#;
+        let mut manifest = Manifest::from_json(fields.as_bytes()).expect("it is a manifest");
+        let work = target.work_directory(&manifest).expect("there is room");
+        fs::write(work.path().join("events.parquet"), content).expect("there is room");
+        let file = SealedFile::seal(work.path(), "events.parquet").expect("it is there");
+        manifest.files.insert("events.parquet".to_owned(), file);
+        let text = manifest.to_json().expect("it is JSON");
+        fs::write(work.path().join(MANIFEST), text).expect("there is room");
+        let is_new = target.publish(work, &manifest).await.expect("the store takes it");
+        let visible = target.manifest(&manifest).await.expect("it can be read").expect("it is published");
+        target.remove_unnamed(&visible).await;
+        (is_new, visible)
+    }
+
+    #[tokio::test]
+    async fn a_slower_seal_into_a_bucket_leaves_the_data_of_the_faster_one() {
+        let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+        let url = Url::parse("memory:///").expect("it is an address");
+        let target = Target { store: store.clone(), prefix: Path::from("set"), directory: None, url };
+        let (is_new, long) = seal(&target, "a whole recording").await;
+        assert!(is_new);
+        let (is_new, visible) = seal(&target, "a part of it").await;
+        assert!(!is_new && visible == long);
+        let partitions = target.partitions("").await.expect("it can be read");
+        assert_eq!((partitions.complete, partitions.incomplete), (vec![long.clone()], Vec::new()));
+        let key = target.key(&long, &long.files["events.parquet"].name);
+        let read = store.get(&key).await.expect("it is there").bytes().await.expect("it can be read");
+        assert_eq!(read, "a whole recording");
+        let left: Vec<_> = store.list(None).try_collect().await.expect("it can be read");
+        assert_eq!(left.len(), 2, "{left:?}");
+    }
 
     #[test]
     fn a_path_goes_on_into_a_set() {

@@ -23,7 +23,10 @@ use crate::recordings::Recording;
 use events::Events;
 
 /// The version of the tables. Columns and tables may be added; every other change increases it.
-pub const SCHEMA_VERSION: u32 = 1;
+///
+/// Since version 2, the outcome of a failed call is `none` or `err` where its site returns an `Option` or a `Result`, and the
+/// files of a sealed set have the hash of their content in their names.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A table that is not `events`: its name, its meaning, and how the rows of one recording are made.
 struct Small {

@@ -1,6 +1,7 @@
 //! The tables of sealed recordings: Parquet files, read by the engine.
 
-use std::path::Path;
+use std::fs::File;
+use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -9,17 +10,21 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::execution::context::SessionContext;
 use futures::TryStreamExt;
+use object_store::path::Path;
 
 use crate::panics::caught;
 use crate::seal::Manifest;
-use crate::seal::target::{Target, split};
-use crate::tables::SCHEMA_VERSION;
+use crate::seal::checked_store::{CheckedStore, SealedFiles, is_damaged};
+use crate::seal::target::{Partitions, Target, split};
 
 /// A sealed set: a directory or a bucket, and its complete partitions.
 #[derive(Clone, Debug)]
 pub struct SealedSet {
     target: Target,
     partitions: Vec<Manifest>,
+    /// What the engine reads from: the files of all sets in this store.
+    store: Arc<CheckedStore>,
+    warnings: Vec<String>,
 }
 
 impl SealedSet {
@@ -27,21 +32,46 @@ impl SealedSet {
     pub async fn open(text: &str) -> Result<Option<Self>> {
         let (root, below) = split(text);
         let target = Target::parse(&root)?;
-        let partitions = target.manifests(&below).await?;
-        if let Some(newer) = partitions.iter().find(|partition| partition.schema_version > SCHEMA_VERSION) {
-            bail!(
-                "{text}: {} has version {} of the tables, and this metaspy reads up to {SCHEMA_VERSION}: install a newer one",
-                newer.partition(),
-                newer.schema_version
-            );
+        let Partitions { complete: partitions, incomplete } = target.partitions(&below).await?;
+        if let Some(fault) = partitions.iter().flat_map(|partition| &partition.faults).next() {
+            bail!("{text}: {fault}: copy it from a whole set, or remove its directory and seal again");
         }
-        if let Some((partition, table)) = partitions.iter().find_map(|one| Some((one, one.missing.first()?))) {
-            let file = target.key(partition, &format!("{table}.parquet"));
-            bail!(
-                "{text}: {file} is missing or empty: copy it from a whole set, or remove its directory and seal again"
-            );
+        let lacks = |partition: &Path| {
+            format!(
+                "{text}: {partition} has no sealed.json: its seal was interrupted, or the file is lost: \
+                 metaspy seal RECORDING --to {root}, or remove {partition}"
+            )
+        };
+        // In a bucket, a partition is incomplete while it is written.
+        let is_whole = target.is_bucket() && !partitions.is_empty();
+        if let Some(partition) = incomplete.first().filter(|_| !is_whole) {
+            bail!(lacks(partition));
         }
-        Ok((!partitions.is_empty()).then_some(SealedSet { target, partitions }))
+        if partitions.is_empty() {
+            return Ok(None);
+        }
+        let warnings = incomplete.iter().map(lacks).collect();
+        let store = Arc::new(CheckedStore::new(target.store().clone(), files_of(&target, &partitions)));
+        Ok(Some(SealedSet { target, partitions, store, warnings }))
+    }
+
+    /// Gives sets in one store one place to read from: an engine has one for each store.
+    pub fn share_stores(sets: &mut [SealedSet]) {
+        for at in 0..sets.len() {
+            let same = sets.iter().filter(|set| set.store_name() == sets[at].store_name());
+            let files = same.flat_map(|set| files_of(&set.target, &set.partitions)).collect();
+            sets[at].store = Arc::new(CheckedStore::new(sets[at].target.store().clone(), files));
+        }
+    }
+
+    /// The part of the address that an engine has one store for.
+    fn store_name(&self) -> &str {
+        &self.target.url()[..url::Position::BeforePath]
+    }
+
+    /// Sentences about partitions that are left out, and about the recordings that were sealed.
+    pub fn warnings(&self) -> impl Iterator<Item = &String> {
+        self.warnings.iter().chain(self.partitions.iter().flat_map(|partition| &partition.warnings))
     }
 
     /// The partitions.
@@ -50,7 +80,7 @@ impl SealedSet {
     }
 
     /// True for a file in one of its partitions.
-    pub fn has_file(&self, file: &Path) -> bool {
+    pub fn has_file(&self, file: &FilePath) -> bool {
         let place = |partition: &Manifest| self.target.place(partition);
         self.partitions.iter().filter_map(place).any(|place| file.starts_with(place))
     }
@@ -69,8 +99,10 @@ impl SealedSet {
         for partition in &self.partitions {
             for name in &partition.tables {
                 if let Err(error) = caught(self.read_through(partition, name)).await {
-                    let file = self.target.key(partition, &format!("{name}.parquet"));
-                    found.push(format!("{file} is damaged: {error}"));
+                    let file = self.key(partition, name);
+                    let error = format!("{error:#}");
+                    let names_it = error.contains(&format!("{file} is damaged"));
+                    found.push(if names_it { error } else { format!("{file} is damaged: {error}") });
                 }
             }
         }
@@ -86,6 +118,18 @@ impl SealedSet {
         Ok(())
     }
 
+    /// Compares the whole files of a table with their checksums, for an engine that reads them itself.
+    pub fn check_table(&self, name: &str) -> Result<()> {
+        let file = format!("{name}.parquet");
+        for partition in &self.partitions {
+            let Some((sealed, place)) = partition.files.get(&file).zip(self.target.place(partition)) else { continue };
+            let path = place.join(&sealed.name);
+            let checked = File::open(&path).map_err(anyhow::Error::from).and_then(|file| sealed.check_file(&file));
+            checked.with_context(|| format!("{} is damaged", path.display()))?;
+        }
+        Ok(())
+    }
+
     /// The table with this name; `None` if no partition has it.
     pub async fn table(&self, context: &SessionContext, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let has_it = |partition: &&Manifest| partition.tables.iter().any(|it| it == name);
@@ -96,6 +140,7 @@ impl SealedSet {
         }
         match self.read(context, files.clone()).await {
             Ok(table) => Ok(Some(table)),
+            Err(error) if is_damaged(&error) => Err(anyhow!(error.root_cause().to_string())),
             Err(error) => {
                 // The engine's error names no file.
                 for file in files {
@@ -107,10 +152,15 @@ impl SealedSet {
         }
     }
 
+    /// The key of a table in a partition.
+    fn key(&self, partition: &Manifest, name: &str) -> Path {
+        self.target.key(partition, partition.file_name(&format!("{name}.parquet")))
+    }
+
     /// The file of a table in a partition.
     fn file(&self, partition: &Manifest, name: &str) -> Result<ListingTableUrl> {
         let mut url = self.target.url().clone();
-        let key = self.target.key(partition, &format!("{name}.parquet"));
+        let key = self.key(partition, name);
         // A `%` in a key is a sign of the key, so it is encoded again.
         let mut segments = url.path_segments_mut().map_err(|()| anyhow!("{} has no path", self.target.url()))?;
         segments.clear().extend(key.parts().map(|part| part.as_ref().to_owned()));
@@ -120,9 +170,19 @@ impl SealedSet {
 
     /// Some files as one table.
     async fn read(&self, context: &SessionContext, files: Vec<ListingTableUrl>) -> Result<Arc<dyn TableProvider>> {
-        context.register_object_store(self.target.url(), self.target.store().clone());
+        context.register_object_store(self.target.url(), self.store.clone());
         let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension(".parquet");
         let config = ListingTableConfig::new_with_multi_paths(files).with_listing_options(options);
         Ok(Arc::new(ListingTable::try_new(config.infer_schema(&context.state()).await?)?))
     }
+}
+
+/// The files of some partitions, by key.
+fn files_of(target: &Target, partitions: &[Manifest]) -> SealedFiles {
+    let of = |partition: &Manifest| {
+        let names = partition.table_files().collect::<Vec<_>>();
+        let sealed = |name: &String| partition.files.get(name).cloned().map(Arc::new);
+        names.iter().map(|name| (target.key(partition, partition.file_name(name)), sealed(name))).collect::<Vec<_>>()
+    };
+    partitions.iter().flat_map(of).collect()
 }

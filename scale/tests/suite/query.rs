@@ -10,7 +10,7 @@ use metaspy_reader::{By, Scope, Store};
 use metaspy_scale::query::EXAMPLES;
 
 use crate::fixture::{CALLS, FRAMES, OF_FRAME, directory, metaspy, printed, recording, rows, spool};
-use crate::seal::partition;
+use crate::seal::{file, partition};
 use crate::ship::text;
 
 #[test]
@@ -57,10 +57,10 @@ fn conditions_skip_chunks_and_keep_every_row() {
     for (condition, plain) in [
         ("site LIKE '%::paint'", "concat(site, cause) LIKE '%::paint%'"),
         ("subject_key = 3", "subject_key + event = 3 + event"),
-        ("subject_key IN (3, 5) AND outcome = 'failed'", "concat(subject_key, outcome) = '3failed'"),
+        ("subject_key IN (3, 5) AND outcome = 'err'", "concat(subject_key, outcome) = '3err'"),
         ("thread <> 'painter' AND subject_kind IS NOT NULL", "concat(thread, event) NOT LIKE 'painter%'"),
         ("time_ns BETWEEN 1000 AND 900000", "time_ns + lane BETWEEN 1000 + lane AND 900000 + lane"),
-        ("outcome NOT IN ('failed', 'running')", "concat(outcome, event) NOT LIKE 'failed%'"),
+        ("outcome NOT IN ('err', 'running')", "concat(outcome, event) NOT LIKE 'err%'"),
     ] {
         let count = |condition: &str| rows(&format!("SELECT count(*), sum(event) FROM events WHERE {condition}"));
         assert_eq!(count(condition), count(plain), "{condition}");
@@ -250,7 +250,7 @@ fn an_output_is_complete_or_as_it_was() {
     assert!(fs::read(&spy).expect("it is there") == before);
     let set = dir.join("set");
     printed(&["seal", &spy.display().to_string(), "--to", &set.display().to_string()]);
-    let events = partition(&set).join("events.parquet");
+    let events = file(&partition(&set), "events");
     let (code, error) = write("SELECT 1", &set.display().to_string(), &events);
     assert!(code == Some(2) && error.contains("is what the query reads"), "{error}");
     let files = fs::read_dir(&dir).expect("it is there").count();

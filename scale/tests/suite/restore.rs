@@ -7,7 +7,7 @@ use metaspy::Store;
 use metaspy_core::format::{BLOCK_BYTES, superblock};
 
 use crate::fixture::{S3, directory, metaspy, printed, python_with, record_odd, recording, rows, rows_of};
-use crate::seal::partitions;
+use crate::seal::{file, partitions};
 use crate::ship::text;
 
 /// Queries whose results must not depend on a seal and a restoration.
@@ -98,7 +98,7 @@ fn a_cut_recording_is_restored_up_to_its_end_and_a_damaged_partition_stops_no_ot
         };
         assert_eq!(rows(path), rows(cut), "{name}");
     }
-    let events = partitions(Path::new(&set)).remove(0).join("events.parquet");
+    let events = file(&partitions(Path::new(&set)).remove(0), "events");
     fs::write(events, "damaged").expect("it is ours");
     fs::remove_dir_all(&to).expect("it is ours");
     let output = metaspy(&["restore", &set, "--to", &to.display().to_string()]);

@@ -22,6 +22,13 @@ pub fn ship(dir: &Path, to: &Path, further: &[&str]) -> Output {
     metaspy(&[&["ship", &from, "--to", &to, "--once"], further].concat())
 }
 
+/// The text of a manifest without its own checksum, as an older metaspy wrote it.
+pub fn unchecked(manifest: &str) -> String {
+    let mut fields: serde_json::Value = serde_json::from_str(manifest).expect("it is JSON");
+    fields.as_object_mut().expect("it has fields").remove("crc32_of_this").expect("it has a checksum");
+    fields.to_string()
+}
+
 /// What a command printed.
 pub fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
@@ -81,7 +88,7 @@ fn a_recording_stays_if_only_a_part_of_it_is_sealed() {
     let sealed = fs::read_to_string(&manifest).expect("it was sealed");
     let earlier = sealed.replace(&format!("\"calls\": {CALLS}"), &format!("\"calls\": {}", CALLS - 1));
     assert_ne!(earlier, sealed);
-    fs::write(&manifest, earlier).expect("it is ours");
+    fs::write(&manifest, unchecked(&earlier)).expect("it is ours");
     stays(&format!("with {} of {CALLS} calls", CALLS - 1));
     fs::write(&manifest, sealed).expect("it is ours");
     assert!(ship(&dir, &target, &[]).status.success() && recordings(&dir) == 0);

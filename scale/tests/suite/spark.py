@@ -57,7 +57,7 @@ def main(sealed, *queries):
     )
     spark.sparkContext.setLogLevel("ERROR")
     for table in ["events", "tallies", "subjects", "relations", "sites", "recordings"]:
-        spark.read.parquet(f"{sealed}/*/*/*/{table}.parquet").createOrReplaceTempView(table)
+        spark.read.parquet(f"{sealed}/*/*/*/{table}-*.parquet").createOrReplaceTempView(table)
     out = csv.writer(sys.stdout, lineterminator="\n")
     for number, query in enumerate(queries[:-1]):
         print("--", number)

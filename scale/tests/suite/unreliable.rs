@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 
 use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording, spool};
-use crate::ship::recordings;
+use crate::ship::{recordings, unchecked};
 
 /// Listens, and gives each connection to a function with a thread of its own. Returns the address.
 fn listen(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
@@ -111,12 +111,12 @@ fn a_set_of_a_newer_version_is_refused_with_its_version() {
     let new = fs::read_dir(run.join("host=new")).expect("it is a host").next().expect("one process").expect("a name");
     let manifest = new.path().join("sealed.json");
     let text = fs::read_to_string(&manifest).expect("it is there");
-    let newer = text.replace("\"schema_version\": 1", "\"schema_version\": 2");
+    let newer = text.replace("\"schema_version\": 2", "\"schema_version\": 3");
     assert_ne!(newer, text);
-    fs::write(&manifest, newer).expect("it is ours");
+    fs::write(&manifest, unchecked(&newer)).expect("it is ours");
     let output = metaspy(&["query", "SELECT count(*) FROM events", &set]);
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("host=new") && error.contains("version 2") && error.contains("newer one"), "{error}");
+    assert!(error.contains("host=new") && error.contains("version 3") && error.contains("newer one"), "{error}");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     fs::remove_dir_all(dir).expect("it is ours");
 }
