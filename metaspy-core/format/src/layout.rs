@@ -62,7 +62,8 @@ impl Area {
 
 macro_rules! areas {
     ($($(#[$doc:meta])* $area:ident: $word:ident, $name:literal;)*) => {
-        /// The places of all areas. They never change while a recording grows; only the used part of each area does.
+        /// The places of all areas. They never change while a recording grows; only the used part of each area does. When it is
+        /// closed, another file with other places may take the place of its file.
         #[derive(Clone, Copy, Debug)]
         pub struct Layout {
             $($(#[$doc])* pub $area: Area,)*
@@ -128,17 +129,18 @@ impl Layout {
         let tally_rows = (tables / 8 / (ROW_WORDS * 8)).next_power_of_two() / 2;
         let mut end = sb::BYTES / 8;
         let mut area = |bytes: usize| Area::after(&mut end, bytes.next_multiple_of(4096) / 8);
-        let calibration = area(sb::calibration::CAPACITY.min(tables / 2048) * sb::calibration::WORDS * 8);
         let journal = area(0);
         let folders = area(folder::RECORDS * folder::WORDS * 8);
+        // With room for the smallest page of threads without a lane. Records of folders refer to rows by their place in the
+        // file, so what lies before the pages never moves.
+        let pages = area(tables / 16 + 8192);
+        let calibration = area(sb::calibration::CAPACITY.min(tables / 2048) * sb::calibration::WORDS * 8);
         let lanes = area(lanes * sb::lane::WORDS * 8);
         // Names and labels do not shrink with the budget, but the smallest recordings must still hold events.
         let (names, half) = if tables < 4 << 20 { (tables / 32, tables / 64) } else { (tables / 20, tables / 28) };
         // What is no name leaves a quarter of the area to names.
         let arena = area(names + bytes.div_ceil(3).saturating_mul(4).min(tables / 4));
         let statements = area(2 * half.next_multiple_of(4096));
-        // With room for the smallest page of threads without a lane.
-        let pages = area(tables / 16 + 8192);
         let tally = area(tally_rows * ROW_WORDS * 8);
         let profiles = area(if tables < 4 << 20 { tables / 32 } else { tables / 16 });
         // Each chunk costs its summary too; a growing log spends the whole budget on chunks.

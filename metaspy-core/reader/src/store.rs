@@ -70,6 +70,14 @@ impl Store {
         Self::mapped(Mapped::memory(region), Medium::Memory)
     }
 
+    /// Reads a recording that this process writes. Its areas are where they were at the beginning, also if those in its file
+    /// were moved.
+    #[doc(hidden)]
+    pub fn of_writer(region: Region, layout: Layout) -> Result<Store, OpenError> {
+        open::check(&region)?;
+        Ok(Self::with_layout(Mapped::memory(region), Medium::Memory, layout))
+    }
+
     /// Reads a recording that arrives through a pipe.
     pub(crate) fn from_stream(region: Region, feed: Arc<StreamState>) -> Result<Store, OpenError> {
         Self::mapped(Mapped::guarded(region), Medium::Stream(feed))
@@ -77,6 +85,10 @@ impl Store {
 
     pub(crate) fn mapped(mapped: Mapped, medium: Medium) -> Result<Store, OpenError> {
         let layout = open::check(&mapped.region)?;
+        Ok(Self::with_layout(mapped, medium, layout))
+    }
+
+    fn with_layout(mapped: Mapped, medium: Medium, layout: Layout) -> Store {
         let words = mapped.region.words();
         let mut names = Names::default();
         names.read_on(words, &layout);
@@ -91,7 +103,7 @@ impl Store {
             mapped: Arc::new(mapped),
         };
         store.missing = Arc::new(store.what_is_missing());
-        Ok(store)
+        store
     }
 
     /// Reads the additions to a live recording: names, labels, calibration, and new blocks if the file grew.

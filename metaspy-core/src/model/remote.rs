@@ -22,7 +22,7 @@ use crate::event::EventId;
 use crate::format::slot::Mark;
 use crate::format::{span, superblock as sb};
 use crate::recorder;
-use crate::store::{Layout, Ring, debug_as_message};
+use crate::store::{Ring, debug_as_message};
 
 /// The current event, as one process sends it to another. Its text is that of the W3C header `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,8 +49,7 @@ impl TraceParent {
     pub fn current() -> Option<TraceParent> {
         let log = recorder::current()?;
         let event = EventId::from_raw(recorder::current_event_in(log))?;
-        let layout = Layout::read(log.region.words())?;
-        let ring = Ring { words: log.region.words(), layout: &layout };
+        let ring = Ring { words: log.region.words(), layout: &log.layout };
         if let Some(remote) = ring.remote(event) {
             return Some(TraceParent { trace: remote.trace, span: remote.span, flags: SAMPLED });
         }

@@ -30,7 +30,13 @@ impl Log {
         self.read_on();
         listener::round_ended(self);
         let _collecting = lock_for_long(&self.collecting);
-        self.trim();
+        #[cfg(target_os = "linux")]
+        let is_packed = self.pack();
+        #[cfg(not(target_os = "linux"))]
+        let is_packed = false;
+        if !is_packed {
+            self.trim();
+        }
         self.word(sb::STATE).store(sb::STATE_CLOSED, Ordering::Release);
         self.closed.store(true, Ordering::Release);
         if let Some(thread) = self.collector.get() {

@@ -430,6 +430,8 @@ fn addition(last: u64) -> Addition {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+
     use super::*;
     use crate::format::Policy;
     use crate::recorder::cut_spans::CutSpans;
@@ -438,7 +440,8 @@ mod tests {
     fn a_row_that_takes_no_more_outcomes_is_followed_by_another_one() {
         let layout = Layout::new(1 << 20, Policy::KeepNewest);
         let cells: Vec<AtomicU64> = (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
-        let tables = Tables { cells: &cells, layout: &layout, cut_spans: &CutSpans::new() };
+        let pages_room = AtomicUsize::new(layout.pages.bytes());
+        let tables = Tables { cells: &cells, layout: &layout, cut_spans: &CutSpans::new(), pages_room: &pages_room };
         let slots: Slots = std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0)));
         slots[0][header::SEQUENCE].store(layout.blocks, Relaxed);
         let who = Who { site: 1, kind: 1, epoch: 1, meta: false, lost: false }.pack();

@@ -1,7 +1,7 @@
 //! Rows of lanes in a recording: a thread takes one at its first hook, and its end gives it to a later thread.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::format::superblock::{self as sb, lane as row};
 use crate::platform::lock::lock;
@@ -31,8 +31,7 @@ impl Log {
     /// The number of a row for this thread, + 1; [`NO_ROW`] if there is none; 0 if another thread is changing them. Rows of
     /// ended threads are given out again only when all are used.
     pub(super) fn lane_row(&self) -> u64 {
-        let capacity = (self.layout.lanes.len / row::WORDS) as u64;
-        let next = |used: u64| (used < capacity).then_some(used + 1);
+        let next = |used: u64| (used < self.lanes_room.load(Acquire)).then_some(used + 1);
         let number = match self.word(sb::LANES_USED).fetch_update(Release, Relaxed, next) {
             Ok(used) => used as u32,
             Err(_) => match self.lanes.try_lock().map(|mut rows| rows.ended.pop_front()) {

@@ -55,7 +55,7 @@ pub(crate) struct LiveEvents {
 impl LiveEvents {
     /// Starts at the present: earlier events are skipped.
     pub fn new(log: &Log) -> Option<Self> {
-        let store = Store::from_region(log.region.clone()).ok()?;
+        let store = Store::of_writer(log.region.clone(), log.layout).ok()?;
         let cursors = vec![Cursor::default(); log.layout.blocks as usize];
         let (running, ready) = (Vec::new(), Vec::new());
         let mut feed = LiveEvents { store, cursors, running, ready, unwatched: 0, block: Block::boxed() };

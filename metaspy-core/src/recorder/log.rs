@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::Metadata;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 
@@ -85,6 +85,9 @@ pub(crate) struct Log {
     /// 1 + the chunk whose summary is being written; 0 = none.
     pub(super) summarising: AtomicU64,
     pub(super) taken_back: TakenBack,
+    /// Bytes of the pages area that may be used, and rows of lanes: all of the area, until its file is packed.
+    pub(super) pages_room: AtomicUsize,
+    pub(super) lanes_room: AtomicU64,
     pub(super) arena: Stepped,
     pub(super) statements: StatementHalves,
     /// Serialises the writers of the arena.
@@ -138,7 +141,7 @@ impl Log {
 
     /// The words and tables, for folds.
     pub(super) fn tables(&self) -> Tables<'_> {
-        Tables { cells: self.cells(), layout: &self.layout, cut_spans: &self.cut_spans }
+        Tables { cells: self.cells(), layout: &self.layout, cut_spans: &self.cut_spans, pages_room: &self.pages_room }
     }
 
     /// Adds to one of the superblock's counters.

@@ -36,6 +36,8 @@ mod next_epoch;
 mod noted;
 mod observed;
 mod own_file;
+#[cfg(target_os = "linux")]
+mod pack;
 mod populate;
 pub mod protocol;
 mod round;

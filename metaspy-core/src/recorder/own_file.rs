@@ -3,6 +3,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file that this process has created for a recording.
 ///
@@ -14,8 +15,12 @@ pub(crate) struct OwnFile {
     identity: Identity,
 }
 
-/// Device and number of a file; nothing where the system has none.
-type Identity = Option<(u64, u64)>;
+/// Device and number of a file; 0 where the system has none.
+#[derive(Default)]
+struct Identity {
+    device: AtomicU64,
+    number: AtomicU64,
+}
 
 impl OwnFile {
     /// Creates a file that only its user can read. It never opens an existing file or follows a link.
@@ -28,7 +33,8 @@ impl OwnFile {
             options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
         }
         let file = beside_standard_streams(options.open(path)?)?;
-        let identity = identity_of(&file.metadata()?);
+        let identity = Identity::default();
+        identity.set(&file.metadata()?);
         Ok(OwnFile { path: path.to_owned(), file, identity })
     }
 
@@ -39,14 +45,35 @@ impl OwnFile {
 
     /// True if this is its metadata.
     pub fn is_described_by(&self, metadata: &Metadata) -> bool {
-        self.identity.is_some() && identity_of(metadata) == self.identity
+        self.identity.number.load(Ordering::Relaxed) != 0 && self.identity.is_of(metadata)
     }
 
     /// The open file. An error if the program has closed it.
     pub fn get(&self) -> io::Result<&File> {
         match self.file.metadata() {
-            Ok(metadata) if identity_of(&metadata) == self.identity => Ok(&self.file),
+            Ok(metadata) if self.identity.is_of(&metadata) => Ok(&self.file),
             _ => Err(io::Error::new(io::ErrorKind::NotConnected, "the program has closed this file")),
+        }
+    }
+
+    /// True if the file is at its path, and at no other one.
+    #[cfg(target_os = "linux")]
+    pub fn is_at_its_path(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let found = std::fs::symlink_metadata(&self.path);
+        found.is_ok_and(|metadata| self.is_described_by(&metadata) && metadata.nlink() == 1)
+    }
+
+    /// Takes the file that has replaced this one at its path. Only this process's descriptor of the replaced file is closed.
+    #[cfg(target_os = "linux")]
+    pub fn become_copy(&self, copy: &OwnFile) {
+        use std::os::fd::AsRawFd;
+        if let (Ok(file), Ok(copy)) = (self.get(), copy.get())
+            && let Ok(metadata) = copy.metadata()
+        {
+            // SAFETY: both numbers are of files of this process. `self.file` keeps its number, and closes it once.
+            unsafe { libc::dup3(copy.as_raw_fd(), file.as_raw_fd(), libc::O_CLOEXEC) };
+            self.identity.set(&metadata);
         }
     }
 
@@ -75,15 +102,28 @@ fn beside_standard_streams(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-fn identity_of(metadata: &Metadata) -> Identity {
+impl Identity {
+    fn set(&self, metadata: &Metadata) {
+        let (device, number) = identity_of(metadata);
+        self.device.store(device, Ordering::Relaxed);
+        self.number.store(number, Ordering::Relaxed);
+    }
+
+    fn is_of(&self, metadata: &Metadata) -> bool {
+        (self.device.load(Ordering::Relaxed), self.number.load(Ordering::Relaxed)) == identity_of(metadata)
+    }
+}
+
+/// Device and number.
+fn identity_of(metadata: &Metadata) -> (u64, u64) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        Some((metadata.dev(), metadata.ino()))
+        (metadata.dev(), metadata.ino())
     }
     #[cfg(not(unix))]
     {
         let _ = metadata;
-        None
+        (0, 0)
     }
 }

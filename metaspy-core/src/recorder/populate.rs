@@ -94,17 +94,26 @@ impl Log {
         (self.layout.chunks.offset() as u64 + place * BLOCK_BYTES as u64, blocks * BLOCK_BYTES as u64)
     }
 
-    /// Trims a file to its used part. The caller holds the collector's lock. Each lane may still take one block, so there is
-    /// room for that.
+    /// Trims a file to its used part. The caller holds the collector's lock.
     pub(super) fn trim(&self) {
         let Some(Ok(file)) = self.file.as_ref().map(|file| file.get()) else { return };
-        let used = self.word(sb::FRESH).load(Ordering::Acquire) + self.word(sb::LANES_USED).load(Ordering::Acquire);
-        let kept = (used + 1).next_multiple_of(CHUNK_BLOCKS as u64);
-        if kept < self.word(sb::GROWN).load(Ordering::Acquire).max(self.layout.blocks) {
-            self.word(sb::GROWN).fetch_min(kept, Ordering::AcqRel);
+        if self.kept_blocks() < self.layout.blocks {
             // A file that stays too long is no fault.
-            let _ = file.set_len(self.layout.chunks.offset() as u64 + kept * BLOCK_BYTES as u64);
+            let _ = file.set_len(self.layout.chunks.offset() as u64 + self.keep_blocks() * BLOCK_BYTES as u64);
         }
+    }
+
+    /// Blocks that a closed file has: the used ones, and one for each lane that is taking one.
+    pub(super) fn kept_blocks(&self) -> u64 {
+        let lanes = self.word(sb::LANES_USED).load(Ordering::Acquire);
+        (self.word(sb::FRESH).load(Ordering::Acquire) + lanes + 1).min(self.layout.blocks)
+    }
+
+    /// Hands out no more than [`Log::kept_blocks`].
+    pub(super) fn keep_blocks(&self) -> u64 {
+        let kept = self.kept_blocks();
+        self.word(sb::GROWN).fetch_min(kept, Ordering::AcqRel);
+        kept
     }
 
     /// Blocks that lanes have taken for the first time.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::Duration;
 
@@ -249,6 +249,8 @@ impl Log {
             is_watched: AtomicBool::new(false),
             summarising: AtomicU64::new(0),
             taken_back: TakenBack::new(layout.blocks / CHUNK_BLOCKS as u64),
+            pages_room: AtomicUsize::new(layout.pages.bytes()),
+            lanes_room: AtomicU64::new((layout.lanes.len / sb::lane::WORDS) as u64),
             collecting: Mutex::new(Round::new()),
             collector: OnceLock::new(),
             scarce: AtomicU64::new(0),
@@ -356,7 +358,7 @@ extern "C" fn in_forked_child() {
         // SAFETY: logs are leaked boxes.
         let Some(log) = (unsafe { log.load(Ordering::Acquire).as_ref() }) else { continue };
         log.stop();
-        // It is the parent's to close, and to trim.
+        // It is the parent's to close, and to pack.
         log.closing.store(true, Ordering::Release);
         log.closed.store(true, Ordering::Release);
         if let Some(file) = &log.file {

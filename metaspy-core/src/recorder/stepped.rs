@@ -16,12 +16,15 @@ pub(crate) struct Stepped {
     pub area: Area,
     file: Option<Arc<OwnFile>>,
     allocated: AtomicUsize,
+    /// Bytes that may be allocated: all of the area, until its file is packed.
+    room: AtomicUsize,
 }
 
 impl Stepped {
     /// An area of memory, which needs no allocation.
     pub fn in_memory(area: Area) -> Self {
-        Stepped { area, file: None, allocated: AtomicUsize::new(area.bytes()) }
+        let whole = || AtomicUsize::new(area.bytes());
+        Stepped { area, file: None, allocated: whole(), room: whole() }
     }
 
     /// An area of a file, with its first step. Where the system cannot allocate without writing, a later step could
@@ -29,7 +32,8 @@ impl Stepped {
     pub fn in_file(area: Area, own: &Arc<OwnFile>) -> io::Result<Self> {
         let (file, step) = (own.get()?, area.bytes().min(STEP));
         if map::reserve(file, area.offset() as u64, step as u64)? {
-            return Ok(Stepped { area, file: Some(own.clone()), allocated: AtomicUsize::new(step) });
+            let (allocated, room) = (AtomicUsize::new(step), AtomicUsize::new(area.bytes()));
+            return Ok(Stepped { area, file: Some(own.clone()), allocated, room });
         }
         map::allocate(file, area.offset() as u64, area.bytes() as u64)?;
         Ok(Stepped::in_memory(area))
@@ -39,11 +43,11 @@ impl Stepped {
     ///
     /// Several threads may do this at the same time: allocating a range again changes nothing.
     pub fn reserve(&self, wanted: usize) -> bool {
-        let from = self.allocated.load(Ordering::Acquire);
-        if wanted <= from {
+        let (room, from) = (self.room.load(Ordering::Acquire), self.allocated.load(Ordering::Acquire));
+        if wanted <= room.min(from) {
             return true;
         }
-        let Some(file) = self.file.as_ref().filter(|_| wanted <= self.area.bytes()) else { return false };
+        let Some(file) = self.file.as_ref().filter(|_| wanted <= room) else { return false };
         let to = wanted.next_multiple_of(STEP).min(self.area.bytes());
         let offset = (self.area.offset() + from) as u64;
         let reserved = file.get().and_then(|file| map::reserve(file, offset, (to - from) as u64));
@@ -52,5 +56,17 @@ impl Stepped {
             self.allocated.fetch_max(to, Ordering::AcqRel);
         }
         is_there
+    }
+
+    /// Bytes that are allocated.
+    #[cfg(target_os = "linux")]
+    pub fn allocated(&self) -> usize {
+        self.allocated.load(Ordering::Acquire)
+    }
+
+    /// Sets how many bytes may be allocated.
+    #[cfg(target_os = "linux")]
+    pub fn set_room(&self, bytes: usize) {
+        self.room.store(bytes.min(self.area.bytes()), Ordering::Release);
     }
 }

@@ -1,6 +1,6 @@
 //! The words of a recording, as far as folds need them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::format::layout::Layout;
 use crate::format::row::{ROW_WORDS, page};
@@ -14,6 +14,8 @@ pub(super) struct Tables<'a> {
     pub cells: &'a [AtomicU64],
     pub layout: &'a Layout,
     pub cut_spans: &'a CutSpans,
+    /// Bytes of the pages area that may be used.
+    pub pages_room: &'a AtomicUsize,
 }
 
 impl<'a> Tables<'a> {
@@ -35,7 +37,8 @@ impl<'a> Tables<'a> {
             rows.saturating_mul(ROW_WORDS as u64).saturating_add(page::HEADER_WORDS as u64).saturating_mul(8)
         };
         let first = |at: u64| {
-            let has_room = at.saturating_add(length(rows as u64)) <= area.bytes() as u64;
+            let room = self.pages_room.load(Ordering::Acquire) as u64;
+            let has_room = at.saturating_add(length(rows as u64)) <= room;
             has_room.then(|| &self.cells[area.at + at as usize / 8 + page::ROWS])
         };
         let at = claim(&self.cells[sb::PAGES_USED], rows as u64, length, first)?;

@@ -110,7 +110,7 @@ impl Recording {
             self.log.calibrate();
             self.log.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
         }
-        Store::from_region(self.log.region.clone())
+        Store::of_writer(self.log.region.clone(), self.log.layout)
     }
 
     /// Closes the recording. Hooks continue to count, but no more events are stored.

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use metaspy_core::Store;
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook;
 use metaspy_core::instrumenter::Installation;
+use metaspy_core::method_profilers::Calls;
 use metaspy_core::recording;
 use metaspy_core::{
     InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind,
@@ -49,6 +52,64 @@ fn work(key: u64) -> Option<metaspy_core::EventId> {
     event
 }
 
+/// A thread is in a call when the recording is closed, and goes on for a while.
+#[cfg(target_os = "linux")]
+fn late(path: &Path) {
+    let recording = Recording::file(path).start().unwrap();
+    let _installed = observe();
+    let (in_call, is_in_call) = std::sync::mpsc::channel();
+    let (closed, is_closed) = std::sync::mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        let open = hook::enter(&WORK, node(0));
+        in_call.send(()).unwrap();
+        is_closed.recv().unwrap();
+        open.done(Outcome::Panicked);
+        (1..1_000).for_each(|key| _ = work(key));
+    });
+    is_in_call.recv().unwrap();
+    recording.close();
+    assert!(std::fs::metadata(path).unwrap().len() < 200_000);
+    closed.send(()).unwrap();
+    thread.join().unwrap();
+    // A thread without a lane.
+    std::thread::spawn(|| (0..100).for_each(|key| _ = work(key))).join().unwrap();
+    (0..20_000).for_each(|key| metaspy_core::model::label(node(key), "late"));
+    let totals = recording.store().totals();
+    assert_eq!((totals.emitted, totals.exact), (1_100, true), "{totals:?}");
+    assert_eq!(totals, Store::open(path).unwrap().totals());
+}
+
+/// Threads call as often as they can while the recording is closed.
+#[cfg(target_os = "linux")]
+fn busy(path: &Path) {
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let recording = Recording::file(path).start().unwrap();
+    let _installed = observe();
+    let threads = [0, 1].map(|thread| {
+        std::thread::spawn(move || {
+            while !IS_OVER.load(Ordering::Relaxed) {
+                work(thread);
+                CALLS.fetch_add(1, Ordering::Relaxed);
+            }
+        })
+    });
+    let wait_for = |calls: u64| {
+        let until = CALLS.load(Ordering::Relaxed) + calls;
+        while CALLS.load(Ordering::Relaxed) < until {
+            std::thread::yield_now();
+        }
+    };
+    wait_for(1_000);
+    recording.close();
+    wait_for(1_000);
+    IS_OVER.store(true, Ordering::Relaxed);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let totals = Store::open(path).unwrap().totals();
+    assert_eq!(totals.emitted, CALLS.load(Ordering::Relaxed), "{totals:?}");
+}
+
 #[test]
 fn case() {
     let Ok(case) = std::env::var("CASE") else { return };
@@ -59,6 +120,21 @@ fn case() {
             let _installed = observe();
             (0..1_000).for_each(|key| _ = work(key));
         }
+        "five" => {
+            Recording::file(&path).start().unwrap();
+            let _installed = observe();
+            (0..5).for_each(|key| _ = work(key));
+        }
+        "five of a profiler" => {
+            Recording::file(&path).start().unwrap();
+            let _installed = Profiler::new("calls").method_profiler(Calls::default()).install().unwrap();
+            let _observed = observe();
+            (0..5).for_each(|key| _ = work(key));
+        }
+        #[cfg(target_os = "linux")]
+        "late" => late(&path),
+        #[cfg(target_os = "linux")]
+        "busy" => busy(&path),
         "killed" => {
             Recording::file(&path).budget(4 << 20).start().unwrap();
             let _installed = observe();

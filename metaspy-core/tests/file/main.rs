@@ -58,6 +58,61 @@ fn a_closed_recording_is_read_back() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_recording_of_five_events_is_a_short_file() {
+    // A table that is keyed by callers has room for 65,536 keys.
+    for (case, most) in [("five", 200_000), ("five of a profiler", 1_200_000)] {
+        let path = scratch("five.spy");
+        finish(child(case, &path));
+        let (store, bytes) = (Store::open(&path).unwrap(), std::fs::metadata(&path).unwrap().len());
+        assert!(bytes < most, "{case}: {bytes} bytes");
+        assert_eq!((subjects(&store), store.end_state()), ((0..5).collect(), EndState::Closed));
+        let found = store.verify();
+        assert!(found.is_sound() && found.unused_cut == 0, "{case}: {found:?}");
+        assert!(!path.with_extension("spy.closing").exists());
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn calls_that_end_or_begin_after_the_file_was_shortened_are_counted_in_it() {
+    let path = scratch("late.spy");
+    finish(child("late", &path));
+    let store = Store::open(&path).unwrap();
+    let open = store.forward(Position::Start, &"subject:#0".parse().unwrap(), 1, usize::MAX).events[0];
+    assert_eq!(open.outcome, Outcome::Panicked);
+    assert!(store.verify().is_sound(), "{:?}", store.verify());
+    assert!(store.header().statements_lost > 19_000 && store.labelled().count() > 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn no_call_is_lost_while_the_file_of_busy_threads_is_closed() {
+    for _ in 0..5 {
+        let path = scratch("busy.spy");
+        finish(child("busy", &path));
+        assert!(Store::open(&path).unwrap().verify().is_sound());
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_reader_of_a_file_that_is_replaced_when_it_is_closed_sees_all_of_it() {
+    let path = scratch("read.spy");
+    let recording = Recording::file(&path).start().unwrap();
+    recording.note("read while it is live");
+    let mut live = Store::open(&path).unwrap();
+    assert_eq!(live.end_state(), EndState::Live);
+    recording.close();
+    live.refresh().unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() < 200_000);
+    for store in [&live, &Store::open(&path).unwrap(), &recording.store()] {
+        assert_eq!((store.end_state(), store.missing()), (EndState::Closed, &[][..]));
+        assert!(store.notes().iter().any(|note| note == "read while it is live"), "{:?}", store.notes());
+    }
+}
+
+#[test]
 fn a_recording_is_live_as_long_as_its_file_is_locked_whatever_number_its_process_has() {
     let (path, mut bytes, _) = closed("locked.spy");
     let words = |at: usize| at * 8..at * 8 + 8;

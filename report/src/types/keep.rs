@@ -5,16 +5,14 @@ use std::path::Path;
 
 use metaspy_core::Store;
 use metaspy_core::format::arena::{Entry, head, push_text};
-use metaspy_core::format::superblock as sb;
 use metaspy_core::store::{EndState, TypeKey};
 
 use super::tables::Tables;
-use crate::append::write_words;
+use crate::append::{Space, append};
 
 /// Writes the resolved types into a recording whose process has ended. Later builds of the program then change nothing.
 ///
-/// A name is appended as a later name of the same kind, and the count of words is stored last, so that a reader finds all
-/// names or none. Without room for all, the recording stays as it is.
+/// A name is appended as a later name of the same kind. Without room for all, the recording stays as it is.
 pub fn keep(path: &Path, store: &Store) -> io::Result<()> {
     if store.end_state() == EndState::Live {
         return Ok(());
@@ -31,12 +29,8 @@ pub fn keep(path: &Path, store: &Store) -> io::Result<()> {
         push_text(&mut entries, "");
         entries[at] = head(Entry::Kind, entries.len() - at, u32::from(kind.id.0));
     }
-    let ring = store.ring();
-    let (used, arena) = (ring.words.acquire(sb::ARENA_USED) as usize, ring.layout.arena);
-    if entries.is_empty() || used + entries.len() > arena.len {
+    if entries.is_empty() || entries.len() > Space::of(store).names {
         return Ok(());
     }
-    let file = std::fs::OpenOptions::new().write(true).open(path)?;
-    write_words(&file, (arena.at + used) * 8, &entries)?;
-    write_words(&file, sb::ARENA_USED * 8, &[(used + entries.len()) as u64])
+    append(path, &[], &entries)
 }

@@ -69,7 +69,7 @@ pub fn append(outputs: &[Output], recording: &Path, store: &Store) -> io::Result
     if !room.add_by_site(def, &words)? {
         return Err(other("it has no room for another table: record with a larger METASPY_BUDGET"));
     }
-    room.write(recording, store)?;
+    room.write(recording)?;
     Ok(known)
 }
 

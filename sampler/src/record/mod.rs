@@ -71,7 +71,7 @@ impl Recorded<'_> {
             return Ok(Appended::NoRoom);
         }
         let functions = functions::add(self, &mut room)?;
-        room.write(self.path, self.store)?;
+        room.write(self.path)?;
         Ok(if functions == 0 { Appended::WithoutFunctions } else { Appended::All })
     }
 

@@ -1,15 +1,13 @@
 //! The room that a recording has left for tables: its pages of profiles, and its names.
 
-use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
 use metaspy_format::arena::{Entry, TEXT_MAX, head, push_text};
 use metaspy_format::profile::page::{self, Content, HEAD_WORDS, HEADER_WORDS, Kind};
 use metaspy_format::profile::{Key, ROWS_MAX, TableDef};
-use metaspy_format::superblock as sb;
 use metaspy_reader::Store;
-use metaspy_report::append::write_words;
+use metaspy_report::append::{Space, append};
 
 /// Tables of method profilers are numbered from 0 up, those of samples from here up.
 const FIRST_TABLE: u32 = 1 << 31;
@@ -22,29 +20,22 @@ pub struct Room {
     installation: u32,
     tables: u32,
     pages: Vec<u64>,
-    pages_used: usize,
     pages_left: usize,
     entries: Vec<u64>,
-    arena_used: usize,
     arena_left: usize,
 }
 
 impl Room {
     /// The room of a recording whose process has ended.
     pub fn of(store: &Store) -> Room {
-        let (ring, installation) = (store.ring(), FIRST_TABLE + store.profiles().len() as u32);
-        let (words, layout) = (ring.words, ring.layout);
-        let (pages_used, arena_used) =
-            (words.acquire(sb::PROFILES_USED) as usize / 8, words.acquire(sb::ARENA_USED) as usize);
+        let (installation, left) = (FIRST_TABLE + store.profiles().len() as u32, Space::of(store));
         Room {
             installation,
             tables: 0,
             pages: Vec::new(),
-            pages_used,
-            pages_left: layout.profiles.len.saturating_sub(pages_used),
+            pages_left: left.tables,
             entries: Vec::new(),
-            arena_used,
-            arena_left: layout.arena.len.saturating_sub(arena_used),
+            arena_left: left.names,
         }
     }
 
@@ -116,15 +107,8 @@ impl Room {
         self.pages.extend(words);
     }
 
-    /// Writes the tables into the file of the recording. The counts are stored last, so that a reader finds all of the
-    /// tables or none.
-    pub fn write(&self, path: &Path, store: &Store) -> io::Result<()> {
-        let layout = store.ring().layout;
-        let file = OpenOptions::new().write(true).open(path)?;
-        write_words(&file, (layout.profiles.at + self.pages_used) * 8, &self.pages)?;
-        write_words(&file, (layout.arena.at + self.arena_used) * 8, &self.entries)?;
-        let pages_used = (self.pages_used + self.pages.len()) * 8;
-        write_words(&file, sb::PROFILES_USED * 8, &[pages_used as u64])?;
-        write_words(&file, sb::ARENA_USED * 8, &[(self.arena_used + self.entries.len()) as u64])
+    /// Writes the tables into the file of the recording.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        append(path, &self.pages, &self.entries)
     }
 }

@@ -94,6 +94,20 @@ pub unsafe fn cover(address: *mut u8, bytes: usize) -> bool {
     at != libc::MAP_FAILED
 }
 
+/// Maps a range of a file in the place of a range of this process.
+///
+/// # Safety
+///
+/// The range must be whole pages of a mapping. Whoever uses them must be content with the words of the file.
+#[cfg(target_os = "linux")]
+pub unsafe fn replace(address: *mut u8, bytes: usize, file: &File, offset: u64) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let (flags, protection) = (libc::MAP_SHARED | libc::MAP_FIXED, libc::PROT_READ | libc::PROT_WRITE);
+    // SAFETY: the caller guarantees that the range can be replaced.
+    let at = unsafe { libc::mmap(address.cast(), bytes, protection, flags, file.as_raw_fd(), offset as i64) };
+    if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// There is no fork, so there is nothing to replace.
 ///
 /// # Safety
