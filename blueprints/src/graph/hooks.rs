@@ -3,16 +3,14 @@
 use crate::graph::recursion::groups;
 use crate::graph::{Call, Graph, Method};
 
-/// The cost of the hooks of a timed call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HookCost {
-    /// Nanoseconds between the two clocks of a call: a part of its own time.
-    pub within_ns: f64,
-    /// Nanoseconds of the hooks in all. The rest of them is own time of the caller.
-    pub whole_ns: f64,
-}
+pub use metaspy_core::store::HookCost;
 
 impl Graph {
+    /// The cost of hooks that was measured while the times of calls were recorded.
+    pub fn recorded_hooks(&self) -> Option<HookCost> {
+        self.recorded_hooks.filter(|_| self.has_callers && !self.callers_are_causes)
+    }
+
     /// Subtracts the cost of hooks from all times. No time falls below zero, and a caller keeps at least the time of its
     /// callees. What was subtracted stays in [`Method::hooks_ns`].
     ///

@@ -42,6 +42,8 @@ pub struct Graph {
     pub undecided: u64,
     /// Which of the calls it has, if not all of one thread.
     pub notes: Vec<String>,
+    /// The cost of hooks that the recording has: see [`Graph::recorded_hooks`].
+    pub recorded_hooks: Option<HookCost>,
     /// The cost of hooks that was subtracted from times.
     pub hooks: Option<HookCost>,
     /// The method at the top of pictures of calls; `None` for the whole program. See [`Graph::below`].
@@ -135,7 +137,12 @@ pub struct Call {
 impl Graph {
     /// The graph of a program. `ns` converts the ticks of its recording.
     pub fn new(program: &Program, ns: impl Fn(u64) -> u64) -> Graph {
-        let mut graph = Graph { exact: program.exact, has_callers: program.profiles.has_calls(), ..Graph::default() };
+        let mut graph = Graph {
+            exact: program.exact,
+            has_callers: program.profiles.has_calls(),
+            recorded_hooks: program.hook_cost,
+            ..Graph::default()
+        };
         let mut owners: HashMap<usize, usize> = HashMap::new();
         for element in &program.elements {
             let (Some(method), Some(under)) = (&element.method, element.under) else { continue };

@@ -16,7 +16,6 @@ use serde_json::{Map, Value, json};
 use crate::cargo_metaspy::arguments;
 use crate::cargo_metaspy::results::{Results, Woven};
 use crate::exit::cannot_write;
-use crate::hook_cost::default_cost;
 
 /// Writes JSON to standard output.
 pub fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
@@ -46,7 +45,7 @@ fn draw(program: &Program, file: &Path, first: Kind) -> Result<()> {
     let kind = if program.profiles.has_calls() { first } else { Kind::Coverage };
     // Times of woven programs are nanoseconds already.
     let mut graph = Graph::new(program, |ns| ns);
-    default_cost(&graph, None).into_iter().for_each(|cost| graph.subtract_hooks(cost));
+    graph.recorded_hooks().into_iter().for_each(|cost| graph.subtract_hooks(cost));
     let title = program.crates().map(|element| element.name.as_str()).collect::<Vec<_>>().join(", ");
     let page = page(kind, &graph, &Options { title, ..Options::default() })
         .with_context(|| format!("cannot draw {}", file.display()))?;

@@ -58,7 +58,7 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
     }
     let mut graph = with_time("counting", || Graph::read(&store, &filter));
-    hook_cost::subtract(&mut graph, &store, options.hooks)?;
+    hook_cost::subtract(&mut graph, options.hooks)?;
     if let Some(path) = &options.from {
         graph = graph.below(path).map_err(say)?;
     }
@@ -128,7 +128,7 @@ pub(super) fn open_page(options: &arguments::Blueprint) -> Result<()> {
 pub(super) fn read(sources: &[PathBuf], passes: Option<&str>, hooks: Option<Hooks>) -> Result<Graph> {
     let (store, filter) = open_recording(sources, passes)?;
     let mut graph = Graph::read(&store, &filter);
-    hook_cost::subtract(&mut graph, &store, hooks)?;
+    hook_cost::subtract(&mut graph, hooks)?;
     Ok(graph)
 }
 

@@ -42,7 +42,6 @@ use metaspy_tui::crawler::{self, Crawler};
 use serde::Serialize;
 
 use crate::exit::{Ended, say};
-use crate::hook_cost::default_cost;
 use crate::metaspy::arguments::{Cli, Command, History};
 use crate::options::JsonOption;
 use live::Listed;
@@ -161,7 +160,7 @@ fn crawl(store: Store, files: &[PathBuf]) -> Result<Ended> {
     let names: Vec<String> = files.iter().map(name).collect();
     allocator::return_large_blocks();
     let crawler = Crawler::new(store, names.join(" + "), (80, 24));
-    crawler::run(crawler.without_hook_cost(|graph, store| default_cost(graph, Some(&store.program().boot))))?;
+    crawler::run(crawler)?;
     Ok(Ended::Fine)
 }
 

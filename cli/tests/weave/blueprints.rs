@@ -50,6 +50,11 @@ fn a_run_is_drawn_in_one_command_and_from_its_recording() {
     let lines: Vec<&str> = text.lines().collect();
     let at = |name: &str| lines.iter().position(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}: {text}"));
     assert!(at("main") <= at("measure") && lines[at("measure")].contains("9×"), "{text}");
+    // The cost of hooks is in the recording, so a picture has the same numbers whenever it is drawn.
+    let draw = |hooks: &[&str]| metaspy(&package, &[&["blueprint", "structural", "run.spy", "--json"], hooks].concat());
+    let (first, again) = (draw(&[]), draw(&[]));
+    assert!(first.0 && first == again && first == draw(&["--hooks", "measured"]), "{first:?}\n{again:?}");
+    assert_ne!(first, draw(&["--hooks", "kept"]));
     let (_, text) = metaspy(&package, &["blueprint", "coverage", "run.spy"]);
     assert!(text.contains("3/4") || text.contains("2/3"), "{text}");
     assert!(text.contains("never 1"), "{text}");

@@ -11,7 +11,7 @@ pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
 /// Version of the layout. A reader refuses a newer major version, and reads every older one.
 pub const MAJOR: u32 = 1;
 /// Minor version. It adds parts that an older reader skips.
-pub const MINOR: u32 = 6;
+pub const MINOR: u32 = 7;
 /// The first minor version in which folded calls count their time once ([`nesting`](crate::nesting)).
 pub const MINOR_NESTING: u32 = 6;
 
@@ -142,6 +142,11 @@ pub const STATEMENTS_LOST: usize = 95;
 /// Rows of lanes that were freed, after they had been merged a turn before. If a call that was only counted in one still
 /// runs, and fails, its failure may be counted in the row that takes the place.
 pub const ROWS_FREED: usize = 96;
+/// Picoseconds between the two clocks of a timed call that does nothing, as the recorded process measured them. Since version
+/// 1.7; 0 = not measured.
+pub const HOOKS_WITHIN: usize = 97;
+/// Picoseconds of the hooks of such a call in all; 0 = not measured.
+pub const HOOKS_WHOLE: usize = 98;
 
 /// What happens when the budget of a recording is spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -20,6 +20,7 @@ mod profiles;
 
 mod verify;
 
+mod hook_cost;
 mod merge;
 
 pub mod control;
@@ -56,6 +57,7 @@ pub use filter::matcher::Members;
 pub use filter::selector::{self, Selector, SelectorError};
 pub use filter::violations::Violations;
 pub use filter::{Filter, FilterError, FilterTester};
+pub use hook_cost::HookCost;
 pub use merge::{MergeError, Process};
 pub use metaspy_format::detail::{Detail, DetailKind};
 pub use names::program::{Program, RecordedView};

@@ -2,6 +2,7 @@
 //! hook.
 
 use std::alloc::Layout;
+use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
@@ -25,6 +26,15 @@ impl<T> PageVec<T> {
     /// An empty vector, without memory.
     pub const fn new() -> Self {
         PageVec { first: NonNull::dangling(), length: 0, capacity: 0 }
+    }
+
+    /// A vector in memory of the caller. It must not grow, nor be dropped.
+    ///
+    /// # Safety
+    /// As many values as `length` were written, and the memory stays as long as the vector is used.
+    pub unsafe fn over(memory: &mut [MaybeUninit<T>], length: usize) -> Self {
+        let first = NonNull::from(&mut *memory).cast();
+        PageVec { first, length, capacity: memory.len() }
     }
 
     /// True if there is room for one more value. Takes pages if it must.

@@ -185,6 +185,11 @@ impl Cells {
         }
     }
 
+    /// Shows other cells to hooks. Returns those before.
+    pub(super) fn swap_shown(&self, cells: *mut Cell) -> *mut Cell {
+        self.shown.swap(cells, Relaxed)
+    }
+
     /// The cell of a site, which these counters find from now on; `None` if it has none, or there is no memory.
     fn cell_for(&self, counters: *const Counters, site: &Site) -> Option<&Cell> {
         let at = site.cell.load(Relaxed) as usize;

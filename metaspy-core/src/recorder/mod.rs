@@ -3,6 +3,7 @@
 //! [`lane`] is the hot path, one lane per thread; [`collector`] keeps blocks ready and folds old ones; [`tally_page`] counts
 //! what has no event. A log is never unmapped: a guard on some stack may still want to end its event in it.
 
+mod apart;
 mod arena;
 mod arrays;
 mod begin;
@@ -53,6 +54,7 @@ mod tables;
 mod taken_back;
 mod tally_page;
 
+pub(crate) use apart::{Apart, apart};
 pub(crate) use arena::Draft;
 pub(crate) use begin::{
     About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, choose_timed, is_next_untimed, is_timed, mark,

@@ -2,7 +2,7 @@
 
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
-use std::sync::atomic::compiler_fence;
+use std::sync::atomic::{AtomicPtr, AtomicU64, compiler_fence};
 
 use metaspy_probe::{ANY, Cell};
 
@@ -67,6 +67,20 @@ impl Notes {
     /// No row and no profilers.
     pub const NONE: Self =
         Notes { row: null_mut(), profilers: null(), tree: null(), receiver: (ANY, 0), callers: Self::OTHERS };
+
+    /// A cell with these notes, as [`Noted::fill`] makes it.
+    pub fn cell(self, who: u64) -> Cell {
+        Cell {
+            who: AtomicU64::new(who | NOTED),
+            rows: AtomicPtr::new(self.row),
+            length: AtomicU64::new(self.callers),
+            buckets: AtomicPtr::new(self.tree.cast_mut().cast()),
+            misses: AtomicU64::new(0),
+            receiver: AtomicU64::new(self.receiver.0),
+            kind: AtomicU64::new(self.receiver.1),
+            also: AtomicPtr::new(self.profilers.cast_mut().cast()),
+        }
+    }
 
     /// True if calls about this receiver are observed so.
     #[inline(always)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use metaspy_core::store::{By, DetailLevel, Filter, Measure, RecordedSite, Scope, SiteGroups, Tally};
+use metaspy_core::store::{By, DetailLevel, Filter, HookCost, Measure, RecordedSite, Scope, SiteGroups, Tally};
 use metaspy_core::{SiteId, SiteKind, Store};
 
 use super::element::{Element, Key, Of};
@@ -31,6 +31,8 @@ pub struct Builder {
     is_inexact: bool,
     pub(super) profiles: Profiles,
     pub(super) edges: Edges,
+    /// Those of the recordings with times of calls.
+    pub(super) hook_costs: Vec<Option<HookCost>>,
 }
 
 /// What identifies a method in several processes: its path, its file and its first line.
@@ -158,7 +160,9 @@ impl Builder {
         receivers::complete(&mut self.elements);
         self.count_methods();
         let edges = self.edges_by_site();
-        let mut program = Program { elements: self.elements, exact: !self.is_inexact, profiles: self.profiles, edges };
+        let hook_cost = HookCost::lowest(self.hook_costs);
+        let (elements, profiles) = (self.elements, self.profiles);
+        let mut program = Program { elements, exact: !self.is_inexact, profiles, edges, hook_cost };
         let names: Vec<String> = program.elements.iter().map(|element| element.name.clone()).collect();
         program.sort_siblings(|a, b| names[a].cmp(&names[b]));
         program

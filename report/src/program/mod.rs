@@ -17,7 +17,7 @@ pub(crate) mod testing;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use metaspy_core::store::Filter;
+use metaspy_core::store::{Filter, HookCost};
 use metaspy_core::{SiteId, Store};
 
 pub use builder::{Builder, Identity};
@@ -37,6 +37,8 @@ pub struct Program {
     pub profiles: Profiles,
     /// The calls from one method to another, by caller and callee. No caller is code without hooks.
     pub edges: Vec<(Option<SiteId>, SiteId, Edge)>,
+    /// The cost of the hooks in the times of calls, if all recordings with such times have it.
+    pub hook_cost: Option<HookCost>,
 }
 
 impl Program {

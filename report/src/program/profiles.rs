@@ -97,6 +97,7 @@ impl Builder {
         let profiles = store.united_profiles();
         let has_calls = profiles.iter().any(|profile| profile.name == Calls::NAME);
         let has_types = profiles.iter().any(|profile| profile.name == Types::NAME);
+        self.hook_costs.extend(has_calls.then(|| store.hook_cost()));
         for profile in profiles {
             self.profiles.add(&profile);
             for table in &profile.tables {

@@ -34,8 +34,8 @@ pub struct Blueprint {
     /// Leaves out methods with less of the time in a behavioural blueprint
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent)]
     pub threshold: f64,
-    /// The cost of hooks that is subtracted from times: `measured` now on this machine, in nanoseconds between the two clocks
-    /// of a call and in all, as 21,58, or `kept` in the times [default: measured, if the recording is of this machine]
+    /// The cost of hooks that is subtracted from times: `measured` while recording, in nanoseconds between the two clocks
+    /// of a call and in all, as 21,58, or `kept` in the times [default: measured, if the recording has it]
     #[arg(long, value_name = "NS,NS|measured|kept", value_parser = hook_cost::parse)]
     pub hooks: Option<Hooks>,
     /// Writes a page for a browser: one file, which opens from disk

@@ -5,6 +5,7 @@ use crate::merge::MergeError;
 use crate::testing::{Draft, Writer, store_of};
 use crate::{By, EffectsIndex, EndState, Filter, Origin, Position, Remote, Scope, Store};
 use metaspy_format::arena::Entry;
+use metaspy_format::profile::{Column, TableDef};
 use metaspy_format::row::{COUNT, KEY, ROW_WORDS, TIMED, TOTAL, WHO, Who};
 use metaspy_format::slot::Mark;
 use metaspy_format::span;
@@ -355,4 +356,23 @@ fn facts_of_the_code_in_one_process_hold_for_all() {
         let facts = site.facts().expect("one of them was woven");
         assert_eq!((facts.module.as_str(), facts.name.as_str(), facts.complexity), ("both", "measure", 4));
     }
+}
+
+#[test]
+fn of_several_costs_of_hooks_the_lowest_counts_and_none_if_one_with_times_is_not_known() {
+    let table = TableDef { profile: "calls".into(), columns: vec![Column::ticks("total")], ..TableDef::default() };
+    let json = serde_json::to_string(&table).expect("it is a value");
+    let timed = |pid, cost: [u64; 2]| {
+        let writer = process(pid, "timed");
+        writer.entry(Entry::Table, 0, &[], &[&json]);
+        writer.set(sb::HOOKS_WITHIN, cost[0]);
+        writer.set(sb::HOOKS_WHOLE, cost[1]);
+        writer.store()
+    };
+    let cost_of = |stores: &[(&str, Store)]| merged(stores).hook_cost().map(|cost| (cost.within_ns, cost.whole_ns));
+    let both = [("a", timed(1, [21_500, 58_000])), ("b", timed(2, [20_250, 60_000]))];
+    assert_eq!(cost_of(&both), Some((21.5, 58.0)));
+    let untimed = ("c", process(3, "untimed").store());
+    assert_eq!(cost_of(&[both[0].clone(), untimed]), Some((21.5, 58.0)));
+    assert_eq!(cost_of(&[both[0].clone(), ("d", timed(4, [0, 0]))]), None);
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::HookCost;
 use crate::merge::blocks::{Copied, Copier};
 use crate::merge::output::OutputMemory;
 use crate::merge::remap::Input;
@@ -198,7 +199,9 @@ fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes
         (sb::SEALED_COUNTED, counted),
         (sb::MAGIC, sb::MAGIC_WORD),
     ];
-    for (word, value) in words {
+    let timed = inputs.iter().filter(|input| input.store.has_times());
+    let hooks = HookCost::lowest(timed.map(|input| input.store.hook_cost()));
+    for (word, value) in words.into_iter().chain(hooks.into_iter().flat_map(HookCost::words)) {
         output.set(word, value);
     }
     // What was counted elsewhere is no part of a selection.

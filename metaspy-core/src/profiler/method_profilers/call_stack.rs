@@ -2,6 +2,7 @@
 
 use std::alloc::Layout;
 use std::any::Any;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::num::NonZeroU32;
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicBool;
@@ -123,6 +124,21 @@ impl Thread {
             tries: TRIES,
             blocks: KnownEvents::new(),
         }
+    }
+
+    /// A thread that is in a call, with this memory for a few calls inside of it, of sites with the first numbers.
+    pub fn within(
+        call: Entry,
+        calls: &mut [MaybeUninit<Entry>],
+        depths: &mut [MaybeUninit<u32>],
+    ) -> ManuallyDrop<Self> {
+        let Some(first) = calls.first_mut() else { return ManuallyDrop::new(Thread::new()) };
+        first.write(call);
+        depths.iter_mut().for_each(|depth| _ = depth.write(0));
+        let known = depths.len();
+        // SAFETY: the first call and all depths were written.
+        let (stack, depths) = unsafe { (PageVec::over(calls, 1), PageVec::over(depths, known)) };
+        ManuallyDrop::new(Thread { stack, depths, tries: 0, ..Thread::new() })
     }
 
     /// The number of calls of a site on the stack. [`Thread::has_room`] has made room for it.

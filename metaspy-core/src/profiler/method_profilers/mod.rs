@@ -64,6 +64,7 @@ mod contexts;
 mod coverage;
 mod dispatch;
 mod factory;
+mod hook_cost;
 mod identity_set;
 mod known_call;
 mod method_profiler;

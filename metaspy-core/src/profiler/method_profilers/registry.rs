@@ -11,6 +11,7 @@ use crate::method_profilers::call::{Call, CallEnd};
 use crate::method_profilers::call_stack::{self, Entry};
 use crate::method_profilers::contexts::{self, OtherTree, Tree};
 use crate::method_profilers::dispatch::{self, guarded};
+use crate::method_profilers::hook_cost;
 use crate::method_profilers::method_profiler::{Interest, MethodProfiler};
 use crate::method_profilers::mirror::Mirror;
 use crate::method_profilers::observer::{Observer, Sight};
@@ -113,6 +114,7 @@ struct Events;
 impl Listener for Events {
     fn replaced(&self, log: &'static Log) {
         table::continue_all(log);
+        hook_cost::write(log);
     }
 
     fn forked(&self) {
@@ -155,6 +157,9 @@ fn install<P: MethodProfiler>(
     let unused = registry.publish();
     drop(registry);
     drop_all(unused);
+    if P::TIMED {
+        hook_cost::measure_for(recorder::current().unwrap_or(log));
+    }
     Ok(Installed(observer))
 }
 

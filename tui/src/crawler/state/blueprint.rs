@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use metaspy_blueprints::graph::{HookCost, Method};
+use metaspy_blueprints::graph::Method;
 use metaspy_blueprints::scene::Fill;
 use metaspy_blueprints::{Graph, Kind as Blueprint, Options, Scene, emit, picture};
 use metaspy_core::store::Filter;
@@ -66,20 +66,14 @@ pub struct BlueprintView {
     pub problem: Option<String>,
     /// What the picture leaves out.
     pub notes: Arc<Vec<String>>,
-    /// The cost of hooks that is subtracted from times.
-    pub hook_cost: Option<HookCostOf>,
     cursor: Cursor,
 }
-
-/// The cost of the hooks in a recording, if it is known.
-pub type HookCostOf = fn(&Graph, &Store) -> Option<HookCost>;
 
 impl BlueprintView {
     /// Reads the methods and the calls that pass the filter.
     pub fn read(mut self, store: &Store, filter: &Filter) -> Self {
         let mut graph = Graph::read(store, filter);
-        let cost = self.hook_cost.and_then(|cost_of| cost_of(&graph, store));
-        cost.into_iter().for_each(|cost| graph.subtract_hooks(cost));
+        graph.recorded_hooks().into_iter().for_each(|cost| graph.subtract_hooks(cost));
         self.graph = Some(Arc::new(graph));
         self.draw();
         self

@@ -40,7 +40,6 @@ pub(crate) mod tally;
 pub(crate) mod types;
 pub(crate) mod view;
 
-use blueprint::HookCostOf;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -184,13 +183,6 @@ impl Crawler {
         crawler.update_dependents();
         crawler.show_notes();
         crawler
-    }
-
-    /// Subtracts the cost of hooks from the times of the blueprint.
-    #[must_use]
-    pub fn without_hook_cost(mut self, cost_of: HookCostOf) -> Self {
-        self.view.blueprint.hook_cost = Some(cost_of);
-        self
     }
 
     /// The events. If there are only counts, the table of the last profiler, as far as it has rows.

@@ -33,6 +33,7 @@ pub use keyed::{CallerTable, Row, SubjectTable, Tables};
 use keys::KeyIndex;
 pub(super) use thread_pages::end_thread;
 use thread_pages::{Missing, SEGMENT, Slots};
+pub(super) use thread_pages::{Pair, ScratchPages};
 
 /// A table of a method profiler. It stays as long as its profiler, and as a value that was copied from its mirror.
 pub(crate) struct Table {

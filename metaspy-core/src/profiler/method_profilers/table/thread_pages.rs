@@ -166,6 +166,38 @@ fn take(observed: &Observed) -> Option<&'static ThreadPages> {
     Some(pages)
 }
 
+/// Pages that no thread has, and in which only the pairs of the current log are remembered.
+pub(crate) struct ScratchPages(&'static ThreadPages);
+
+impl ScratchPages {
+    /// `None` if there is no memory, or if nothing is recorded.
+    pub fn new() -> Option<Self> {
+        let log = recorder::current()?;
+        let pages: *mut ThreadPages = own_pages::take(Layout::new::<ThreadPages>()).cast();
+        // SAFETY: as in `ThreadPages::take`; the memory is given back with this value, which alone refers to it.
+        let pages = unsafe { pages.as_ref() }?;
+        pages.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
+        Some(ScratchPages(pages))
+    }
+
+    /// The pages, as a thread has them.
+    pub fn address(&self) -> *mut () {
+        std::ptr::from_ref(self.0).cast_mut().cast()
+    }
+
+    /// As that of a thread's pages.
+    pub fn remember_pair(&self, table: u32, who: u64, pair: [&'static Pair; 2]) {
+        self.0.remember_pair(table, who, pair);
+    }
+}
+
+impl Drop for ScratchPages {
+    fn drop(&mut self) {
+        // SAFETY: `new` took it, and nothing refers to it any more.
+        unsafe { own_pages::give_back(self.address().cast(), Layout::new::<ThreadPages>()) };
+    }
+}
+
 impl ThreadPages {
     /// The pages of a thread that begins: without the allocator, and without waiting, because a signal handler may be what
     /// calls its first hook.
