@@ -153,6 +153,9 @@ pub struct Serve {
     /// The address: loopback, because every reader of it reads the recordings
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9464")]
     pub listen: SocketAddr,
+    /// The memory of a query of a client at most
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
+    pub memory: u64,
     /// The time of an answer at most
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub timeout: u64,
@@ -200,6 +203,12 @@ pub struct Query {
     /// Runs on a cluster, over sealed sets in directories that all of its machines have: metaspy cluster
     #[arg(long, value_name = "URL")]
     pub cluster: Option<url::Url>,
+    /// The memory of the query: what needs more goes on in temporary files, or is an error
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = parse_size)]
+    pub memory: u64,
+    /// Further memory of the process, by whatever it is taken: beyond it, the system ends the process
+    #[arg(long, value_name = "SIZE", hide = true, value_parser = parse_size)]
+    pub address_space: Option<u64>,
     /// A file for the result, instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

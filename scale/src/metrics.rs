@@ -6,7 +6,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 use prometheus_client::metrics::MetricType;
 
-use crate::query::{Source, run_sql};
+use crate::query::{MEMORY, Source, run_sql};
 
 /// A metric: its name, its meaning, and the expression of its value.
 pub struct Metric {
@@ -104,7 +104,7 @@ impl Values {
         let values: Vec<&str> = family.metrics.iter().map(|metric| metric.value).collect();
         let (table, values) = (family.table, values.join(", "));
         let sql = format!("SELECT {labels}, {values} FROM {table} GROUP BY {labels} ORDER BY {labels}");
-        let batches = run_sql(&sql, source).await?.collect().await?;
+        let batches = run_sql(&sql, source, MEMORY).await?.collect().await?;
         let mut rows = Vec::new();
         for batch in &batches {
             read_rows(family, batch, &mut rows)?;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use tokio::runtime::{Builder, Runtime};
 
 /// Bytes of each stack: the engine descends once for each operator of a query. Memory is taken as it is used.
-const STACK: usize = 64 << 20;
+pub const STACK: usize = 64 << 20;
 
 /// Threads for tasks.
 pub fn runtime() -> Result<Runtime> {

@@ -1,5 +1,7 @@
 //! `metaspy query`: SQL on recordings, in the process.
 
+mod address_space;
+mod divided_pool;
 mod errors;
 mod examples;
 mod output;
@@ -10,6 +12,7 @@ mod source;
 use std::io::BufWriter;
 
 use anyhow::{Result, bail};
+use datafusion::error::DataFusionError;
 
 use metaspy_reader::text::print_message;
 
@@ -21,13 +24,16 @@ use errors::QueryError;
 pub use examples::EXAMPLES;
 pub use output::print;
 use output_file::OutputFile;
-pub use session::{Query, run as run_sql, run_bounded as run_bounded_sql};
+pub use session::{MEMORY, Query, run as run_sql, run_bounded as run_bounded_sql};
 pub use source::Source;
 
 /// Why there is no cluster in a program without the feature.
 #[cfg(not(feature = "cluster"))]
 pub const NO_CLUSTER: &str = "this metaspy-scale was built without its feature `cluster`: \
                               cargo install --locked --path scale --features cluster";
+
+/// Begins the report about a query that needs more memory.
+pub const MEMORY_SPENT: &str = "the query needs more than its memory";
 
 /// Warnings that are printed.
 const WARNINGS: usize = 20;
@@ -61,11 +67,18 @@ pub async fn run(options: &arguments::Query) -> Result<Complete> {
         bail!("name a recording after the query: metaspy query 'SELECT * FROM sites' run.spy");
     }
     let source = Source::open(&sources).await?;
+    if let Some(further) = options.address_space {
+        address_space::bound(further)?;
+    }
     let Some(sql) = sql else {
         output::schema(&source).await?;
         return Ok(true);
     };
     if let Err(error) = caught(answer(sql, &source, options)).await {
+        if is_memory_spent(&error) {
+            let memory = options.memory >> 20;
+            return Err(error.context(format!("{MEMORY_SPENT} of {memory} MiB: metaspy query --memory SIZE")));
+        }
         // The engine's error names no file. An error in the query has its place.
         let files = if error.is::<QueryError>() { Vec::new() } else { source.unreadable_files().await };
         return Err(if files.is_empty() { error } else { error.context(files.join("\n")) });
@@ -74,10 +87,16 @@ pub async fn run(options: &arguments::Query) -> Result<Complete> {
     Ok(!source.is_damaged())
 }
 
+/// True if a query ended because it needs more memory.
+pub fn is_memory_spent(error: &anyhow::Error) -> bool {
+    let of_engine = error.chain().find_map(|cause| cause.downcast_ref::<DataFusionError>());
+    of_engine.is_some_and(|error| matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)))
+}
+
 /// Runs a query and writes its rows.
 async fn answer(sql: &str, source: &Source, options: &arguments::Query) -> Result<()> {
     let query = match &options.cluster {
-        None => run_sql(sql, source).await?,
+        None => run_sql(sql, source, options.memory).await?,
         Some(cluster) => run_on_cluster(sql, source, cluster).await?,
     };
     let Some(path) = &options.output else { return output::write(query, options.format()).await };

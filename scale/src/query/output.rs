@@ -13,6 +13,7 @@ use datafusion::arrow::json;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::arrow::util::pretty::pretty_format_batches_with_schema;
 use datafusion::execution::context::SessionContext;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::parquet::arrow::ArrowWriter;
 use futures::StreamExt;
 
@@ -30,8 +31,9 @@ pub async fn write(query: Query, format: Format) -> Result<()> {
 
 /// Runs a query and writes its rows.
 pub async fn write_to(query: Query, format: Format, out: impl Write + Send) -> Result<()> {
+    let memory = MemoryConsumer::new("rows of the text").register(&query.task_ctx().runtime_env().memory_pool);
     let mut batches = query.execute_stream().await?;
-    let mut writer = Writer::new(format, out, batches.schema())?;
+    let mut writer = Writer::new(format, out, batches.schema(), memory)?;
     while let Some(batch) = batches.next().await {
         match writer.write(batch?) {
             // The reader of a pipe has enough.
@@ -55,7 +57,8 @@ fn explicit() -> json::WriterBuilder {
 }
 
 enum Writer<W: Write + Send> {
-    Text(W, SchemaRef, Vec<RecordBatch>),
+    /// All rows have to be there before the first one is written, because columns are as wide as their widest row.
+    Text(W, SchemaRef, Vec<RecordBatch>, MemoryReservation),
     Json(json::ArrayWriter<W>),
     JsonLines(json::LineDelimitedWriter<W>),
     Csv(Box<csv::Writer<W>>),
@@ -64,12 +67,12 @@ enum Writer<W: Write + Send> {
 }
 
 impl<W: Write + Send> Writer<W> {
-    fn new(format: Format, out: W, schema: SchemaRef) -> Result<Self> {
+    fn new(format: Format, out: W, schema: SchemaRef, memory: MemoryReservation) -> Result<Self> {
         if matches!(format, Format::Json | Format::Jsonl) {
             check_names(&schema)?;
         }
         Ok(match format {
-            Format::Text => Writer::Text(out, schema, Vec::new()),
+            Format::Text => Writer::Text(out, schema, Vec::new(), memory),
             Format::Json => Writer::Json(explicit().build::<_, json::writer::JsonArray>(out)),
             Format::Jsonl => Writer::JsonLines(explicit().build::<_, json::writer::LineDelimited>(out)),
             Format::Csv => {
@@ -85,7 +88,10 @@ impl<W: Write + Send> Writer<W> {
 
     fn write(&mut self, batch: RecordBatch) -> Result<()> {
         match self {
-            Writer::Text(_, _, batches) => batches.push(batch),
+            Writer::Text(_, _, batches, memory) => {
+                memory.try_grow(batch.get_array_memory_size())?;
+                batches.push(batch);
+            }
             Writer::Json(writer) => writer.write(&batch)?,
             Writer::JsonLines(writer) => writer.write(&batch)?,
             Writer::Csv(writer) => writer.write(&without_lists(&batch)?)?,
@@ -97,7 +103,7 @@ impl<W: Write + Send> Writer<W> {
 
     fn finish(self) -> Result<()> {
         match self {
-            Writer::Text(mut out, schema, batches) => {
+            Writer::Text(mut out, schema, batches, _) => {
                 writeln!(out, "{}", pretty_format_batches_with_schema(schema, &batches)?)?;
                 out.flush()?;
             }

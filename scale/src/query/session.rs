@@ -11,6 +11,7 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
+use crate::query::divided_pool::DividedPool;
 use crate::query::errors::QueryError;
 use crate::query::source::Source;
 
@@ -21,11 +22,13 @@ pub type Query = DataFrame;
 /// number as time.
 const MOST_OPERATORS: usize = 2_000;
 
-/// Bytes that all bounded queries may take in memory, and each of them on the disk.
-const MEMORY: usize = 1 << 30;
+/// Bytes that all queries of a server may take in memory together, and each of them on the disk.
+const SHARED_MEMORY: usize = 1 << 30;
 
-/// Functions that make a value of any length from a number. The engine does not count their memory.
-const LENGTHENING: [&str; 7] = ["repeat", "lpad", "rpad", "array_repeat", "array_resize", "range", "generate_series"];
+/// Bytes of a query in memory, unless it has a bound of its own.
+pub const MEMORY: u64 = 2 << 30;
+/// Bytes that the engine reserves for the merge of what it has sorted, in each of its partitions, as far as there is room.
+const MERGE: usize = 10 << 20;
 
 /// Errors have places in the text of the query.
 fn config() -> SessionConfig {
@@ -44,19 +47,35 @@ pub async fn on_cluster(scheduler: &url::Url) -> datafusion::error::Result<Sessi
     SessionContext::remote_with_state(scheduler.as_str(), SessionContext::new_with_config(config).state()).await
 }
 
-/// Prepares a query. It can read, and nothing else.
-pub async fn run(sql: &str, source: &Source) -> Result<Query, QueryError> {
-    run_on(SessionContext::new_with_config(config()), sql, source).await
+/// Prepares a query. It can read, and nothing else. Sorts, groups and joins that need more than its memory go on in
+/// temporary files, where the engine can do that.
+pub async fn run(sql: &str, source: &Source, memory: u64) -> Result<Query, QueryError> {
+    let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+    let mut config = config();
+    let merge = memory / config.target_partitions() / 4;
+    config.options_mut().execution.sort_spill_reservation_bytes = merge.min(MERGE);
+    run_within(Arc::new(DividedPool::new(memory)), None, config, sql, source).await
 }
 
 /// Prepares a query that shares a bound of memory with all others of the process.
 pub async fn run_bounded(sql: &str, source: &Source) -> Result<Query, QueryError> {
-    static POOL: LazyLock<Arc<dyn MemoryPool>> = LazyLock::new(|| Arc::new(GreedyMemoryPool::new(MEMORY)));
-    let runtime = RuntimeEnvBuilder::new().with_memory_pool(POOL.clone()).with_max_temp_directory_size(MEMORY as u64);
+    static POOL: LazyLock<Arc<dyn MemoryPool>> = LazyLock::new(|| Arc::new(GreedyMemoryPool::new(SHARED_MEMORY)));
+    run_within(POOL.clone(), Some(SHARED_MEMORY as u64), config(), sql, source).await
+}
+
+async fn run_within(
+    memory: Arc<dyn MemoryPool>,
+    disk: Option<u64>,
+    config: SessionConfig,
+    sql: &str,
+    source: &Source,
+) -> Result<Query, QueryError> {
+    let mut runtime = RuntimeEnvBuilder::new().with_memory_pool(memory);
+    if let Some(disk) = disk {
+        runtime = runtime.with_max_temp_directory_size(disk);
+    }
     let runtime = runtime.build_arc().map_err(|error| QueryError::new(sql, error))?;
-    let context = SessionContext::new_with_config_rt(config(), runtime);
-    LENGTHENING.iter().for_each(|name| context.deregister_udf(name));
-    run_on(context, sql, source).await
+    run_on(SessionContext::new_with_config_rt(config, runtime), sql, source).await
 }
 
 /// Prepares a query in a session.

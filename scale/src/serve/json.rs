@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::limits::stopped;
+use super::of_client;
 use super::parameters::{Named, Nothing, Parameters};
 use super::{Failed, Recent};
 use crate::query::{Query as SqlQuery, run_bounded_sql};
@@ -25,6 +26,8 @@ use crate::tables::SCHEMA_VERSION;
 const ROWS: usize = 1_000;
 /// Bytes of an answer at most.
 const BYTES: usize = 256 << 20;
+/// The media type of the answers.
+const JSON: &str = "application/json";
 
 /// Which rows of a table.
 #[derive(Deserialize)]
@@ -128,7 +131,8 @@ pub async fn event(
 
 /// The rows of a query. It can read, and nothing else.
 pub async fn query(State(recent): State<Recent>, sql: Parameters<Sql>) -> Result<Response, Failed> {
-    answer(run_bounded_sql(&sql.0.sql, &recent.source().await).await.map_err(wrong)?).await
+    let rows = of_client::rows(&sql.0.sql, &recent, BYTES).await?;
+    Ok(([(header::CONTENT_TYPE, JSON)], rows).into_response())
 }
 
 /// The rows as an array of objects. They are complete, or the answer is an error.
@@ -144,7 +148,7 @@ async fn rows(query: SqlQuery) -> Result<Vec<RecordBatch>, Failed> {
         let batch = batch.map_err(stopped)?;
         bytes += batch.get_array_memory_size();
         if bytes > BYTES {
-            return Err(Failed(StatusCode::PAYLOAD_TOO_LARGE, "too many rows: add LIMIT, or run metaspy query".into()));
+            return Err(too_many_rows());
         }
         rows.push(batch);
     }
@@ -155,7 +159,12 @@ fn array(rows: &[RecordBatch]) -> Result<Response, Failed> {
     let mut writer = explicit(Vec::new());
     let write = rows.iter().try_for_each(|batch| writer.write(batch)).and_then(|()| writer.finish());
     write.map_err(|error| Failed(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], writer.into_inner()).into_response())
+    Ok(([(header::CONTENT_TYPE, JSON)], writer.into_inner()).into_response())
+}
+
+/// The answer to a query whose rows are more than an answer has.
+pub fn too_many_rows() -> Failed {
+    Failed(StatusCode::PAYLOAD_TOO_LARGE, "too many rows: add LIMIT, or run metaspy query".to_owned())
 }
 
 /// The answer to a query that cannot run.

@@ -1,4 +1,4 @@
-//! What a request may take: time, and the memory of all queries.
+//! What a request may take: time, and memory.
 
 use std::time::Duration;
 
@@ -42,10 +42,13 @@ pub async fn hold(State(Limits { engine, most }): State<Limits>, request: Reques
 /// The answer to a query that stopped.
 pub fn stopped(error: DataFusionError) -> Failed {
     match error.find_root() {
-        DataFusionError::ResourcesExhausted(_) => {
-            let message = format!("the memory for queries is spent: ask for less, or run metaspy query ({error})");
-            Failed(StatusCode::SERVICE_UNAVAILABLE, message)
-        }
+        DataFusionError::ResourcesExhausted(_) => memory_spent(&error.to_string()),
         _ => Failed(StatusCode::BAD_REQUEST, error.to_string()),
     }
+}
+
+/// The answer to a query that needs more memory.
+pub fn memory_spent(why: &str) -> Failed {
+    let message = format!("the memory for queries is spent: ask for less, or run metaspy query ({why})");
+    Failed(StatusCode::SERVICE_UNAVAILABLE, message)
 }

@@ -6,6 +6,7 @@
 mod json;
 mod limits;
 mod metrics;
+mod of_client;
 mod parameters;
 mod recent;
 
@@ -35,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(3);
 
 /// Runs the command, until it is interrupted.
 pub async fn run(options: &arguments::Serve) -> Result<bool> {
-    let sources = Recent::open(options.sources.clone()).await?;
+    let sources = Recent::open(options.sources.clone(), options.memory).await?;
     let cannot = || format!("cannot listen on {}: choose another address with --listen", options.listen);
     let listener = TcpListener::bind(options.listen).await.with_context(cannot)?;
     let address = listener.local_addr()?;

@@ -16,18 +16,29 @@ const AGE: Duration = Duration::from_secs(1);
 /// The recordings that are served.
 #[derive(Clone)]
 pub struct Recent {
-    names: Vec<PathBuf>,
+    names: Arc<[PathBuf]>,
+    memory: u64,
     read: Arc<Mutex<(Instant, Source)>>,
 }
 
 impl Recent {
     /// Opens them.
-    pub async fn open(names: Vec<PathBuf>) -> Result<Self> {
+    pub async fn open(names: Vec<PathBuf>, memory: u64) -> Result<Self> {
         let source = Source::open(&names).await?;
         for warning in source.warnings() {
             print_message(&format_args!("metaspy serve: {warning}"));
         }
-        Ok(Recent { names, read: Arc::new(Mutex::new((Instant::now(), source))) })
+        Ok(Recent { names: names.into(), memory, read: Arc::new(Mutex::new((Instant::now(), source))) })
+    }
+
+    /// Their names, as the command has them.
+    pub fn names(&self) -> &[PathBuf] {
+        &self.names
+    }
+
+    /// The memory of a query of a client at most.
+    pub fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// Their present content. If they are gone, this is what was read before.

@@ -93,6 +93,35 @@ fn a_condition_passes_the_rows_for_which_it_is_true() {
 }
 
 #[test]
+fn a_failed_call_is_named_by_what_it_returned() {
+    let outcomes = rows("SELECT outcome, count(*) > 0 FROM events WHERE site LIKE '%::layout' GROUP BY 1 ORDER BY 1");
+    assert_eq!(outcomes, ["err,true", "succeeded,true"]);
+    let failed = rows("SELECT failed_as, sum(failed) FROM tallies WHERE failed > 0 GROUP BY 1");
+    assert_eq!(failed, rows("SELECT outcome, count(*) FROM events WHERE outcome = 'err' GROUP BY 1"));
+}
+
+#[test]
+fn a_query_that_needs_more_than_its_memory_goes_on_in_files_or_is_an_error() {
+    let path = recording().display().to_string();
+    let sql = "SELECT event, took_ns FROM events ORDER BY took_ns, event";
+    let run = |sql: &str, memory: &str| metaspy(&["query", "--format", "csv", "--memory", memory, sql, &path]);
+    let (all, few) = (run(sql, "2GiB"), run(sql, "4MiB"));
+    assert!(few.status.success() && all.status.success(), "{}", text(&few));
+    assert!(few.stdout == all.stdout && all.stdout.len() > 1_000_000, "{} bytes", few.stdout.len());
+    let spills = |memory: &str| {
+        let plan = text(&run(&format!("EXPLAIN ANALYZE {sql}"), memory));
+        let counts = plan.split("spill_count=").skip(1).map(|rest| rest.chars().take_while(char::is_ascii_digit));
+        counts.map(|digits| digits.collect::<String>().parse::<u64>().expect("a number")).sum::<u64>()
+    };
+    assert!(spills("2GiB") == 0 && spills("4MiB") > 0);
+    // A text has all of its rows before the first one is written.
+    let output = metaspy(&["query", "--memory", "4MiB", "SELECT * FROM events", &path]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{error}");
+    assert!(error.contains("needs more than its memory of 4 MiB: metaspy query --memory SIZE"), "{error}");
+}
+
+#[test]
 fn causes_effects_and_roots_are_those_of_the_reader() {
     // A frame is a tree: all its events have the layout of the root as root.
     let frames = FRAMES - 1;
