@@ -134,6 +134,11 @@ impl<'a> Counts<'a> {
         self.by(By::RootCause)
     }
 
+    /// One row per site of a direct cause: what sent, or what called. Calls without one have the row without a site.
+    pub fn by_sender(self) -> Rows<'a> {
+        self.by(By::Sender)
+    }
+
     /// One row per site and subject.
     pub fn by_site_and_subject(self) -> Rows<'a> {
         self.by(By::SiteSubject)

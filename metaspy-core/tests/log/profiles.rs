@@ -75,6 +75,10 @@ fn the_causes_of_a_block_are_the_calls_that_it_made() {
     let causes = profile.counts().by_cause();
     assert_eq!(causes.at("INNER").unwrap().measure.count, 4);
     assert_eq!(causes.at("OUTER").unwrap().measure.count, 10);
+    // The block called INNER 4 times and OUTER 5 times itself, and OUTER called INNER.
+    let senders = profile.counts().by_sender();
+    assert_eq!((senders.exact, senders.at("OUTER").unwrap().measure.count), (true, 5));
+    assert!(senders.at("INNER").is_none(), "INNER calls nothing: {senders}");
 }
 
 #[test]
