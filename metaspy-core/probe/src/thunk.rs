@@ -17,7 +17,7 @@ pub type Slowly = unsafe extern "C" fn(
     cell: Option<&Cell>,
 ) -> *mut u8;
 
-/// The functions of a core that save all registers but rax, rcx, rdx, r8 to r11 and those of vectors.
+/// The functions of a core that save all registers but rax, rcx, rdx, r8 to r11 and the vector registers.
 ///
 /// | | takes | returns |
 /// |---|---|---|

@@ -59,7 +59,7 @@ pub trait HasLayout {
     fn lay_out(&self, how: &mut How);
 }
 
-/// References: the variant is that of what they refer to.
+/// References: the variant is the one behind them.
 pub trait RefersToLayout {
     /// Writes how.
     fn lay_out(&self, how: &mut How);
