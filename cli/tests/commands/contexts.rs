@@ -1,43 +1,16 @@
 //! The tree of calling contexts: as text, as JSON and as stacks.
 
-use metaspy_core::hook::{self, Frame, Guard};
 use metaspy_core::method_profilers::Contexts;
-use metaspy_core::{Outcome, Profiler, Recording, Site, SiteDef, SiteKind, Subject};
+use metaspy_core::{Profiler, Recording, Subject};
 use serde_json::Value;
 
+use crate::market::{PACK, SELL, call};
 use crate::{ended, fixture, text};
-
-macro_rules! sites {
-    ($($name:ident $path:literal;)*) => {$(
-        metaspy_core::site::register! {
-            static $name: Site = Site::new(SiteDef {
-                kind: SiteKind::Method,
-                module: "market",
-                name: $path,
-                file: "market/src/lib.rs",
-                lines: (1, 9),
-                skipped: None,
-            });
-        }
-    )*};
-}
-
-sites! {
-    SELL "Stall::sell";
-    PACK "Box::pack";
-}
-
-fn call(site: &'static Site, inner: impl FnOnce()) {
-    let mut frame = Frame::vacant();
-    let guard = Guard::of(site, hook::enter_in(&mut frame, site, Subject::NONE));
-    inner();
-    guard.done(Outcome::Returned);
-}
 
 /// Boxes within boxes.
 fn pack(boxes: u32) {
     if boxes > 0 {
-        call(&PACK, || pack(boxes - 1));
+        call(&PACK, Subject::NONE, || pack(boxes - 1));
     }
 }
 
@@ -49,7 +22,7 @@ fn a_recording_has_a_tree_of_calling_contexts_that_reports_and_exports_print() {
     let profiler = Profiler::new("tree").method_profiler(Contexts::default()).install().expect("there is room");
     pack(1);
     for _ in 0..4 {
-        call(&SELL, || pack(3));
+        call(&SELL, Subject::NONE, || pack(3));
     }
     drop(profiler);
     recording.close();

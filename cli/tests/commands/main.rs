@@ -4,6 +4,8 @@
 mod client_and_servers;
 #[path = "../../../tui/tests/fixture/mod.rs"]
 mod fixture;
+#[path = "../fixture/market.rs"]
+mod market;
 
 mod bad_input;
 mod completions;

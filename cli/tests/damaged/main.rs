@@ -1,6 +1,9 @@
 //! A damaged recording costs no more memory than a sound one of its size: each word of small recordings becomes a huge
 //! number, and everything that reads recordings runs below a limit.
 
+#[path = "../fixture/market.rs"]
+mod market;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::io::Write;
@@ -9,11 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use metaspy_blueprints::evolution::{self, Version};
 use metaspy_blueprints::{Graph, Kind as Picture, Options, emit, page, picture};
-use metaspy_core::hook::{self, Frame, Guard};
 use metaspy_core::method_profilers::{Allocations, Calls, Contexts, TestCoverage};
 use metaspy_core::model::{label, relate};
 use metaspy_core::store::Filter;
-use metaspy_core::{Kind, Outcome, Profiler, Recording, Site, SiteDef, SiteKind, Store, Subject};
+use metaspy_core::{Kind, Profiler, Recording, Store, Subject};
 use metaspy_report::contexts;
 use metaspy_report::diff::{self, Diff, Side};
 use metaspy_report::export::{Exporter, Format, Selection};
@@ -23,6 +25,8 @@ use metaspy_tui::{Panel, Panels};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
+
+use market::{PACK, SELL, call};
 
 /// Bytes that readers of a recording of one MiB may hold.
 const LIMIT: usize = 192 << 20;
@@ -67,37 +71,10 @@ unsafe impl GlobalAlloc for Limited {
 #[global_allocator]
 static ALLOCATOR: Limited = Limited;
 
-macro_rules! sites {
-    ($($name:ident $path:literal;)*) => {$(
-        metaspy_core::site::register! {
-            static $name: Site = Site::new(SiteDef {
-                kind: SiteKind::Method,
-                module: "market",
-                name: $path,
-                file: "market/src/lib.rs",
-                lines: (1, 9),
-                skipped: None,
-            });
-        }
-    )*};
-}
-
-sites! {
-    SELL "Stall::sell";
-    PACK "Box::pack";
-}
-
 static PARCEL: Kind = Kind::new("parcel");
 
 fn parcel(key: u64) -> Subject {
     Subject::new(PARCEL.id(), key)
-}
-
-fn call(site: &'static Site, subject: Subject, inner: impl FnOnce()) {
-    let mut frame = Frame::vacant();
-    let guard = Guard::of(site, hook::enter_in(&mut frame, site, subject));
-    inner();
-    guard.done(Outcome::Returned);
 }
 
 fn sell(parcel: u64) {
