@@ -1,6 +1,6 @@
 //! Letters whose width terminals do not agree on, and a terminal that answers nothing.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 
 use crate::fixture;
@@ -36,27 +36,29 @@ fn labels_with_flags_and_combining_scripts_leave_nothing_on_another_screen() {
 #[test]
 fn a_terminal_that_answers_nothing_keeps_the_crawler_after_the_editor() {
     let path = fixture::closed("silent.spy", 3);
-    let log = path.with_extension("edited");
-    let _ = std::fs::remove_file(&log);
-    // An editor that writes nothing but this: it is given the line and the file.
+    // An editor that ignores the line and the file which it is given.
     let editor = path.with_extension("sh");
-    std::fs::write(&editor, format!("#!/bin/sh\n: > {}\n", log.display())).expect("there is room");
+    std::fs::write(&editor, "#!/bin/sh\necho edited\n").expect("there is room");
     std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
     let command = format!("stty rows 24 cols 80; exec {} open {}", env!("CARGO_BIN_EXE_metaspy"), path.display());
     let mut script = std::process::Command::new("script");
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     script.args(["-qec", &command, "/dev/null"]).current_dir(root).env("EDITOR", &editor);
     script.env_remove("VISUAL").env("TERM", "xterm");
-    script.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
+    script.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let Ok(mut script) = script.spawn() else {
         let _ = writeln!(std::io::stderr(), "SKIPPED: terminal: it needs script, which is not installed");
         return;
     };
     let mut keys = script.stdin.take().expect("it is piped");
     keys.write_all(b"e").expect("it reads");
-    while !log.exists() {
-        std::thread::yield_now();
+    let mut screen = BufReader::new(script.stdout.take().expect("it is piped"));
+    let mut before = Vec::new();
+    while !before.ends_with(b"edited\r\n") {
+        let count = screen.read_until(b'\n', &mut before).expect("it is a pipe");
+        assert!(count > 0, "the crawler ended before its editor: {}", String::from_utf8_lossy(&before));
     }
     keys.write_all(b"q").expect("the crawler goes on");
+    std::io::copy(&mut screen, &mut std::io::sink()).expect("it is a pipe");
     assert_eq!(script.wait().expect("it ends").code(), Some(0));
 }
