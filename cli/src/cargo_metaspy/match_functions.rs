@@ -128,7 +128,7 @@ impl Search {
             }
             if let Some(module) = self.unreadable_module(at) {
                 bail!(
-                    "no function matches `{text}`, but {module} has a syntax error: --weave '{module}::*' with --json=FILE shows it"
+                    "no function matches `{text}`, but {module} cannot be parsed: --weave '{module}::*' with --json=FILE shows why"
                 );
             }
             let nearest = self.selectors.weave[at].nearest(self.names.iter().map(String::as_str));
@@ -176,7 +176,7 @@ impl Search {
         bail!("--callers: no selected function matches `{callers}`{}", did_you_mean(&nearest))
     }
 
-    /// The module that a selector may match a function of, if its file has a syntax error.
+    /// The module that a selector may match a function of, if its file cannot be parsed.
     fn unreadable_module(&self, at: usize) -> Option<&str> {
         let (_, last) = self.texts.weave[at].rsplit_once("::")?;
         let mut modules = self.names.iter().filter_map(|name| name.strip_suffix("::*"));

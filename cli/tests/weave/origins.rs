@@ -141,7 +141,7 @@ fn a_crate_that_is_not_understood_is_compiled_as_it_is_and_listed() {
     let text = package.plain_metaspy(&["run", "--offline"]).stdout;
     assert!(text.contains("elderly::…::below::* is not woven: a file that cannot be parsed"), "{text}");
     let did = package.try_metaspy(&["run", "--weave", "bare::call"]);
-    assert!(did.code == 2 && did.stderr.contains("elderly::bare has a syntax error"), "{}", did.stderr);
+    assert!(did.code == 2 && did.stderr.contains("elderly::bare cannot be parsed"), "{}", did.stderr);
     package.write(
         "src/main.rs",
         "mod bare;\nmod old;\nfn main() {\n    let sum = old::async(3);\n    println!(\"{}\", sum);\n}\n",
@@ -149,4 +149,19 @@ fn a_crate_that_is_not_understood_is_compiled_as_it_is_and_listed() {
     let did = package.metaspy(&["run", "--weave", "elderly::*"]);
     assert_eq!((did.stdout.lines().next(), did.calls("elderly::main")), (Some("4"), None), "{}", did.stderr);
     assert!(reason(&did, "elderly::*").contains("cannot be parsed"), "{}", did.json);
+}
+
+#[test]
+fn a_file_that_nests_without_bound_is_listed_and_the_others_are_woven() {
+    let deep = format!("pub fn deep() {{ {}{} }}\n", "{".repeat(30_000), "}".repeat(30_000));
+    let main = "#[cfg(any())]\nmod deep;\nfn main() {\n}\n";
+    let manifest = manifest("bottomless", "2024", "");
+    let files = [("Cargo.toml", manifest.as_str()), ("src/main.rs", main), ("src/deep.rs", deep.as_str())];
+    let package = Package::new("bottomless", &files);
+    let did = package.metaspy(&["run"]);
+    assert_eq!(did.calls("bottomless::main"), Some(1), "{}", did.json);
+    let reason = did.reason("bottomless::deep::*").unwrap_or_default();
+    assert!(reason.ends_with("its code may be nested more than 4096 levels deep"), "{}", did.json);
+    let did = package.try_metaspy(&["run", "--weave", "deep::deep"]);
+    assert!(did.code == 2 && did.stderr.contains("bottomless::deep cannot be parsed"), "{}", did.stderr);
 }

@@ -10,6 +10,8 @@ pub mod caching;
 #[cfg(feature = "facts")]
 pub mod complexity;
 #[cfg(feature = "facts")]
+pub mod depth;
+#[cfg(feature = "facts")]
 pub mod facts;
 #[cfg(feature = "facts")]
 pub mod fingerprint;

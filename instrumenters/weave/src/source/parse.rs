@@ -4,6 +4,7 @@ use std::panic::resume_unwind;
 use std::str::FromStr;
 use std::{fmt, thread};
 
+use metaspy_syntax::depth;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::source::functions::{self, Functions};
@@ -38,25 +39,31 @@ impl std::error::Error for Unreadable {}
 /// The stack of a thread that reads a file, in bytes: `syn` calls itself once for each level of a nested type or
 /// expression, and published crates have a thousand levels. The system adds a page when it is touched.
 const STACK: usize = 256 << 20;
+/// Levels that are read on this stack. Builds without optimisation take up to 32 KiB for one.
+const DEPTH: usize = STACK / (64 << 10);
+/// Levels that are read on the stack of another thread.
+const LITTLE_DEPTH: usize = 100;
 
 /// Reads a file.
 pub fn parse(text: &str) -> Result<Parsed, Unreadable> {
     let skipped = before_the_source(text);
-    let parse = || {
-        let parsed = read(&text[skipped..], skipped);
+    let parse = |depth| {
+        let parsed = read(&text[skipped..], skipped, depth);
         // The places are known; the texts of the spans are no longer needed.
         proc_macro2::extra::invalidate_current_thread_spans();
         parsed
     };
-    thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse) {
+    thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || parse(DEPTH)) {
         Ok(reader) => reader.join().unwrap_or_else(|panic| resume_unwind(panic)),
-        // Most files need no more than this stack.
-        Err(_) => parse(),
+        Err(_) => parse(LITTLE_DEPTH),
     })
 }
 
-fn read(source: &str, offset: usize) -> Result<Parsed, Unreadable> {
+fn read(source: &str, offset: usize, depth: usize) -> Result<Parsed, Unreadable> {
     let tokens = TokenStream::from_str(source).map_err(|error| Unreadable(error.to_string()))?;
+    if !depth::is_at_most(tokens.clone(), depth) {
+        return Err(Unreadable(format!("its code may be nested more than {depth} levels deep")));
+    }
     let includes = included_paths(tokens.clone());
     let file: syn::File = syn::parse2(tokens).map_err(|error| Unreadable(error.to_string()))?;
     let (functions, declared, scopes) = functions::of(&file, source, offset);
@@ -107,7 +114,34 @@ mod tests {
 
     #[test]
     fn a_deeply_nested_file_is_read() {
-        let nested = format!("type T = {}(){};\nfn f() {{}}", "Option<".repeat(2_000), ">".repeat(2_000));
-        assert_eq!(parse(&nested).unwrap().functions.all.len(), 1);
+        let nested = |open: &str, close: &str, levels: usize| open.repeat(levels) + &close.repeat(levels);
+        for text in [
+            format!("fn f() {{ {} }}", nested("{", "}", DEPTH - 10)),
+            format!("fn f() {{}} type T = {};", nested("A<", ">", DEPTH / 3 - 10).replace("<>", "<u8>")),
+            format!("fn f() {{}} type T = {}u8;", "&".repeat(DEPTH - 10)),
+            format!("fn f() {{ let a: {}; }}", nested("[", "; 1]", DEPTH - 10).replacen("[;", "[u8;", 1)),
+        ] {
+            assert_eq!(parse(&text).expect("it is not too deep").functions.all.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_file_that_nests_without_bound_is_not_read() {
+        let nested = |open: &str, close: &str| open.repeat(30_000) + &close.repeat(30_000);
+        for text in [
+            format!("fn x() {{ {} }}", nested("{", "}")),
+            format!("fn x() {{ {} }}", nested("m!(", ")")),
+            nested("fn x() {", "}"),
+            format!("type T = {};", nested("A<", ">").replace("<>", "<u8>")),
+            format!("type T = {}u8;", "&".repeat(100_000)),
+            format!("const A: u8 = {}1;", "!".repeat(100_000)),
+            format!("fn x() {{ a{} }}", ".b".repeat(100_000)),
+            format!("const A: u8 = 1{};", " + 1".repeat(100_000)),
+            format!("fn x() {{ if a {{}} {} }}", "else if a {}".repeat(30_000)),
+            format!("const A: bool = a{};", " < b || c > d || a".repeat(10_000)),
+        ] {
+            let error = parse(&text).expect_err("it is too deep").to_string();
+            assert_eq!(error, "the file cannot be parsed: its code may be nested more than 4096 levels deep");
+        }
     }
 }
