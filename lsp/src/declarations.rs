@@ -37,7 +37,7 @@ impl Documents {
     /// Calls a function with the text of a file; `None` if there is no such file.
     fn with<T>(&self, file: &Path, use_it: impl FnOnce(&Document) -> T) -> Option<T> {
         if let Some(open) = self.open.values().find(|document| document.path.as_deref() == Some(file)) {
-            return Some(use_it(open));
+            return Some(use_it(open.answering()));
         }
         let state = fs::metadata(file).ok().and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
         let known = self.read.borrow().get(file).filter(|(known, _)| *known == state).map(|(_, known)| known.clone());

@@ -23,23 +23,43 @@ pub struct Document {
     /// Its text.
     pub lines: Lines,
     outline: OnceCell<Outline>,
+    /// An earlier state, which answers if this one exceeds a bound.
+    earlier: Option<Box<Document>>,
 }
 
 impl Document {
-    /// Reads a text.
-    pub fn new(uri: &str, version: i32, text: String) -> Document {
+    /// Reads a text, whose document was in another state before.
+    pub fn new(uri: &str, version: i32, text: String, before: Option<Document>) -> Document {
         let path = uri::to_path(uri).map(|path| fs::canonicalize(&path).unwrap_or(path));
-        Document { path, version, lines: Lines::new(text), outline: OnceCell::new() }
+        let earlier = before.and_then(Document::into_earlier);
+        Document { path, version, lines: Lines::new(text), outline: OnceCell::new(), earlier }
     }
 
     /// Reads the text of a file that is not open.
     pub fn of_file(file: &Path, text: String) -> Document {
-        Document { path: Some(file.to_owned()), version: 0, lines: Lines::new(text), outline: OnceCell::new() }
+        let (path, lines) = (Some(file.to_owned()), Lines::new(text));
+        Document { path, version: 0, lines, outline: OnceCell::new(), earlier: None }
+    }
+
+    /// The last state that exceeds no bound, as far as states were read. One state is kept.
+    fn into_earlier(mut self) -> Option<Box<Document>> {
+        let is_known = self.outline.get().is_some();
+        let earlier = self.earlier.take();
+        if is_known && self.outline().exceeded.is_some() || !is_known && earlier.is_some() {
+            return earlier;
+        }
+        Some(Box::new(self))
     }
 
     /// Its functions, types and modules. They are read when they are needed, which is not after each letter.
     pub fn outline(&self) -> &Outline {
         self.outline.get_or_init(|| Outline::new(&self.lines.text))
+    }
+
+    /// The state that answers: this one, or an earlier one if this one exceeds a bound.
+    pub fn answering(&self) -> &Document {
+        let earlier = self.earlier.as_deref().filter(|_| self.outline().exceeded.is_some());
+        earlier.filter(|earlier| earlier.outline().exceeded.is_none()).unwrap_or(self)
     }
 }
 
@@ -81,6 +101,7 @@ impl<'a> View<'a> {
         settings: &'a Settings,
     ) -> Option<Self> {
         let model = snapshot.model_of(document.path.as_deref()?)?;
+        let document = document.answering();
         let (modules, matches) = matches(document, model);
         let declarations = Declarations::new(documents, model, columns);
         Some(View { document, model, modules, matches, declarations, columns, settings })

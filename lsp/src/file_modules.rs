@@ -4,7 +4,7 @@
 //! separates the two: `a::b::tests` in `src/b.rs` is the module `a::b`, and the inline module `tests`. Where the path of a
 //! file is unusual (`#[path]`, `[[bin]]`), its functions decide if they leave one possibility.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use metaspy_core::store::RecordedSite;
@@ -24,6 +24,10 @@ impl FileModules {
     ) -> FileModules {
         let all: BTreeSet<&str> = methods.clone().filter_map(|site| Some(module_and_name(site)?.0)).collect();
         let crates: BTreeSet<&str> = all.iter().map(|module| first_segment(module)).collect();
+        let mut by_name: HashMap<&str, Vec<&Function>> = HashMap::new();
+        for function in functions {
+            by_name.entry(&function.name).or_default().push(function);
+        }
         let of_crate = |name: &&str| {
             let modules: Vec<&str> = all.iter().copied().filter(|module| first_segment(module) == *name).collect();
             let by_path: BTreeSet<&str> = modules.iter().flat_map(|module| named_by(file, module)).collect();
@@ -35,7 +39,7 @@ impl FileModules {
             let is_possible = |outer: &&str| is_around(outer) && (by_path.is_empty() || by_path.contains(outer));
             let own = methods.clone().filter_map(module_and_name).filter(|(module, _)| first_segment(module) == *name);
             let outer = own.flat_map(|(module, name)| {
-                let namesakes = functions.iter().filter(move |function| function.name == name);
+                let namesakes = by_name.get(name).into_iter().flatten();
                 namesakes.filter_map(move |function| without(module, &function.modules))
             });
             let possible: BTreeSet<&str> = outer.filter(is_possible).collect();

@@ -65,8 +65,12 @@ fn pair(functions: &[(usize, u32, u32)], methods: &[&Recorded<'_>]) -> Vec<(usiz
     let mut pairs = Vec::new();
     let mut left = Vec::new();
     let mut used = vec![false; methods.len()];
+    let mut twins: HashMap<u32, usize> = HashMap::new();
+    for &(_, _, fingerprint) in functions {
+        *twins.entry(fingerprint).or_default() += 1;
+    }
     for &(at, line, fingerprint) in functions {
-        let has_twin = functions.iter().filter(|other| other.2 == fingerprint).count() > 1;
+        let has_twin = twins[&fingerprint] > 1;
         // Of functions with equal text, only the line makes a difference.
         let is_same = |method: &Recorded| {
             method.fingerprint != 0 && method.fingerprint == fingerprint && (!has_twin || method.line == line)

@@ -64,6 +64,8 @@ pub struct Model {
     pub files: HashMap<PathBuf, Vec<usize>>,
     /// The newest method with a path.
     by_path: HashMap<String, Named>,
+    /// The part and the place of the elements with a key, the newest first, once they were needed.
+    by_key: OnceLock<HashMap<Key, Vec<(usize, usize)>>>,
     /// The traits that the files declare, once they were needed.
     traits: OnceLock<HashSet<String>>,
     /// The names of functions, true if all functions of the name have a hook, once they were needed.
@@ -138,6 +140,7 @@ impl Model {
             function_of,
             files,
             by_path,
+            by_key: OnceLock::new(),
             traits: OnceLock::new(),
             hooked: OnceLock::new(),
             runs: runs.iter().map(|&run| run.clone()).collect(),
@@ -177,7 +180,21 @@ impl Model {
 
     /// The element with this key.
     pub fn element_with(&self, key: &Key) -> Option<&Element> {
-        self.parts.iter().find_map(|part| part.program.elements.iter().find(|element| element.key == *key))
+        let (version, at) = *self.places_of(key).first()?;
+        Some(&self.parts[version].program.elements[at])
+    }
+
+    fn places_of(&self, key: &Key) -> &[(usize, usize)] {
+        let by_key = self.by_key.get_or_init(|| {
+            let mut by_key: HashMap<Key, Vec<(usize, usize)>> = HashMap::new();
+            for (version, part) in self.parts.iter().enumerate() {
+                for (at, element) in part.program.elements.iter().enumerate() {
+                    by_key.entry(element.key.clone()).or_default().push((version, at));
+                }
+            }
+            by_key
+        });
+        by_key.get(key).map_or(&[], Vec::as_slice)
     }
 
     /// True if the callers of functions were recorded.
@@ -250,8 +267,8 @@ impl Model {
         let mut totals = Totals::default();
         // The functions that ran, and those that did not.
         let mut functions: BTreeMap<usize, bool> = BTreeMap::new();
-        for (version, Part { program, .. }) in self.parts.iter().enumerate() {
-            let Some(at) = program.elements.iter().position(|element| element.key == *key) else { continue };
+        for &(version, at) in self.places_of(key) {
+            let program = &self.parts[version].program;
             let receivers = program.elements[at].receivers;
             let behind = program.elements.iter().enumerate().skip(at + 1);
             let within = behind.take_while(|(_, element)| element.under.is_some_and(|under| under >= at));

@@ -23,6 +23,8 @@ pub struct Client {
     /// Notifications that came while something else was awaited.
     noted: Vec<Notification>,
     requests: i32,
+    /// Versions of texts.
+    version: i32,
 }
 
 /// The address of a file.
@@ -48,7 +50,7 @@ impl Client {
                 }
             }
         });
-        Client { server, input, messages, noted: Vec::new(), requests: 0 }
+        Client { server, input, messages, noted: Vec::new(), requests: 0, version: 1 }
     }
 
     /// Starts a server for the folders of these packages, with these settings.
@@ -81,7 +83,8 @@ impl Client {
     }
 
     pub fn change_file(&mut self, package: &Package, text: &str) {
-        let document = json!({ "uri": file(package), "version": 2 });
+        self.version += 1;
+        let document = json!({ "uri": file(package), "version": self.version });
         self.notify(
             "textDocument/didChange",
             json!({ "textDocument": document, "contentChanges": [{ "text": text }] }),
@@ -154,6 +157,19 @@ impl Client {
                 self.noted.push(note);
             }
         }
+    }
+
+    /// Waits until the hints of the present text of a file have come, which are sent last.
+    pub fn await_hints(&mut self, package: &Package) {
+        let (uri, version) = (file(package), self.version);
+        let is_last = |note: &Value| note["uri"] == json!(uri) && note["version"] == json!(version);
+        self.await_note("textDocument/publishDiagnostics", is_last);
+    }
+
+    /// The messages of these notifications that have come while something else was awaited.
+    pub fn messages_of(&self, method: &str) -> Vec<String> {
+        let notes = self.noted.iter().filter(|note| note.method == method);
+        notes.map(|note| note.params["message"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
     /// The text of the hover in the middle of this part of a line of the text; empty without one.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, uri};
 use crate::common::{Package, manifest};
 use crate::shapes::{SOURCE, package, recorded};
 
@@ -76,6 +76,13 @@ fn what_a_setting_names_and_does_not_exist_is_reported() {
     assert!(missing.contains("missing.spy` cannot be read"), "{missing}");
     let empty = report(json!({ "recordings": ["empty"] }));
     assert!(empty.ends_with("the directory contains no recording"), "{empty}");
+    #[cfg(unix)]
+    {
+        let pipe = package.dir.join("pipe.spy");
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("every Unix has it").success());
+        let pipe = report(json!({ "recordings": ["pipe.spy"] }));
+        assert!(pipe.contains("pipe.spy` cannot be read"), "{pipe}");
+    }
     let metric = report(json!({ "metric": "heat" }));
     assert!(metric.contains("`metric` is \"heat\"; it must be one of: calls, self-time"), "{metric}");
     let run = report(json!({ "runs": ["99"] }));
@@ -102,6 +109,102 @@ fn what_makes_no_sense_has_no_numbers() {
     client.notify("workspace/didChangeConfiguration", json!({ "settings": null }));
     client.notify("no/such", json!({}));
     assert_eq!(client.lenses(&package).len(), 5, "it still answers");
+}
+
+const OTHER: &str = "pub fn load() -> u32 {\n    7\n}\n\n#[test]\nfn loads() {\n    load();\n}\n";
+
+/// A package with a second file after its tests ran.
+fn two_files(name: &str) -> Package {
+    let library = format!("{SOURCE}\npub mod other;\n");
+    let files = [("Cargo.toml", &*manifest(name, "2024", "")), ("src/lib.rs", &library), ("src/other.rs", OTHER)];
+    let package = Package::new(name, &files);
+    package.metaspy(&["test", "--lib", "--timed"]);
+    package
+}
+
+/// The lenses of the second file of a package.
+fn lenses_of_other(client: &mut Client, package: &Package) -> String {
+    let uri = uri(&package.dir.join("src/other.rs"));
+    let document = json!({ "uri": uri, "languageId": "rust", "version": 1, "text": OTHER });
+    client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } })).to_string()
+}
+
+/// This many of some brackets within each other.
+fn nested(open: &str, close: &str, levels: usize) -> String {
+    open.repeat(levels) + &close.repeat(levels)
+}
+
+#[test]
+fn a_text_beyond_a_bound_has_the_numbers_of_the_last_one_within_and_is_logged_once() {
+    let package = two_files("editor_bounds");
+    let mut client = Client::open(&package, json!({}));
+    let (before, other) = (client.lenses(&package), lenses_of_other(&mut client, &package));
+    assert!(before.len() == 5 && other.contains("1 call"), "{before:?} {other}");
+    for text in [
+        nested("{", "}", 30_000),
+        format!("fn x() {{ {} }}", nested("m!(", ")", 30_000)),
+        nested("fn x() { fn y() {", "} }", 30_000),
+        format!("impl A for {}", nested("[", "; 1]", 30_000)),
+        "impl X for ".repeat(100_000),
+        "struct S<".repeat(100_000),
+    ] {
+        client.change_file(&package, &text);
+        assert_eq!(client.lenses(&package), before, "{}", &text[..20]);
+        let hover = client.hover(&package, SOURCE, "shape.area()", "area");
+        assert!(hover.contains("`total` called `area` 10 times:"), "{hover}");
+        assert_eq!(lenses_of_other(&mut client, &package), other);
+        client.await_hints(&package);
+    }
+    let logged = client.messages_of("window/logMessage");
+    let about: Vec<_> = logged.iter().filter(|message| message.contains("exceeds a bound")).collect();
+    assert!(about.len() == 1 && about[0].contains("src/lib.rs"), "{logged:?}");
+    let bound = "brackets may be nested 100 levels deep; its numbers are those of its last text within this bound";
+    assert!(about[0].ends_with(bound), "{logged:?}");
+
+    client.change_file(&package, &format!("// One.\n{SOURCE}"));
+    assert_eq!(client.lenses(&package)[0].0, before[0].0 + 1, "the present text answers again");
+}
+
+#[test]
+fn a_text_that_begins_beyond_a_bound_has_the_numbers_around() {
+    let package = two_files("editor_beyond");
+    let mut client = Client::start(&[&package], json!({}));
+    client.open_file(&package, &format!("{SOURCE}fn x() {{ {} }}", nested("{", "}", 30_000)));
+    client.await_numbers(&package);
+    assert_eq!(client.lenses(&package).len(), 5);
+    let logged = client.await_note("window/logMessage", |note| note.to_string().contains("exceeds a bound"));
+    assert!(logged.to_string().contains("what is behind this bound has no numbers"), "{logged}");
+}
+
+#[test]
+fn a_long_text_within_the_bounds_is_read() {
+    let package = two_files("editor_long");
+    let mut client = Client::open(&package, json!({}));
+    let titles = |client: &mut Client| client.lenses(&package).into_iter().map(|(_, title)| title).collect::<Vec<_>>();
+    let before = titles(&mut client);
+    let other = lenses_of_other(&mut client, &package);
+    let aliases: String = (0..20_000).map(|number| format!("type A{number} = A{};\n", number + 1)).collect();
+    let aliases = aliases + "type A20000 = fn();\n";
+    for (kind, more) in [
+        ("a line of 2 MB", "fn x() {} ".repeat(200_000)),
+        ("a line of one token", "x".repeat(2_000_000)),
+        ("closing brackets", "}".repeat(500_000)),
+        ("opening brackets", "{\n".repeat(200_000)),
+        ("namesakes", "fn x() {}\n".repeat(50_000)),
+        ("blocks of one type", "impl Circle {}\n".repeat(20_000)),
+        ("names of names", aliases),
+    ] {
+        client.change_file(&package, &format!("\u{feff}{SOURCE}\n{more}"));
+        assert_eq!(titles(&mut client), before, "{kind}");
+        let symbols = client.about("textDocument/documentSymbol", &package);
+        assert!(symbols.as_array().is_some_and(|all| all.len() > 5), "{kind}");
+        client.about("textDocument/inlayHint", &package);
+        assert_eq!(lenses_of_other(&mut client, &package), other, "{kind}");
+        client.await_hints(&package);
+    }
+    let logged = client.messages_of("window/logMessage");
+    assert!(!logged.iter().any(|message| message.contains("exceeds a bound")), "{logged:?}");
 }
 
 #[cfg(unix)]

@@ -6,9 +6,10 @@ mod requests;
 mod transport;
 
 use std::collections::HashSet;
-use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{io, ptr};
 
 use crossbeam_channel::{Receiver, Sender, never, select, tick, unbounded};
 use lsp_server::{Connection, Message, Notification, Request, Response};
@@ -80,6 +81,8 @@ struct Server {
     snapshot: Arc<Snapshot>,
     /// Documents whose hints are to be sent.
     changed: HashSet<String>,
+    /// Open documents of which it was logged that they exceed a bound.
+    exceeding: HashSet<String>,
     /// Messages that were shown.
     shown: HashSet<String>,
     messages: Sender<Message>,
@@ -96,6 +99,7 @@ impl Server {
             documents: Documents::default(),
             snapshot: Arc::default(),
             changed: HashSet::new(),
+            exceeding: HashSet::new(),
             shown: HashSet::new(),
             messages,
             reader,
@@ -163,6 +167,7 @@ impl Server {
                 if let Some(DidCloseTextDocumentParams { text_document }) = params(notification) {
                     self.documents.open.remove(text_document.uri.as_str());
                     self.changed.remove(text_document.uri.as_str());
+                    self.exceeding.remove(text_document.uri.as_str());
                     self.publish(text_document.uri, Vec::new(), None);
                 }
             }
@@ -188,7 +193,8 @@ impl Server {
     }
 
     fn open(&mut self, uri: &Uri, version: i32, text: String) {
-        let document = Document::new(uri.as_str(), version, text);
+        let before = self.documents.open.remove(uri.as_str());
+        let document = Document::new(uri.as_str(), version, text, before);
         // A client that opens a file without a folder.
         if self.client.folders.is_empty()
             && let Some(folder) = document.path.as_deref().and_then(|path| path.parent())
@@ -223,7 +229,7 @@ impl Server {
         if self.snapshot.runs.is_empty() {
             let message = "metaspy: there is no recording yet; run `cargo metaspy test` in the workspace".to_owned();
             if self.shown.insert(message.clone()) {
-                self.notify(LogMessage::METHOD, LogMessageParams { typ: MessageType::INFO, message });
+                self.log(MessageType::INFO, message);
             }
         }
         self.refresh();
@@ -242,6 +248,10 @@ impl Server {
         }
     }
 
+    fn log(&self, typ: MessageType, message: String) {
+        self.notify(LogMessage::METHOD, LogMessageParams { typ, message });
+    }
+
     /// Sends all hints again, and asks the client to do the same with its requests.
     fn refresh(&mut self) {
         self.changed.extend(self.documents.open.keys().cloned());
@@ -257,10 +267,17 @@ impl Server {
     fn send_hints(&mut self) {
         for uri in std::mem::take(&mut self.changed) {
             let Some(document) = self.documents.open.get(&uri) else { continue };
-            let hints = match self.view(document).filter(|_| self.settings.hints.0) {
+            let view = self.view(document);
+            let exceeded = view.as_ref().and_then(|view| exceeded_by(document, view));
+            let hints = match view.filter(|_| self.settings.hints.0) {
                 Some(view) => hints::of(&view),
                 None => Vec::new(),
             };
+            if let Some(message) = exceeded.filter(|_| !self.exceeding.contains(&uri)) {
+                self.exceeding.insert(uri.clone());
+                self.log(MessageType::WARNING, message);
+            }
+            let Some(document) = self.documents.open.get(&uri) else { continue };
             if let Ok(uri) = uri.parse() {
                 self.publish(uri, hints, Some(document.version));
             }
@@ -298,6 +315,18 @@ impl Server {
     fn send(&self, message: impl Into<Message>) {
         let _ = self.messages.send(message.into());
     }
+}
+
+/// The bound that a document exceeds, and what answers in its place.
+fn exceeded_by(document: &Document, view: &View<'_>) -> Option<String> {
+    let bound = document.outline().exceeded?;
+    let path = document.path.as_deref().unwrap_or(Path::new(""));
+    let answer = if ptr::eq(document, view.document) {
+        "what is behind this bound has no numbers"
+    } else {
+        "its numbers are those of its last text within this bound"
+    };
+    Some(format!("metaspy: {} exceeds a bound: {bound}; {answer}", path.display()))
 }
 
 /// The parameters of a notification. Those of a wrong type are ignored: a notification has no answer.

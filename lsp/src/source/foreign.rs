@@ -1,7 +1,7 @@
 //! Code that a function may run without a call of it in the text: closures, iterators and futures that it receives, and the
 //! bodies of macros.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -95,15 +95,19 @@ pub fn is_running(words: &BTreeSet<String>, names: &BTreeSet<String>) -> bool {
 
 /// The names among these definitions that stand for values that run code of others.
 pub fn running(definitions: &[(String, BTreeSet<String>)]) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    loop {
-        let is_new = |(name, words): &&(String, BTreeSet<String>)| !names.contains(name) && is_running(words, &names);
-        let more: Vec<String> = definitions.iter().filter(is_new).map(|(name, _)| name.clone()).collect();
-        if more.is_empty() {
-            return names;
-        }
-        names.extend(more);
+    let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (name, words) in definitions {
+        words.iter().for_each(|word| users.entry(word).or_default().push(name));
     }
+    let mut names = BTreeSet::new();
+    let mut reached: Vec<&str> = RUNNING.to_vec();
+    while let Some(word) = reached.pop() {
+        for user in users.remove(word).unwrap_or_default() {
+            names.insert(user.to_owned());
+            reached.push(user);
+        }
+    }
+    names
 }
 
 /// True if a function with these tokens waits for a future, calls a value, or has a macro whose body may call anything.

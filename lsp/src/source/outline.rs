@@ -4,17 +4,20 @@
 //! expressions are incomplete has an outline as well.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use metaspy_syntax::{Owner, fingerprint, name};
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 
-use super::tokens::is_shallow;
+use super::tokens::{DEPTH, Tokens, is_shallow};
 use super::{foreign, recovery, signature};
 
-/// Tokens that are looked at for the braces of items. A file has far fewer: most items have braces after a few tokens.
-const WORK: usize = 4_000_000;
+/// How often a text is read at most, on average: an item with what is in it once for each item around it.
+const READINGS: usize = 16;
+/// Bytes that a text has at least for that.
+const SMALL: usize = 64 << 10;
 
 /// The functions, types and modules of a file, in the order of the text.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +30,26 @@ pub struct Outline {
     pub running: BTreeSet<String>,
     /// The names of functions that macros may generate.
     pub generated: BTreeSet<String>,
+    /// The bound that the text exceeds. What is behind it is left out.
+    pub exceeded: Option<Bound>,
+}
+
+/// A bound of what is read of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Brackets within each other.
+    Depth,
+    /// The bytes of all items, each with what is in it.
+    Work,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Depth => write!(f, "brackets may be nested {DEPTH} levels deep"),
+            Bound::Work => write!(f, "its items, each with what is in it, may have {READINGS} times its length"),
+        }
+    }
 }
 
 /// A function with a body.
@@ -38,6 +61,8 @@ pub struct Function {
     pub name: String,
     /// The bytes of its identifier.
     pub ident: Range<usize>,
+    /// The place of the innermost function around it.
+    pub around: Option<usize>,
     /// The bytes from its signature to its closing brace.
     pub whole: Range<usize>,
     /// The bytes of its signature.
@@ -85,21 +110,36 @@ impl Outline {
         let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
         let shebang = text[skipped..].strip_prefix("#!").filter(|rest| !rest.trim_start().starts_with('['));
         let offset = shebang.map_or(skipped, |rest| text.len() - rest.find('\n').map_or(0, |end| rest.len() - end));
-        let mut search = Search { offset, work: WORK, found: Outline::default(), definitions: Vec::new() };
-        search.group(recovery::tokens(&text[offset..]), &Around::default());
+        let work = READINGS * text.len().max(SMALL);
+        let mut search = Search { offset, work, found: Outline::default(), definitions: Vec::new() };
+        let Tokens { stream, is_cut } = recovery::tokens(&text[offset..]);
+        search.group(stream, &Around::default());
+        search.found.exceeded = search.found.exceeded.or(is_cut.then_some(Bound::Depth));
         search.found.running = foreign::running(&search.definitions);
         // The tokens are gone, so their source is not needed either.
         proc_macro2::extra::invalidate_current_thread_spans();
-        search.found.functions.sort_by_key(|function| function.whole.start);
+        let functions = &mut search.found.functions;
+        functions.sort_by_key(|function| function.whole.start);
+        for at in 1..functions.len() {
+            functions[at].around = innermost(functions, at - 1, functions[at].whole.start);
+        }
         search.found
     }
 
     /// The innermost function around a byte.
     pub fn function_around(&self, byte: usize) -> Option<usize> {
-        let within = |function: &&(usize, &Function)| function.1.whole.contains(&byte);
-        let all: Vec<_> = self.functions.iter().enumerate().collect();
-        all.iter().filter(within).max_by_key(|(_, function)| function.whole.start).map(|(at, _)| *at)
+        let before = self.functions.partition_point(|function| function.whole.start <= byte);
+        innermost(&self.functions, before.checked_sub(1)?, byte)
     }
+}
+
+/// The innermost function around a byte: the last one that begins before it, or one around that.
+fn innermost(functions: &[Function], last: usize, byte: usize) -> Option<usize> {
+    let mut found = Some(last);
+    while let Some(at) = found.filter(|at| !functions[*at].whole.contains(&byte)) {
+        found = functions[at].around;
+    }
+    found
 }
 
 /// What is around some tokens.
@@ -115,7 +155,7 @@ struct Around {
 
 struct Search {
     offset: usize,
-    /// What is left of [`WORK`]. Without it, items have no braces.
+    /// Bytes of items that may still be read.
     work: usize,
     found: Outline,
     /// Types, traits and aliases with the words of their fields, supertraits and targets.
@@ -239,6 +279,7 @@ impl Search {
             modules: around.modules.clone(),
             name: within.owners.join("::"),
             ident: self.place(ident.span()),
+            around: None,
             fingerprint: fingerprint::of_tokens(tokens[at - qualifiers..next].iter().cloned().collect()),
             whole: whole.start + self.offset..whole.end + self.offset,
             signature: signature.start + self.offset..signature.end + self.offset,
@@ -261,13 +302,20 @@ impl Search {
         self.found.items.last_mut().expect("one was added")
     }
 
-    /// As the function of this name, while there is work left.
+    /// As the function of this name. Items have no braces if this would be too much to read.
     fn find_body<'t>(&mut self, tokens: &'t [TokenTree], at: usize) -> (usize, Option<&'t Group>) {
         if self.work == 0 {
             return (at, None);
         }
         let found = find_body(tokens, at);
-        self.work = self.work.saturating_sub(found.0.saturating_sub(at));
+        if let [first, ..] = &tokens[at.min(found.0)..found.0] {
+            let end = tokens[found.0 - 1].span().byte_range().end;
+            self.work = self.work.saturating_sub(end - first.span().byte_range().start);
+        }
+        if self.work == 0 {
+            self.found.exceeded = Some(Bound::Work);
+            return (at, None);
+        }
         found
     }
 

@@ -14,12 +14,17 @@ pub enum Columns {
     Utf8,
 }
 
+/// Bytes between two places whose distance from the beginning is known in UTF-16 units.
+const BLOCK: usize = 1024;
+
 /// A text with the beginnings of its lines.
 #[derive(Clone, Debug)]
 pub struct Lines {
     /// The text.
     pub text: String,
     starts: Vec<usize>,
+    /// The UTF-16 units before each block, because a line may have megabytes.
+    units: Vec<usize>,
 }
 
 impl Lines {
@@ -27,7 +32,11 @@ impl Lines {
     pub fn new(text: String) -> Lines {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(ends).collect();
-        Lines { text, starts }
+        let mut units = vec![0];
+        for block in text.as_bytes().chunks(BLOCK) {
+            units.push(units[units.len() - 1] + units_in(block));
+        }
+        Lines { text, starts, units }
     }
 
     /// The number of the line with this byte, from 0 on.
@@ -38,12 +47,17 @@ impl Lines {
     /// The position of a byte.
     pub fn position(&self, byte: usize, columns: Columns) -> Position {
         let line = self.line(byte);
-        let before = self.text.get(self.starts[line as usize]..byte).unwrap_or_default();
+        let (start, byte) = (self.starts[line as usize], byte.min(self.text.len()));
         let column = match columns {
-            Columns::Utf16 => before.encode_utf16().count(),
-            Columns::Utf8 => before.len(),
+            Columns::Utf16 => self.units_before(byte) - self.units_before(start),
+            Columns::Utf8 => byte - start,
         };
         Position::new(line, column as u32)
+    }
+
+    fn units_before(&self, byte: usize) -> usize {
+        let block = byte / BLOCK;
+        self.units[block] + units_in(&self.text.as_bytes()[block * BLOCK..byte])
     }
 
     /// The positions of a range of bytes.
@@ -71,9 +85,24 @@ impl Lines {
     }
 }
 
+/// The UTF-16 units of the letters that begin in these bytes: two for a letter of four bytes.
+fn units_in(bytes: &[u8]) -> usize {
+    bytes.iter().map(|byte| usize::from(byte & 0xc0 != 0x80) + usize::from(*byte >= 0xf0)).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_column_far_in_a_line_is_counted_in_units() {
+        let lines = Lines::new(format!("\n{}x", "aä𝄞".repeat(2_000)));
+        for letters in [0, 1, 333, 1_999, 2_000] {
+            let at = Position::new(1, 4 * letters);
+            assert_eq!(lines.position(1 + 7 * letters as usize, Columns::Utf16), at);
+            assert_eq!(lines.byte(at, Columns::Utf16), Some(1 + 7 * letters as usize));
+        }
+    }
 
     #[test]
     fn a_letter_of_four_bytes_is_two_units_or_four_bytes() {

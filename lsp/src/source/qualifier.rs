@@ -1,5 +1,8 @@
 //! The type, trait or module before the name of a call: `Arc` of `Arc::new(…)`.
 
+/// The longest type arguments before a call that are read, in letters.
+const LONGEST: usize = 1_000;
+
 /// What is before the name of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qualifier<'t> {
@@ -52,7 +55,7 @@ fn named(path: &str) -> Option<&str> {
         };
         (depth == 0).then_some(at)
     };
-    let open = path.char_indices().rev().find_map(opens)?;
+    let open = path.char_indices().rev().take(LONGEST).find_map(opens)?;
     let before = path[..open].trim_end();
     let before = before.strip_suffix("::").unwrap_or(before).trim_end();
     if before.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_') {

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use proc_macro2::TokenStream;
 
-use super::tokens::tokens_of;
+use super::tokens::Tokens;
 
 /// The tokens of a text, without the parts that are no Rust. Their byte ranges are places in the text.
-pub fn tokens(text: &str) -> TokenStream {
-    if let Some(tokens) = tokens_of(text) {
+pub fn tokens(text: &str) -> Tokens {
+    if let Some(tokens) = Tokens::of(text) {
         return tokens;
     }
     let mut readable = text.to_owned();
@@ -27,7 +27,7 @@ pub fn tokens(text: &str) -> TokenStream {
             blank(&mut readable, item);
         }
     }
-    tokens_of(&readable).unwrap_or_default()
+    Tokens::of(&readable).unwrap_or_default()
 }
 
 fn is_rust(text: &str) -> bool {
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, readable: &str) {
-        assert_eq!(tokens(text).to_string(), readable.parse::<TokenStream>().expect("it is Rust").to_string());
+        assert_eq!(tokens(text).stream.to_string(), readable.parse::<TokenStream>().expect("it is Rust").to_string());
     }
 
     #[test]

@@ -1,42 +1,38 @@
 //! The tokens of a text that anyone may have written: what reads them recursively needs little of the stack.
 
+use metaspy_syntax::depth;
 use proc_macro2::{Group, TokenStream, TokenTree};
 
 /// Groups within each other at most. What is deeper is left out.
 pub(super) const DEPTH: usize = 100;
-/// Steps of a header that is read as a syntax tree at most: signs such as `&` and `<`, and tokens between two commas.
-const STEPS: usize = 200;
+/// Levels of a header that is read as a syntax tree at most.
+const LEVELS: usize = 200;
 
-/// The tokens of a text; `None` if it is no Rust.
-pub fn tokens_of(text: &str) -> Option<TokenStream> {
-    let tokens: TokenStream = text.parse().ok()?;
-    Some(if is_deep(&tokens) { cut(tokens, DEPTH) } else { tokens })
+/// The tokens of a text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tokens {
+    pub stream: TokenStream,
+    /// True if deep groups were emptied.
+    pub is_cut: bool,
 }
 
-/// True if the syntax tree of these tokens is not deep. It is as deep as types are within types, whose signs are counted,
-/// and as its longest chain, such as `a.b.c` or `1 + 1 + 1`: no chain goes on behind a comma.
-pub(super) fn is_shallow(tokens: TokenStream) -> bool {
-    /// All signs, and the tokens of the longest chain with the groups in it.
-    fn steps(tokens: TokenStream) -> (usize, usize) {
-        let (mut signs, mut longest, mut chain, mut within) = (0, 0, 0, 0);
-        for token in tokens {
-            chain += 1;
-            match token {
-                TokenTree::Punct(sign) if sign.as_char() == ',' => (chain, within) = (0, 0),
-                TokenTree::Punct(sign) => signs += usize::from("<&*-!".contains(sign.as_char())),
-                TokenTree::Group(group) => {
-                    let inner = steps(group.stream());
-                    signs += inner.0;
-                    within = within.max(inner.1);
-                }
-                TokenTree::Ident(_) | TokenTree::Literal(_) => {}
-            }
-            longest = longest.max(chain + within);
-        }
-        (signs, longest)
+impl Tokens {
+    /// Reads a text; `None` if it is no Rust.
+    pub fn of(text: &str) -> Option<Tokens> {
+        let stream: TokenStream = text.parse().ok()?;
+        let is_cut = is_deep(&stream);
+        Some(Tokens { stream: if is_cut { cut(stream, DEPTH) } else { stream }, is_cut })
     }
-    let (signs, longest) = steps(tokens);
-    signs <= STEPS && longest <= STEPS
+}
+
+/// The tokens of a text without its deepest groups; `None` if it is no Rust.
+pub fn tokens_of(text: &str) -> Option<TokenStream> {
+    Tokens::of(text).map(|tokens| tokens.stream)
+}
+
+/// True if the syntax tree of these tokens needs little of the stack.
+pub(super) fn is_shallow(tokens: TokenStream) -> bool {
+    depth::is_at_most(tokens, LEVELS)
 }
 
 fn is_deep(tokens: &TokenStream) -> bool {
@@ -76,8 +72,5 @@ mod tests {
         let names = |text: &str| tokens_of(text).expect("it is Rust").to_string().matches('a').count();
         assert_eq!([10, DEPTH, 2_000].map(|depth| names(&nested(depth))), [10, DEPTH, DEPTH]);
         assert!(tokens_of("(").is_none());
-        let is_shallow = |text: String| is_shallow(tokens_of(&text).expect("it is Rust"));
-        assert!(is_shallow("impl<T> A for B<T>".into()) && !is_shallow("&".repeat(STEPS + 1)));
-        assert!(is_shallow("a: u8, ".repeat(STEPS)) && !is_shallow("[a; (b".to_owned() + &".b".repeat(STEPS) + ")]"));
     }
 }

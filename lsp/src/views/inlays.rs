@@ -7,6 +7,8 @@
 //! the trait around it, or a field of its type. The function must run no code without hooks but its own, and the receivers of
 //! a call on a parameter must have arrived at this parameter.
 
+use std::collections::HashMap;
+
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip};
 use metaspy_report::types::Target;
 
@@ -85,7 +87,11 @@ fn calls<'v>(view: &'v View<'_>, at: usize, function: &Function) -> Vec<(&'v str
         before.ends_with('.') && !before.ends_with("..")
     };
     let is_own = |start: usize| view.document.outline().function_around(function.whole.start + start) == Some(at);
-    let is_once = |name: &str| body.match_indices(name).count() == 1;
+    let mut words: HashMap<&str, usize> = HashMap::new();
+    for word in body.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
+        *words.entry(word).or_default() += 1;
+    }
+    let is_once = |name: &str| words.get(name) == Some(&1);
     let names = calls_in(body).into_iter().filter(|name| is_method(name.start) && is_own(name.start));
     let named = names.map(|name| (&body[name.clone()], function.whole.start + name.end));
     named.filter(|(name, _)| is_once(name)).collect()

@@ -15,9 +15,10 @@ pub fn element<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
 
 /// The type of the methods in an `impl` block. It may be defined in another file.
 fn of_methods<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
-    let functions = view.document.outline().functions.iter().zip(&view.matches);
-    let mut own = functions.filter(|(function, _)| item.body.contains(&function.whole.start));
-    own.find_map(|(_, found)| {
+    let functions = &view.document.outline().functions;
+    let place = |byte: usize| functions.partition_point(|function| function.whole.start < byte);
+    let mut own = view.matches[place(item.body.start)..place(item.body.end)].iter();
+    own.find_map(|found| {
         let around = view.model.around(*found.as_ref()?.places.first()?)?;
         (matches!(around.of, Of::Type { .. }) && around.name == item.name).then_some(around)
     })
@@ -39,13 +40,7 @@ fn of_path<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
     })
 }
 
-/// One line with the totals of an item: methods that ran, and calls.
-pub fn line(view: &View<'_>, item: &Item) -> Option<String> {
-    let element = element(view, item)?;
-    totals(view.model, element)
-}
-
-/// The totals of an element as text; `None` for one without methods.
+/// The totals of an element as text: methods that ran, and calls. `None` for one without methods.
 pub fn totals(model: &Model, element: &Element) -> Option<String> {
     let Totals { methods, ran, calls, receivers } = model.totals(&element.key);
     if methods == 0 {

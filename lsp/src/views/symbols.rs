@@ -1,6 +1,9 @@
 //! Document symbols: recorded functions and types, with their totals.
 
+use std::collections::HashMap;
+
 use lsp_types::{DocumentSymbol, SymbolKind};
+use metaspy_report::program::Key;
 
 use super::{item, summary};
 use crate::document::View;
@@ -16,9 +19,11 @@ pub fn of(view: &View<'_>) -> Vec<DocumentSymbol> {
         Some(symbol(function.name.clone(), detail, kind, view.range(&function.whole), view.range(&function.ident)))
     };
     let functions = view.functions().filter_map(function);
+    let mut details: HashMap<Key, Option<String>> = HashMap::new();
     let items = view.document.outline().items.iter().filter_map(|it| {
+        let element = item::element(view, it)?;
+        let detail = details.entry(element.key.clone()).or_insert_with(|| item::totals(view.model, element)).clone()?;
         let range = view.range(&it.ident);
-        let detail = item::line(view, it)?;
         let kind = match it.kind {
             ItemKind::Type => SymbolKind::CLASS,
             ItemKind::Module => SymbolKind::MODULE,
