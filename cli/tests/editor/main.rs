@@ -8,6 +8,7 @@ mod editors;
 mod edits;
 mod hostile;
 mod live;
+mod metrics;
 mod names;
 mod receivers;
 mod shapes;

@@ -1,7 +1,7 @@
 //! The metrics that heat can show.
 
 use metaspy_report::program::Receivers;
-use metaspy_report::text::{self, counted, grouped};
+use metaspy_report::text::{self, counted, grouped, short_bytes};
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::Numbers;
@@ -23,19 +23,22 @@ pub enum Metric {
     Receivers,
     /// The objects that it allocated on the heap, without those of its callees.
     Allocations,
+    /// The bytes of those.
+    Memory,
     /// The instructions of its own code.
     Instructions,
 }
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Metric; 7] = [
+    pub const ALL: [Metric; 8] = [
         Metric::Calls,
         Metric::SelfTime,
         Metric::TotalTime,
         Metric::TimePerCall,
         Metric::Receivers,
         Metric::Allocations,
+        Metric::Memory,
         Metric::Instructions,
     ];
 
@@ -48,6 +51,7 @@ impl Metric {
             Metric::TimePerCall => "time-per-call",
             Metric::Receivers => "receivers",
             Metric::Allocations => "allocations",
+            Metric::Memory => "memory",
             Metric::Instructions => "instructions",
         }
     }
@@ -61,6 +65,7 @@ impl Metric {
             Metric::TimePerCall => Some(numbers.total_ns?.checked_div(numbers.calls).unwrap_or(0)),
             Metric::Receivers => numbers.receivers.map(Receivers::magnitude),
             Metric::Allocations => numbers.objects.map(|objects| objects.count),
+            Metric::Memory => numbers.objects.map(|objects| objects.bytes),
             Metric::Instructions => numbers.instructions,
         }
     }
@@ -76,6 +81,7 @@ impl Metric {
             Metric::Receivers if value == 1 => "1 receiver".into(),
             Metric::Receivers => format!("{} receivers", grouped(value)),
             Metric::Allocations => counted(value, "allocation"),
+            Metric::Memory => format!("{} allocated", short_bytes(value)),
             Metric::Instructions => counted(value, "instruction"),
         }
     }
@@ -93,12 +99,12 @@ mod tests {
     #[test]
     fn a_metric_that_was_not_recorded_has_no_value() {
         let none = Numbers { calls: 2, ..Numbers::default() };
-        assert_eq!([Metric::Allocations, Metric::Instructions].map(|metric| metric.of(&none)), [None, None]);
+        let metrics = [Metric::Allocations, Metric::Memory, Metric::Instructions];
+        assert_eq!(metrics.map(|metric| metric.of(&none)), [None; 3]);
         let objects = Some(metaspy_report::program::Objects { count: 1_200, bytes: 9 });
         let both = Numbers { objects, instructions: Some(1), ..none };
-        let texts = [Metric::Allocations, Metric::Instructions]
-            .map(|metric| metric.of(&both).map(|value| metric.write(value)).unwrap_or_default());
-        assert_eq!(texts, ["1,200 allocations", "1 instruction"]);
+        let texts = metrics.map(|metric| metric.of(&both).map(|value| metric.write(value)).unwrap_or_default());
+        assert_eq!(texts, ["1,200 allocations", "9 B allocated", "1 instruction"]);
     }
 
     #[test]

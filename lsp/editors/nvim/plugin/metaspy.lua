@@ -31,7 +31,7 @@ end
 
 local command = vim.api.nvim_create_user_command
 local metrics =
-  { "calls", "self-time", "total-time", "time-per-call", "receivers", "allocations", "instructions" }
+  { "calls", "self-time", "total-time", "time-per-call", "receivers", "allocations", "memory", "instructions" }
 command("MetaspyMetric", function(options)
   require("metaspy").metric(options.args)
 end, { nargs = 1, complete = words(metrics), desc = "Shows this metric as heat" })

@@ -18,6 +18,7 @@ const METRICS = [
   "time-per-call",
   "receivers",
   "allocations",
+  "memory",
   "instructions",
 ];
 const RUST = { language: "rust", scheme: "file" };

@@ -1,0 +1,78 @@
+//! Metrics that only some recordings have.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::common::{Package, manifest};
+
+const SOURCE: &str = "\
+pub fn boxes() -> usize {
+    let kept: Vec<Box<u64>> = (0..5).map(Box::new).collect();
+    kept.len()
+}
+
+pub fn spin() -> u64 {
+    let mut at = 0;
+    while at < 2_000 {
+        at += 1;
+    }
+    at
+}
+
+fn main() {
+    boxes();
+    spin();
+}
+";
+
+/// The values of `boxes` and `spin`, with the words that a lens has of the first.
+fn values(package: &Package, metric: &str) -> (Value, Value, String) {
+    let mut client = Client::start(&[package], json!({ "metric": metric, "runs": ["1"] }));
+    client.open_file(package, SOURCE);
+    client.await_numbers(package);
+    let heat = client.about("metaspy/heat", package);
+    assert_eq!(heat["metric"], metric);
+    let (_, title) = client.lenses(package).remove(0);
+    let function = |at: usize| heat["functions"][at]["value"].clone();
+    (function(0), function(1), title)
+}
+
+#[test]
+fn objects_and_bytes_are_metrics_of_a_run_that_counted_them() {
+    let package = package("editor_allocations");
+    package.metaspy(&["run", "--allocations"]);
+    let (boxes, spin, title) = values(&package, "allocations");
+    // Five boxes, and the vector.
+    assert_eq!((boxes, spin), (json!(6), json!(0)));
+    assert!(title.contains(" 6 allocations · 1 call"), "{title}");
+    let (boxes, _, title) = values(&package, "memory");
+    assert_eq!(boxes, json!(5 * 8 + 5 * size_of::<usize>()));
+    assert!(title.contains(" 80 B allocated · 1 call"), "{title}");
+    let (boxes, ..) = values(&package, "instructions");
+    assert_eq!(boxes, Value::Null, "they were not counted");
+}
+
+#[test]
+fn instructions_are_a_metric_of_a_run_with_those_of_callgrind() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("SKIPPED: callgrind: valgrind is not installed");
+        return;
+    }
+    let package = package("editor_instructions");
+    package.metaspy(&["run"]);
+    let mut command = package.clean_command(Path::new(env!("CARGO_BIN_EXE_metaspy")));
+    command.arg("instructions").arg(package.runs().join("1")).arg("--");
+    let output = command.args([env!("CARGO_BIN_EXE_cargo-metaspy"), "metaspy", "run", "--offline"]).output();
+    let output = output.expect("it was built for this test");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (_, spin, title) = values(&package, "instructions");
+    assert!(spin.as_u64().is_some_and(|count| count > 4_000), "{spin}");
+    assert!(title.contains(" instructions · 1 call"), "{title}");
+}
+
+fn package(name: &str) -> Package {
+    Package::new(name, &[("Cargo.toml", &manifest(name, "2024", "")), ("src/main.rs", SOURCE)])
+}
