@@ -13,6 +13,7 @@ use metaspy_core::store::files;
 use crate::document::{self, Document};
 use crate::snapshot::Model;
 use crate::source::Columns;
+use crate::uri;
 
 /// The files that are open in the editor, and those that were read because a link leads to them.
 #[derive(Debug, Default)]
@@ -70,6 +71,12 @@ impl<'a> Declarations<'a> {
         let recorded = Position::new(line.saturating_sub(1), 0);
         let range = functions.get(path).copied().unwrap_or(Range::new(recorded, recorded));
         Some((file, range))
+    }
+
+    /// The address of the function with this path, likewise.
+    pub fn address_of(&self, path: &str) -> Option<String> {
+        let (file, range) = self.of(path)?;
+        Some(format!("{}#L{}", uri::of_path(&file)?.as_str(), range.start.line + 1))
     }
 
     /// The identifiers of the functions of a file, by the paths of the recorded methods that they are.

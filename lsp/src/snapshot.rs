@@ -10,7 +10,7 @@ use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::{Filter, files};
 use metaspy_report::program::{Builder, Element, Key, Method, Objects, Program};
 use metaspy_report::text::last_segment;
-use metaspy_report::types::{MethodTypes, Shape, Types};
+use metaspy_report::types::{MethodTypes, Shape, Types, ValueTypes};
 
 use crate::declared_traits::traits_in;
 use crate::heat::{Classes, Metric, Scale};
@@ -304,6 +304,22 @@ impl Model {
         types.collect()
     }
 
+    /// The types of the values of the method with a path, by those of these methods that called it.
+    pub fn types_at_calls<'m>(&'m self, places: &'m [usize], path: &'m str) -> impl Iterator<Item = &'m [ValueTypes]> {
+        places.iter().flat_map(move |&place| {
+            let caller = self.element(place).method.as_deref().map(|method| method.site.path.as_str());
+            let methods = self.parts[self.methods[place].0].types.methods.iter();
+            let sites = methods.filter(move |method| method.path == path).flat_map(|method| &method.callers);
+            let own = sites.filter(move |site| caller.is_some() && site.caller.as_deref() == caller);
+            own.map(|site| &*site.values)
+        })
+    }
+
+    /// Values whose types found no room in the recordings.
+    pub fn lost_types(&self) -> u64 {
+        self.parts.iter().map(|part| part.types.lost).sum()
+    }
+
     /// The calls of a name in these methods, with the types of their receivers.
     pub fn shapes<'m>(&'m self, places: &'m [usize], name: &'m str) -> impl Iterator<Item = &'m Shape> {
         places.iter().flat_map(move |&place| {
@@ -344,7 +360,8 @@ impl Model {
         hooked.get(name).copied()
     }
 
-    fn facts_of(&self, path: &str) -> Option<&Facts> {
+    /// The facts of the newest method with a path.
+    pub fn facts_of(&self, path: &str) -> Option<&Facts> {
         self.element(self.by_path.get(path)?.place).method.as_deref()?.facts.as_ref()
     }
 

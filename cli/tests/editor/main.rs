@@ -1,5 +1,6 @@
 //! `metaspy lsp` beside real recordings: the server over standard input and output, and real editors.
 
+mod call_sites;
 mod client;
 #[allow(dead_code, reason = "the tests of weaving use the rest")]
 #[path = "../weave/common.rs"]

@@ -221,18 +221,23 @@ fn opened(name: &str) -> (Package, Client) {
     (package, client)
 }
 
-/// The line of a hint, from 0.
-fn at(hint: &Value) -> usize {
-    hint["position"]["line"].as_u64().expect("a number") as usize
+/// The lines of all hints, each with its label.
+fn hints(client: &mut Client, package: &Package) -> Vec<(&'static str, String)> {
+    let hints = client.about("textDocument/inlayHint", package);
+    let hint = |hint: &Value| {
+        let line = hint["position"]["line"].as_u64().expect("a number") as usize;
+        let line = SOURCE.lines().nth(line).map(str::trim).expect("there is such a line");
+        (line, hint["label"].as_str().unwrap_or_default().to_owned())
+    };
+    hints.as_array().expect("a list").iter().map(hint).collect()
 }
 
 #[test]
 fn a_receiver_that_may_be_wrapped_is_no_hint() {
     let (package, mut client) = opened("editor_wrapped");
-    let hints = client.about("textDocument/inlayHint", &package);
-    let hints = hints.as_array().expect("a list").iter();
-    let found: Vec<_> =
-        hints.map(|hint| (SOURCE.lines().nth(at(hint)).map(str::trim), hint["label"].as_str())).collect();
+    let mut found = hints(&mut client, &package);
+    // Those in headers are of arguments.
+    found.retain(|(line, _)| !line.contains("fn "));
     // What is cloned is a `Vec`, and `count` is no method of a trait. Behind an object, also in a field, a bound of the
     // block, and a supertrait may be any type.
     let expected = [
@@ -241,7 +246,7 @@ fn a_receiver_that_may_be_wrapped_is_no_hint() {
         ("part.draw() * times", ": Group 100.0 %"),
         ("2 * self.draw()", ": Circle 100.0 %"),
     ];
-    assert_eq!(found, expected.map(|(line, label)| (Some(line), Some(label))));
+    assert_eq!(found, expected.map(|(line, label)| (line, label.to_owned())));
     let clone = client.hover(&package, SOURCE, "circles.clone()", "clone");
     let expected = "2 calls of `clone` within `all`, maybe by way of functions without hooks:";
     assert!(clone.contains(expected), "{clone}");
@@ -256,8 +261,11 @@ fn a_receiver_that_may_be_wrapped_is_no_hint() {
 #[test]
 fn types_of_one_name_are_distinct_and_no_markup() {
     let (package, mut client) = opened("editor_apart");
-    let hints = client.about("textDocument/inlayHint", &package);
-    assert_eq!(hints[0]["label"], ": Group<Circle> 50.0 %, Group<Group<Circle>> 50.0 %", "{hints}");
+    let hints = hints(&mut client, &package);
+    for line in ["pub fn show(it: &dyn Draw) -> usize {", "it.draw()"] {
+        let hint = (line, ": Group<Circle> 50.0 %, Group<Group<Circle>> 50.0 %".to_owned());
+        assert!(hints.contains(&hint), "{line}: {hints:?}");
+    }
     let own = client.hover(&package, SOURCE, "fn own", "own");
     assert!(own.contains("- `_it_: _T_` was `Arc<Circle>` 50.0 %, `Arc<u8>` 50.0 %"), "{own}");
     let call = client.hover(&package, SOURCE, "it.draw()", "draw");

@@ -29,9 +29,14 @@ fn an_editor_shows_what_the_tests_ran() {
     let circle = hover("struct Circle", "Circle");
     assert!(circle.ends_with("1 of 2 methods ran · 3 calls · receivers n/a (3 places)"), "{circle}");
     // Nothing was recorded of these.
-    for (line, part) in
-        [("fn area(&self) -> u64;", "area"), ("shapes.iter()", "sum"), ("a * b", "a"), ("shapes.iter()", "iter")]
-    {
+    for (line, part) in [
+        ("fn area(&self) -> u64;", "area"),
+        ("shapes.iter()", "sum"),
+        ("a * b", "a"),
+        ("shapes.iter()", "iter"),
+        ("fn total(", "shapes: &[Box"),
+        ("fn total(", "u64"),
+    ] {
         assert_eq!(hover(line, part), "", "{line}");
     }
 
@@ -69,6 +74,15 @@ fn an_editor_shows_the_types_that_arrived() {
     assert!(twice.contains("- `returned` was `None` 50.0 %, `Some` 50.0 %"), "{twice}");
     assert!(twice.contains(" · 1 none"), "the word of reports: {twice}");
     assert!(!client.hover(&package, source, "fn total", "total").contains("Types"));
+    // In the header, on a parameter and on the returned type.
+    let shape = client.hover(&package, source, "fn twice", "shape: &dyn Shape");
+    let expected = "`shape: &dyn Shape` of `twice`: 2 values\n\n- 1 (50.0 %): `Circle`\n- 1 (50.0 %): `Square`";
+    assert!(shape.ends_with(expected), "{shape}");
+    let returned = client.hover(&package, source, "fn twice", "Option<u64>");
+    let expected = "`returned` of `twice`: 2 values\n\n- 1 (50.0 %): `None`\n- 1 (50.0 %): `Some`";
+    assert!(returned.ends_with(expected), "{returned}");
+    let area = client.hover(&package, source, "fn area(&self) -> u64 {", "&self");
+    assert!(area.ends_with("`self` of `Square::Shape::area`: 8 values\n\n- 8 (100.0 %): `Square`"), "{area}");
     let called = client.hover(&package, source, "shape.area()", "area");
     for part in [
         "`total` called `area` 10 times:",
@@ -79,19 +93,26 @@ fn an_editor_shows_the_types_that_arrived() {
     }
     let hints = client.about("textDocument/inlayHint", &package);
     let hints = hints.as_array().expect("it is a list");
-    assert_eq!(hints.len(), 2, "{hints:?}");
-    assert_eq!(hints[0]["label"], ": Square 70.0 %, Circle 30.0 %");
-    assert_eq!(hints[0]["position"], json!({ "line": 31, "character": 40 }));
+    let found: Vec<_> =
+        hints.iter().map(|hint| (hint["label"].as_str().unwrap_or_default(), &hint["position"])).collect();
+    let at = |line: u32, character: u32| json!({ "line": line, "character": character });
+    let expected = [
+        (": Square 70.0 %, Circle 30.0 %", &at(31, 40)),
+        (": Circle 50.0 %, Square 50.0 %", &at(46, 30)),
+        (": None 50.0 %, Some 50.0 %", &at(46, 46)),
+        (": Circle 50.0 %, Square 50.0 %", &at(47, 14)),
+    ];
+    assert_eq!(found, expected);
 
     // Of the edited function nothing is shown beside the code.
     client.change_file(&package, &source.replace("shape.area()", "(shape).area()"));
     assert_eq!(client.about("textDocument/inlayHint", &package), json!([]));
     // Two calls of one name are counted together, and the hover states it.
-    assert!(!called.contains("together"), "{called}");
+    assert!(!called.contains("shared"), "{called}");
     let source = &source.replace("shape.area()", "shape.area() + shape.area()");
     client.change_file(&package, source);
     let both = client.hover(&package, source, "shape.area()", "area");
-    assert!(both.contains("the numbers of all 2 calls of this name in the function together"), "{both}");
+    assert!(both.contains("`total` called `area` 10 times, shared by 2 calls of this name:"), "{both}");
 }
 
 #[test]

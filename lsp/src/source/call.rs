@@ -14,14 +14,19 @@ pub(super) const KEYWORDS: [&str; 18] = [
 
 /// The bytes of the names of all calls in the text of a function, without those in comments, literals and attributes.
 pub fn calls_in(text: &str) -> Vec<Range<usize>> {
+    // Without `r#`.
+    let called = |name: Range<usize>| Some(name.end - called_at(text, name.end)?.len()..name.end);
+    names_in(text).into_iter().filter_map(called).collect()
+}
+
+/// The bytes of all names in the text of a function, likewise.
+pub fn names_in(text: &str) -> Vec<Range<usize>> {
     let mut names = Vec::new();
     if let Some(tokens) = tokens_of(text) {
         of_tokens(tokens, &mut names);
         proc_macro2::extra::invalidate_current_thread_spans();
     }
-    // Without `r#`.
-    let called = |name: Range<usize>| Some(name.end - called_at(text, name.end)?.len()..name.end);
-    names.into_iter().filter_map(called).collect()
+    names
 }
 
 /// Adds the bytes of all identifiers outside of attributes.

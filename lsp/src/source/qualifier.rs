@@ -1,4 +1,4 @@
-//! The type, trait or module before the name of a call: `Arc` of `Arc::new(…)`.
+//! What is before the name of a call: a receiver, or a type, trait or module, as `Arc` in `Arc::new(…)`.
 
 /// The longest type arguments before a call that are read, in letters.
 const LONGEST: usize = 1_000;
@@ -6,8 +6,12 @@ const LONGEST: usize = 1_000;
 /// What is before the name of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qualifier<'t> {
-    /// Nothing, or a receiver.
+    /// Nothing.
     None,
+    /// A receiver and a dot.
+    Receiver,
+    /// A type parameter, which may be any type.
+    Parameter,
     /// The last name of a path, or the trait of `<T as Trait>`.
     Name(&'t str),
     /// A type without a name, such as `<[T]>`.
@@ -17,7 +21,11 @@ pub enum Qualifier<'t> {
 impl Qualifier<'_> {
     /// The qualifier of a call whose name is behind this text.
     pub fn before(text: &str) -> Qualifier<'_> {
-        let Some(path) = text.trim_end().strip_suffix("::").map(str::trim_end) else { return Qualifier::None };
+        let text = text.trim_end();
+        let Some(path) = text.strip_suffix("::").map(str::trim_end) else {
+            let is_method = text.ends_with('.') && !text.ends_with("..");
+            return if is_method { Qualifier::Receiver } else { Qualifier::None };
+        };
         let Some(path) = named(path) else { return Qualifier::Unknown };
         let letters = path.chars().rev().take_while(|&letter| letter.is_alphanumeric() || letter == '_');
         match path.len() - letters.map(char::len_utf8).sum::<usize>() {
@@ -31,7 +39,8 @@ impl Qualifier<'_> {
         // The name of the function, its trait and its type come last.
         let mut around = path.rsplit("::").skip(1);
         match self {
-            Qualifier::None | Qualifier::Name("Self" | "self" | "super" | "crate") => true,
+            Qualifier::None | Qualifier::Receiver | Qualifier::Parameter => true,
+            Qualifier::Name("Self" | "self" | "super" | "crate") => true,
             Qualifier::Name(name) if name.starts_with(char::is_uppercase) => {
                 around.take(2).any(|segment| segment == name)
             }
@@ -72,9 +81,10 @@ mod tests {
     #[test]
     fn a_qualifier_is_the_last_name_before_a_call() {
         let check = |text: &str, expected| assert_eq!(Qualifier::before(text), expected, "{text}");
-        for text in ["f(", "a.", "= ", ""] {
+        for text in ["f(", "0..", "= ", ""] {
             check(text, Qualifier::None);
         }
+        check("f(a) . ", Qualifier::Receiver);
         check("= std::sync::Arc::", Qualifier::Name("Arc"));
         check("Vec::<fn(u8) -> u8>::", Qualifier::Name("Vec"));
         check("(<Circle as a::Shape<u8>>::", Qualifier::Name("Shape"));

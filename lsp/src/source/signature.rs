@@ -1,6 +1,9 @@
 //! What the signature of a function leaves open.
 
+use std::ops::Range;
+
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use syn::spanned::Spanned;
 
 use super::tokens::{is_shallow, tokens_of};
 
@@ -34,6 +37,40 @@ pub fn type_parameters(signature: &str) -> Vec<String> {
     let names = parsed(signature).map(|(_, signature)| names_of_parameters(&signature.generics)).unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
     names
+}
+
+/// A parameter with a plain name, or the returned type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// The name, which is `self` for a receiver; `None` for the returned type.
+    pub name: Option<String>,
+    /// Its bytes in the signature: a parameter with its type.
+    pub bytes: Range<usize>,
+}
+
+/// The parameters with plain names, and the returned type. A signature that cannot be read has none.
+pub fn values_in(signature: &str) -> Vec<Value> {
+    let values = parsed(signature).map(|(_, signature)| values_of(&signature)).unwrap_or_default();
+    proc_macro2::extra::invalidate_current_thread_spans();
+    values
+}
+
+fn values_of(signature: &syn::Signature) -> Vec<Value> {
+    let mut values = Vec::new();
+    for input in &signature.inputs {
+        let name = match input {
+            syn::FnArg::Receiver(_) => "self".to_owned(),
+            syn::FnArg::Typed(typed) => match &*typed.pat {
+                syn::Pat::Ident(name) => name.ident.to_string(),
+                _ => continue,
+            },
+        };
+        values.push(Value { name: Some(name), bytes: input.span().byte_range() });
+    }
+    if let syn::ReturnType::Type(_, ty) = &signature.output {
+        values.push(Value { name: None, bytes: ty.span().byte_range() });
+    }
+    values
 }
 
 fn parsed(signature: &str) -> Option<(TokenStream, syn::Signature)> {
@@ -103,6 +140,17 @@ mod tests {
 
     fn check(signature: &str, expected: &[&str]) {
         assert_eq!(open_traits(signature), expected, "{signature}");
+    }
+
+    #[test]
+    fn parameters_and_the_returned_type_have_places() {
+        let signature =
+            "async fn f<T: A<(u8, u8)>>(&mut self, mut a: &dyn B, (c, d): (u8, u8), e: T) -> Option<u8> where T: B";
+        let found = values_in(signature).into_iter();
+        let found: Vec<_> = found.map(|it| (it.name.unwrap_or_default(), &signature[it.bytes])).collect();
+        let expected = [("self", "&mut self"), ("a", "mut a: &dyn B"), ("e", "e: T"), ("", "Option<u8>")];
+        assert_eq!(found, expected.map(|(name, text)| (name.to_owned(), text)));
+        assert_eq!(values_in("fn f("), []);
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! Hovers: on the name of a function, on a call, on a type or a module.
+//! Hovers: on the name of a function, on its header, on a call, on a type or a module.
 
 use metaspy_report::program::{Edge, Objects, Returned, TestCount};
-use metaspy_report::text::{counted, grouped, last_segment, percent, short_bytes};
+use metaspy_report::text::{counted, grouped, percent, short_bytes};
+use metaspy_report::types::ValueTypes;
 
-use super::{item, types};
+use super::{call, header, item, types};
 use crate::document::View;
 use crate::heat::{Metric, duration};
 use crate::markdown::{Style, Text};
 use crate::matching::Match;
 use crate::numbers::Numbers;
 use crate::snapshot::Model;
-use crate::source::{Function, Qualifier, called_at, calls_in, type_parameters};
-use crate::uri;
+use crate::source::Function;
 
 /// Callers and callees that are listed.
 const ROWS: usize = 10;
@@ -33,7 +33,9 @@ pub fn at(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::op
         let text = begin(view.model, style).name(element.path_text()).words(": ").words(&totals);
         return Some((text.finish(), item.ident.clone()));
     }
-    on_call(view, byte, style)
+    let (text, bytes) = header::hover(begin(view.model, style), view, byte)
+        .or_else(|| call::hover(begin(view.model, style), view, byte))?;
+    Some((text.finish(), bytes))
 }
 
 fn begin(model: &Model, style: Style) -> Text {
@@ -53,15 +55,17 @@ fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style
             .end_of_paragraph()
             .words("This function was edited after the run: the numbers are those of the earlier code.");
     }
-    let types = types::of_function(model, found);
+    let mut types = types::of_function(model, found);
+    types.retain(ValueTypes::is_news);
     if !types.is_empty() {
         text = text.end_of_paragraph().words("Types").end_of_paragraph();
         text = types.iter().fold(text, |text, value| types::line(text.entry(), value).end_of_line());
+        text = types::at_least(text, model);
     }
     text = edges(text, "Called by", view, all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
     text = edges(text, "Calls", view, all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
     if !all.callers.is_empty() || !all.callees.is_empty() {
-        text = at_least(text, model);
+        text = call::at_least(text, model);
     }
     if numbers.calls > 0 && all.callers.is_empty() && !model.has_calls() {
         text = text
@@ -138,7 +142,7 @@ fn edges<'e>(
             text = text.words(&format!(", {}", duration(edge.total_ns)));
         }
         text = match path {
-            Some(path) => text.words(": ").link(path, place_of(view, path).as_deref()),
+            Some(path) => text.words(": ").link(path, view.declarations.address_of(path).as_deref()),
             None => text.words(": code without hooks"),
         };
         text = text.end_of_line();
@@ -147,100 +151,4 @@ fn edges<'e>(
         text = text.entry().words(&format!("{} more", grouped((count - ROWS) as u64))).end_of_line();
     }
     text
-}
-
-/// States that calls from and to functions may be more.
-fn at_least(text: Text, model: &Model) -> Text {
-    match model.cut {
-        0 => text,
-        cut => text.end_of_paragraph().words(&format!("At least: {} without a calling context.", counted(cut, "call"))),
-    }
-}
-
-/// The address of a method's declaration.
-fn place_of(view: &View<'_>, path: &str) -> Option<String> {
-    let (file, range) = view.declarations.of(path)?;
-    Some(format!("{}#L{}", uri::of_path(&file)?.as_str(), range.start.line + 1))
-}
-
-/// The methods that ran when the function around called this name.
-fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::ops::Range<usize>)> {
-    let source = &view.document.lines.text;
-    let name = called_at(source, byte)?;
-    let around = view.document.outline().function_around(byte)?;
-    let found = view.matches[around].as_ref()?;
-    let function = &view.document.outline().functions[around];
-    let end = name.as_ptr() as usize - source.as_ptr() as usize + name.len();
-    let is_here = |call: &std::ops::Range<usize>| function.whole.start + call.end == end;
-    let body = &source[function.whole.clone()];
-    let calls = calls_in(body);
-    if !calls.iter().any(is_here) {
-        return None;
-    }
-    let namesakes = calls.iter().filter(|call| body[(*call).clone()] == *name).count() as u64;
-    let qualifier = qualifier(source, function, end - name.len());
-    let edges = view.model.edges(&found.places);
-    let is_called = |path: &str| last_segment(path) == name && qualifier.may_be_of(path);
-    let invoked: Vec<_> = edges.callees.iter().filter(|(path, _)| is_called(path)).collect();
-    let mut targets = types::targets(view.model, found, name);
-    targets.retain(|target| is_called(&target.path));
-    if invoked.is_empty() && targets.is_empty() {
-        return None;
-    }
-    let of_targets = if invoked.is_empty() { targets.iter().map(|target| target.count).sum() } else { 0 };
-    let all: u64 = invoked.iter().map(|(_, edge)| edge.count).sum::<u64>() + of_targets;
-    let paths = invoked.iter().map(|(path, _)| path).chain(targets.iter().map(|target| &target.path));
-    let mut text = begin(view.model, style);
-    text = if paths.into_iter().all(|path| view.model.is_called_directly(path)) {
-        text.name(&function.name).words(" called ").name(name).words(&format!(" {}:", times(all)))
-    } else {
-        let text = text.words(&Metric::Calls.write(all)).words(" of ").name(name);
-        text.words(" within ").name(&function.name).words(", maybe by way of functions without hooks:")
-    };
-    text = text.end_of_paragraph();
-    for target in targets.iter().filter(|_| invoked.is_empty()) {
-        let share = percent(target.count, all);
-        text = text.entry().words(&format!("{} ({share}): ", Metric::Calls.write(target.count)));
-        text = text.link(&target.path, place_of(view, &target.path).as_deref()).end_of_line();
-    }
-    for (path, edge) in invoked {
-        let share = percent(edge.count, all);
-        text = text.entry().words(&format!("{} ({share})", Metric::Calls.write(edge.count)));
-        if edge.total_ns > 0 {
-            text = text.words(&format!(", {} a call", duration(edge.total_ns.checked_div(edge.count).unwrap_or(0))));
-        }
-        text = text.words(": ").link(path, place_of(view, path).as_deref()).end_of_line();
-    }
-    if !targets.is_empty() {
-        text = types::receivers(text.end_of_paragraph().words("Receivers: "), &targets);
-    }
-    if namesakes > 1 {
-        let places = format!("These are the numbers of all {namesakes} calls of this name in the function together.");
-        text = text.end_of_paragraph().words(&places);
-    }
-    text = at_least(text, view.model);
-    if found.is_stale {
-        text = text.end_of_paragraph().words("This function was edited after the run.");
-    }
-    Some((text.finish(), end - name.len()..end))
-}
-
-/// What is before the name of a call at this byte. A type parameter may be any type.
-fn qualifier<'s>(source: &'s str, function: &Function, byte: usize) -> Qualifier<'s> {
-    let is_parameter = |name: &str| {
-        let own = || type_parameters(&source[function.signature.clone()]);
-        function.parameters.iter().any(|known| known == name) || own().iter().any(|known| known == name)
-    };
-    match Qualifier::before(&source[function.whole.start..byte]) {
-        Qualifier::Name(name) if is_parameter(name) => Qualifier::None,
-        qualifier => qualifier,
-    }
-}
-
-fn times(count: u64) -> String {
-    match count {
-        1 => "once".into(),
-        2 => "twice".into(),
-        count => format!("{} times", grouped(count)),
-    }
 }

@@ -1,18 +1,18 @@
-//! Inlay hints: the concrete receivers of a call, behind its name.
+//! Inlay hints: the types of parameters and of returned values, and the concrete receivers of a call, behind its name.
 //!
-//! A hint is shown only where it is certain. The calls of one name in one function are recorded together, so a name that a
-//! function contains twice has no hint, and neither has a call in a function that was edited after the run. A receiver may
-//! also be wrapped: `clone` of a `Vec` calls `clone` of its elements. So the method must be one of a trait of woven code, and
-//! the source must leave open what implements this trait: the signature of the function, the bounds of the `impl` block or
-//! the trait around it, or a field of its type. The function must run no code without hooks but its own, and the receivers of
-//! a call on a parameter must have arrived at this parameter.
+//! No function that was edited after the run has hints. A hint at a call is shown only where it is certain. The calls of one
+//! name in one function are recorded together, so a name that a function contains twice has no hint. A receiver may also be
+//! wrapped: `clone` of a `Vec` calls `clone` of its elements. So the method must be one of a trait of woven code, and the
+//! source must leave open what implements this trait: the signature of the function, the bounds of the `impl` block or the
+//! trait around it, or a field of its type. The function must run no code without hooks but its own, and the receivers of a
+//! call on a parameter must have arrived at this parameter.
 
 use std::collections::HashMap;
 
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip};
 use metaspy_report::types::Target;
 
-use super::{own_calls, types};
+use super::{header, own_calls, types};
 use crate::document::View;
 use crate::markdown::{Style, Text};
 use crate::matching::Match;
@@ -24,6 +24,7 @@ pub fn of(view: &View<'_>) -> Vec<InlayHint> {
     let mut hints = Vec::new();
     for (at, (function, found)) in outline.functions.iter().zip(&view.matches).enumerate() {
         let Some(found) = found.as_ref().filter(|found| !found.is_stale) else { continue };
+        hints.extend(header::inlays(view, function, found));
         for (name, end) in calls(view, at, function) {
             let targets = types::targets(view.model, found, name);
             let is_certain = || match have_arrived(view, function, found, end - name.len(), &targets) {

@@ -9,6 +9,8 @@ pub mod inlays;
 pub mod lenses;
 pub mod symbols;
 
+mod call;
+mod header;
 mod item;
 mod own_calls;
 mod summary;

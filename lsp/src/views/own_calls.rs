@@ -59,11 +59,12 @@ fn is_known(view: &View<'_>, body: &str, before: &str, name: &str) -> bool {
     }
     let is_type = |name: &str| name.starts_with(char::is_uppercase);
     match Qualifier::before(before) {
-        // A constructor, a method, or a closure of the function.
-        Qualifier::None => is_type(name) || before.ends_with('.') || OF_STD.contains(&name) || is_closure(body, name),
+        Qualifier::Receiver => true,
+        // A constructor, or a closure of the function.
+        Qualifier::None => is_type(name) || OF_STD.contains(&name) || is_closure(body, name),
         // The functions of types in woven source are known.
         Qualifier::Name(of) => is_type(of) || MODULES_OF_STD.contains(&of),
-        Qualifier::Unknown => true,
+        Qualifier::Parameter | Qualifier::Unknown => true,
     }
 }
 

@@ -23,7 +23,7 @@ pub fn shares(mut text: Text, types: &[Arrived]) -> Text {
 
 /// The names of types: the last segment or the variant; with type arguments or with the whole path where that is not enough.
 /// Types with the same path, which arrived behind different pointers, are one.
-fn named(types: &[Arrived]) -> Vec<(String, u64)> {
+pub fn named(types: &[Arrived]) -> Vec<(String, u64)> {
     let mut distinct: Vec<(&Arrived, u64)> = Vec::new();
     for one in types {
         match distinct.iter_mut().find(|(known, _)| known.text() == one.text()) {

@@ -1,23 +1,42 @@
 //! The types that arrived at a function, and at its calls.
 
-use metaspy_report::types::{Arrived, MethodTypes, Target, ValueTypes};
+use metaspy_report::text::counted;
+use metaspy_report::types::{Arrived, Target, ValueTypes};
 
 use super::type_names;
 use crate::markdown::Text;
 use crate::matching::Match;
 use crate::snapshot::Model;
 
-/// The values of a function that have several types, or whose declaration leaves the type open.
+/// The values of a function.
 pub fn of_function(model: &Model, found: &Match) -> Vec<ValueTypes> {
-    let mut methods = model.types_of(&found.places).into_iter().cloned();
-    let Some(first) = methods.next() else { return Vec::new() };
-    methods.fold(first, merge).values.into_iter().filter(ValueTypes::is_news).collect()
+    sum(model.types_of(&found.places).into_iter().map(|method| &*method.values))
+}
+
+/// The values at the calls of the method with this path in a function.
+pub fn at_call(model: &Model, caller: &Match, path: &str) -> Vec<ValueTypes> {
+    sum(model.types_at_calls(&caller.places, path))
 }
 
 /// Adds a value with its types: `shape: &dyn Shape was Circle 66.7 %, Square 33.3 %`.
 pub fn line(text: Text, value: &ValueTypes) -> Text {
+    type_names::shares(name(text, value).words(" was "), &value.arrived)
+}
+
+/// Adds the name of a value, with its type if that is open: `shape: &dyn Shape`.
+pub fn name(text: Text, value: &ValueTypes) -> Text {
     let open = value.open.as_ref().map_or(String::new(), |open| format!(": {open}"));
-    type_names::shares(text.name(&format!("{}{open}", value.name)).words(" was "), &value.arrived)
+    text.name(&format!("{}{open}", value.name))
+}
+
+/// States that values may be more.
+pub fn at_least(text: Text, model: &Model) -> Text {
+    match model.lost_types() {
+        0 => text,
+        lost => text
+            .end_of_paragraph()
+            .words(&format!("At least: {} found no room in the recording.", counted(lost, "value"))),
+    }
 }
 
 /// The methods that the calls of a name in these functions ran, with their receivers.
@@ -35,30 +54,30 @@ pub fn targets(model: &Model, found: &Match, name: &str) -> Vec<Target> {
     sum
 }
 
-/// Adds up the types of one function in several versions of the source.
-fn merge(mut sum: MethodTypes, more: MethodTypes) -> MethodTypes {
-    for ValueTypes { position, name, open, arrived } in more.values {
-        let at = sum.values.iter().position(|value| value.position == position).unwrap_or_else(|| {
-            sum.values.push(ValueTypes { position, name, open, arrived: Vec::new() });
-            sum.values.len() - 1
-        });
-        let all = &mut sum.values[at].arrived;
-        for one in arrived {
+/// Adds up the values of one function in several versions of the source, in the order of their positions.
+fn sum<'v>(versions: impl Iterator<Item = &'v [ValueTypes]>) -> Vec<ValueTypes> {
+    let mut sum: Vec<ValueTypes> = Vec::new();
+    for value in versions.flatten() {
+        let Some(known) = sum.iter_mut().find(|known| known.position == value.position) else {
+            sum.push(value.clone());
+            continue;
+        };
+        for one in &value.arrived {
             let is_same = |known: &&mut Arrived| {
                 let (count, total_ns) = (known.count, known.total_ns);
                 **known == Arrived { count, total_ns, ..one.clone() }
             };
-            match all.iter_mut().find(is_same) {
+            match known.arrived.iter_mut().find(is_same) {
                 Some(known) => {
                     known.count += one.count;
                     known.total_ns += one.total_ns;
                 }
-                None => all.push(one),
+                None => known.arrived.push(one.clone()),
             }
         }
-        all.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.text().cmp(&b.text())));
+        known.arrived.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.text().cmp(&b.text())));
     }
-    sum.values.sort_by_key(|value| value.position);
+    sum.sort_by_key(|value| value.position);
     sum
 }
 
