@@ -113,7 +113,7 @@ mod way {
     const STATES: usize = 2752;
     /// The states that are saved: SSE, AVX, and the three of AVX-512. No Rust code has values in others.
     const SAVED: u32 = 0xE6;
-    /// Whether this processor saves all of them by one instruction: 0 = not yet known, else [`BY_FXSAVE`] or more.
+    /// How this processor saves all of them at once: 0 = not yet known, else [`BY_FXSAVE`] or more.
     static KNOWN: AtomicU8 = AtomicU8::new(0);
     /// It saves only those of SSE, and has no others.
     const BY_FXSAVE: u32 = 1;
