@@ -12,6 +12,7 @@ pub mod clock;
 pub mod instructions;
 pub mod live_cost;
 pub mod package;
+pub mod programs;
 pub mod recording;
 pub mod report;
 pub mod rounds;

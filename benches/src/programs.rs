@@ -97,7 +97,7 @@ pub fn package(programs: &[&Program]) -> Package {
     Package::new("editor-programs", &files)
 }
 
-/// For each case the median of its times over those of the first one in the same round.
+/// For each case the median of its times, as multiples of the first one's in the same round.
 pub fn interleaved(name: &str, cases: &[Case]) -> Vec<f64> {
     let by = |ran: &Ran| if Clock::wanted() == Clock::Wall { ran.wall } else { ran.cpu };
     let first = run(&cases[0], name, 10);

@@ -51,7 +51,7 @@ const GOALS: [f64; 2] = [2.5, 0.15];
 /// Work of a program whose instructions are counted.
 const TIMES: u64 = 20;
 
-/// Measures each case interleaved, and prints its time and its instructions over those of the plain program.
+/// Measures each case interleaved, and prints its time and its instructions as multiples of the plain program's.
 pub fn measure(command: &Path) -> Vec<Line> {
     let programs = programs::wanted(Some(SMALLEST));
     let package = programs::package(&programs);
@@ -102,7 +102,7 @@ pub fn measure(command: &Path) -> Vec<Line> {
             let is_met = !child::is_smoke() && found.iter().zip(GOALS).all(|(found, most)| *found <= most);
             let verdict = if is_met { "met" } else { "missed" };
             println!(
-                "goal {verdict}: {name}, counted: {:.2} of {} x the plain time, {:.2} of {} x that of the compiler's counters",
+                "goal {verdict}: {name}, counted: {:.2} of {} x the plain time, {:.2} of {} x the time with the compiler's counters",
                 found[0], GOALS[0], found[1], GOALS[1]
             );
         }

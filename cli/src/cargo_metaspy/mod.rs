@@ -31,7 +31,7 @@ use metaspy_blueprints::Kind;
 use metaspy_core::Selector;
 use metaspy_report::runs::Note;
 use metaspy_report::text::print_message;
-use metaspy_weave::plan::{CHAIN, PLAN, Plan};
+use metaspy_weave::plan::{CHAIN, PLAN, Plan, Selection};
 use metaspy_weave::runtime::{self, Settings, version};
 use metaspy_weave::wrapper::doc_tests::RUSTDOC;
 use metaspy_weave::wrapper::{self, EarlierLists};
@@ -95,7 +95,13 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
         wrapper: config.wrapper(),
     };
     let dir = target_dir.join("weave");
-    let plan = plan(&settings, &graph, &options, conditions.callers(), cargo.builds_tests(command), &dir)?;
+    let profilers = Requested::new(command, &options);
+    let selection = Selection {
+        // A program with a core of its own may ask for more by itself.
+        entries: records && !graph.has_own_core() && profilers.only_count(&options),
+        ..options.selection()
+    };
+    let plan = plan(&settings, &graph, &options, selection, conditions.callers(), cargo.builds_tests(command), &dir)?;
     export::check(&options)?;
     let profile = cargo.profile_dir(command);
     let stale = || clean::find(&profile, &graph, &plan);
@@ -111,7 +117,6 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     } else {
         None
     };
-    let profilers = Requested::new(command, &options);
     if let Some(recordings) = &recordings {
         recordings.set_environment(&mut built, &profilers);
     }
@@ -167,11 +172,11 @@ fn plan(
     settings: &Settings<'_>,
     graph: &Graph,
     options: &Woven,
+    selection: Selection,
     callers: Option<&Selector>,
     with_tests: bool,
     dir: &Path,
 ) -> Result<Plan> {
-    let selection = options.selection();
     let cache = runtime::cache_directory(dir)?;
     let (mut targets, is_core_needed) = target_crates::targets(graph, &selection, callers, with_tests, dir)?;
     profilers::check(graph, &options.profiler, is_core_needed)?;

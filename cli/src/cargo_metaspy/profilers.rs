@@ -60,6 +60,17 @@ impl Requested {
         self.names.iter()
     }
 
+    /// True if nothing is recorded but how often functions are called, so that their hooks need no end and no object.
+    pub fn only_count(&self, options: &Woven) -> bool {
+        let sees_values = options.returns || options.args || options.types || !options.subject.is_empty();
+        let is_empty = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+        let is_off = |name: &str, off: &str| is_empty(name) || std::env::var_os(name).is_some_and(|value| value == off);
+        // The program has the environment of this command.
+        let asks_for_more =
+            !is_empty("METASPY_PROFILE") || !is_off("METASPY_MODE", "tally") || !is_off("METASPY_DETAILS", "0");
+        self.text().is_none() && !sees_values && !options.allocations && !asks_for_more
+    }
+
     /// The value of `METASPY_PROFILE`; `None` without profilers.
     pub fn text(&self) -> Option<String> {
         let own = self.with_own.then_some(OWN);

@@ -8,6 +8,7 @@ mod builds;
 mod common;
 mod conditions;
 mod drops;
+mod entries;
 mod faults;
 mod kinds;
 mod modules;

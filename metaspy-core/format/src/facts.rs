@@ -64,6 +64,8 @@ pub struct Facts {
     pub is_nested: bool,
     /// True if its hook sees what it returns.
     pub is_deep: bool,
+    /// True if its hook sees only that a call begins: how it ends is not known.
+    pub is_entry: bool,
     /// True for a test that is not selected: its hook only marks which test runs.
     pub is_alone: bool,
 }
@@ -217,6 +219,7 @@ impl Facts {
             is_caching: has("caching"),
             is_nested: has("nested"),
             is_deep: has("deep"),
+            is_entry: has("entry"),
             is_alone: has("alone"),
         }
     }
@@ -292,6 +295,7 @@ impl fmt::Display for Facts {
             (self.is_nested, "nested"),
             (self.is_alone, "alone"),
             (self.is_deep, "deep"),
+            (self.is_entry, "entry"),
         ];
         flags.iter().filter(|(is_set, _)| *is_set).try_for_each(|(_, word)| write!(f, " {word}"))?;
         if self.fingerprint == 0 { Ok(()) } else { write!(f, " source={:x}", self.fingerprint) }

@@ -17,6 +17,8 @@ extern crate std;
 mod adapter;
 mod async_call;
 mod counters;
+mod entry;
+mod entry_cells;
 mod guard;
 #[doc(hidden)]
 pub mod hash;
@@ -36,6 +38,7 @@ mod value_copy;
 pub use adapter::{Adapter, Hash, PollOnce, Seen};
 pub use async_call::{AsyncCall, Polled};
 pub use counters::{ANY, Cell, Counters, NO_CELL, with_kind};
+pub use entry_cells::{EntryCell, EntryCells};
 pub use guard::{Entered, Frame, Guard, NOT_OBSERVED};
 pub use lean::{ANNOUNCED, COUNTED, Lean};
 pub use outcome::Outcome;

@@ -9,6 +9,14 @@ macro_rules! hook {
     };
 }
 
+/// Counts a call that begins.
+#[macro_export]
+macro_rules! entry {
+    ($name:literal, $first:literal, $last:literal, $facts:literal) => {
+        $crate::Site::entered($crate::site!($name, $first, $last, $facts));
+    };
+}
+
 /// Runs a body, and shows what it returns.
 #[macro_export]
 macro_rules! whole {

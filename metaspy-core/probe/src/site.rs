@@ -129,6 +129,7 @@ pub struct Site {
     #[doc(hidden)]
     pub plan: AtomicPtr<()>,
     kind: SiteKind,
+    is_entry: bool,
     lines: [u32; 2],
     module: &'static str,
     name: &'static str,
@@ -161,6 +162,7 @@ impl Site {
             tally: AtomicU64::new(NO_CELL),
             plan: AtomicPtr::new(null_mut()),
             kind: def.kind,
+            is_entry: false,
             lines: [def.lines.0, def.lines.1],
             module: def.module,
             name: def.name,
@@ -189,7 +191,8 @@ impl Site {
         facts: &'static str,
     ) -> Self {
         let kind = if has_word(facts.as_bytes(), b"async") { SiteKind::Async } else { SiteKind::Method };
-        Site::with_facts(SiteDef { kind, module, name, file, lines, skipped: None }, facts)
+        let is_entry = has_word(facts.as_bytes(), b"entry");
+        Site { is_entry, ..Site::with_facts(SiteDef { kind, module, name, file, lines, skipped: None }, facts) }
     }
 
     /// A site of a family.
@@ -224,6 +227,11 @@ impl Site {
     #[inline(always)]
     pub fn is_armed(&self) -> bool {
         self.arm.load(Ordering::Relaxed) != 0
+    }
+
+    /// True if its hook only sees that calls begin: they can be counted, and nothing else of them can be recorded.
+    pub const fn is_entry(&self) -> bool {
+        self.is_entry
     }
 
     /// Its kind.

@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
-use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, Frame, Lean, PollOnce, Receiver, Seen, Value};
+use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, EntryCells, Frame, Lean, PollOnce, Receiver, Seen, Value};
 
 use crate::arm::Config;
 use crate::event::Outcome;
@@ -35,8 +35,21 @@ struct Async {
 
 /// The address that an adopted site has.
 pub fn address() -> *mut Adapter {
-    static ADAPTER: Adapter =
-        Adapter { enter, exit, returned, finish, leave, key, began, start, poll, returned_async, stop, thunks: THUNKS };
+    static ADAPTER: Adapter = Adapter {
+        enter,
+        exit,
+        returned,
+        finish,
+        leave,
+        key,
+        began,
+        entered,
+        start,
+        poll,
+        returned_async,
+        stop,
+        thunks: THUNKS,
+    };
     (&raw const ADAPTER).cast_mut()
 }
 
@@ -216,6 +229,10 @@ extern "C" fn began(site: &'static Site) {
         profiled.end(Outcome::Returned, None);
     }
     hook::instant(site, Subject::NONE);
+}
+
+extern "C" fn entered(site: &'static Site, cells: &EntryCells) {
+    call::count_entry(cells, site);
 }
 
 extern "C" fn start(site: &'static Site, seen: &Seen<'_>) -> *mut u8 {

@@ -23,6 +23,11 @@ pub enum InstallError {
         /// Why not.
         why: &'static str,
     },
+    /// The hook of the site sees only that calls begin, and more than their number is required.
+    OnlyCounts {
+        /// Its path.
+        site: String,
+    },
     /// The selector cannot be read.
     Selector(crate::select::SelectorError),
     /// There is no recording to write to.
@@ -47,6 +52,11 @@ impl fmt::Display for InstallError {
                 write!(f, "no site matches `{selector}`. The nearest names: {}", nearest.join(", "))
             }
             InstallError::Skipped { site, why } => write!(f, "`{site}` cannot be observed: {why}"),
+            InstallError::OnlyCounts { site } => write!(
+                f,
+                "`{site}` has a hook that only counts its calls, because its program was built by a command that needs no more. \
+                 Build it with `cargo metaspy build`; or set METASPY_MODE=tally, which counts them"
+            ),
             InstallError::Selector(error) => error.fmt(f),
             InstallError::Recording(error) => error.fmt(f),
             InstallError::TooManyProfilers(error) => error.fmt(f),

@@ -137,6 +137,9 @@ impl Session {
         if let Some(why) = site.def().skipped {
             return Err(InstallError::Skipped { site: site.path(), why });
         }
+        if site.is_entry() && !arming.only_counts() {
+            return Err(InstallError::OnlyCounts { site: site.path() });
+        }
         self.handlers.extend(arming.handlers.iter().cloned());
         self.armed.push((site::entry(site).id, arming.subjects.clone()));
         arm::arms().arm(self.profiler, site, arming);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use metaspy_probe::{Cell, Counters, Site};
+use metaspy_probe::{Cell, Counters, EntryCells, Site};
 
 use crate::format::superblock::lane as lane_row;
 use crate::format::{row, superblock as sb};
@@ -74,6 +74,21 @@ pub(crate) fn count_missed(
         (_, None) => {}
     }
     counted
+}
+
+/// Counts a call whose end is not seen, at a site that the thread did not count by itself. These cells may count the next one.
+/// False: it was not counted.
+#[inline(never)]
+pub(crate) fn count_entry(site: &'static Site, tally: u64, cells: &EntryCells) -> bool {
+    let lane = lane::here();
+    if lane.gate.is_busy() || lane.level() != 0 {
+        return false;
+    }
+    let Some(row) = count_in_page(lane, tally, Subject::NONE.key) else { return false };
+    if let Some(_busy) = Busy::enter(lane) {
+        lane.cells.entries.note(cells, site, tally, row);
+    }
+    true
 }
 
 /// As [`tally`], if the row is found without looking far. `None`: it was not counted.

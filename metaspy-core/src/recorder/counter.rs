@@ -39,6 +39,11 @@ impl<'a> Counter<'a> {
         std::ptr::from_ref(self.0).cast_mut().cast::<u8>().wrapping_add(COUNTED)
     }
 
+    /// The word that counts calls.
+    pub fn calls(self) -> &'a AtomicU64 {
+        &self.0[CALLS]
+    }
+
     /// Counts a call that begins.
     #[inline(always)]
     pub fn begun(self) {

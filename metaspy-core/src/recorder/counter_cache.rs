@@ -12,6 +12,7 @@ use crate::format::row::Who;
 use crate::platform::own_pages;
 use crate::recorder::arrays::{Array, Arrays, Buckets, Place};
 use crate::recorder::counter::Counter;
+use crate::recorder::entry_cells::Entries;
 use crate::recorder::noted::{Noted, Notes};
 use crate::recorder::spare_cells as spare;
 
@@ -39,6 +40,8 @@ pub(crate) struct Cells {
     /// Cells of further objects of settled sites, by a hash of object and site; null = none yet. Their `length` is the place of
     /// the site's own cell.
     further: AtomicPtr<Cell>,
+    /// The cells of hooks that only count.
+    pub entries: Entries,
 }
 
 /// Where calls are counted that a profiler has settled: nothing else of them is recorded.
@@ -72,7 +75,7 @@ impl Cells {
     pub const fn none() -> Self {
         let counters = [const { AtomicPtr::new(null_mut()) }; COPIES];
         let [cells, shown, further] = [const { AtomicPtr::new(null_mut()) }; 3];
-        Cells { counters, cells, shown, arrays: Arrays::none(), further }
+        Cells { counters, cells, shown, arrays: Arrays::none(), further, entries: Entries::none() }
     }
 
     /// Remembers the row of calls without a subject. Called with the lane busy.
@@ -221,6 +224,7 @@ impl Cells {
     pub fn aim(&self, counts_itself: bool) {
         let shown = if counts_itself { self.cells.load(Relaxed) } else { null_mut() };
         self.shown.store(shown, Relaxed);
+        self.entries.aim(counts_itself);
         for own in &self.counters {
             // SAFETY: it is null, or memory of this thread, without a destructor.
             let Some(own) = (unsafe { own.load(Relaxed).as_ref() }) else { return };
@@ -230,6 +234,7 @@ impl Cells {
 
     /// Forgets all rows.
     pub fn clear(&self) {
+        self.entries.clear();
         let cells = self.cells.load(Relaxed);
         if !cells.is_null() {
             // SAFETY: there is one for each number of a linked site, and they stay until the thread ends.
@@ -267,6 +272,7 @@ impl Cells {
     pub fn give_up(&self) {
         self.let_go();
         self.arrays.give_up();
+        self.entries.give_up();
         self.counters.iter().for_each(|own| own.store(null_mut(), Relaxed));
     }
 
@@ -280,6 +286,7 @@ impl Cells {
             // SAFETY: `cells_for` took them so, and no pointer to them is left.
             unsafe { spare::give_back(cells, layout) };
         }
+        self.entries.let_go();
         let further = self.further.swap(null_mut(), Relaxed);
         if !further.is_null() {
             // SAFETY: `further_cell` took them so, and no pointer to them is left.

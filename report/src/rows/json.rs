@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use metaspy_core::Store;
-use metaspy_core::store::{Measure, Process, Shares, Value};
+use metaspy_core::store::{Measure, Process, RecordedSite, Shares, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
@@ -98,12 +98,13 @@ struct RowOut<'a> {
     timed: u64,
     partial: bool,
     lost: u64,
-    failed: u64,
+    /// `None` where hooks do not see how calls end; likewise the three below.
+    failed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failed_as: Option<&'static str>,
-    panicked: u64,
-    cancelled: u64,
-    running: u64,
+    panicked: Option<u64>,
+    cancelled: Option<u64>,
+    running: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_percent: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,7 +183,11 @@ struct Rows<'a> {
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut seq = serializer.serialize_seq(Some(self.rows.len()))?;
+        let all_know_outcomes = self.store.sites().iter().all(RecordedSite::knows_outcomes);
         for row in self.rows {
+            let site = row.site_id.and_then(|id| self.store.site(id));
+            let knows_outcomes = site.map_or(all_know_outcomes, RecordedSite::knows_outcomes);
+            let outcome = |calls: u64| knows_outcomes.then_some(calls);
             let share = |of: fn(&Shares, &Measure) -> Option<f64>| of(self.shares, &row.measure).map(hundredths);
             seq.serialize_element(&RowOut {
                 site: row.site.as_deref(),
@@ -208,11 +213,11 @@ impl Serialize for Rows<'_> {
                 timed: row.measure.timed,
                 partial: row.measure.is_partly_timed(),
                 lost: row.measure.lost,
-                failed: row.measure.failed,
+                failed: outcome(row.measure.failed),
                 failed_as: Some(row.failure).filter(|&word| row.measure.failed > 0 && word != "failed"),
-                panicked: row.measure.panicked,
-                cancelled: row.measure.cancelled,
-                running: row.measure.running,
+                panicked: outcome(row.measure.panicked),
+                cancelled: outcome(row.measure.cancelled),
+                running: outcome(row.measure.running),
                 cpu_percent: self.cpu.map(|cpu| hundredths(row.cpu().percent(cpu.all))),
                 cpu_error_percent: self.cpu.map(|cpu| hundredths(error_percent(row.cpu().samples, cpu.all.samples))),
                 part: row.part.as_ref().map(|part| PartOut::of(part, &row.measure)),

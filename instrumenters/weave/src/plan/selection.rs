@@ -35,6 +35,9 @@ pub struct Selection {
     /// Attributes of unknown effect whose functions are woven.
     #[serde(default)]
     pub attributes: Vec<String>,
+    /// True if nothing is seen of calls but that they begin: enough to count them.
+    #[serde(default)]
+    pub entries: bool,
     /// True if programs that get a core count their objects on the heap.
     #[serde(default)]
     pub allocations: bool,
@@ -76,7 +79,11 @@ impl Selection {
     pub fn depth(&self) -> String {
         let seen = [(self.returns, "returns"), (self.args, "args"), (self.types, "types")];
         let seen: Vec<&str> = seen.into_iter().filter_map(|(is_seen, word)| is_seen.then_some(word)).collect();
-        if seen.is_empty() { "calls".to_owned() } else { seen.join(" and ") }
+        match self.entries {
+            true => "entries".to_owned(),
+            false if seen.is_empty() => "calls".to_owned(),
+            false => seen.join(" and "),
+        }
     }
 }
 

@@ -6,6 +6,8 @@ use crate::source::signature::Limit;
 /// A kind of hook: what it sees of a call, and so the macro in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookKind {
+    /// That a call begins, and nothing else of it.
+    Entry,
     /// The first poll of an async function.
     Began,
     /// The polls of an async function and its end.
@@ -43,7 +45,7 @@ impl HookKind {
             HookKind::Whole | HookKind::WholeLent => Some(HookKind::Hook),
             HookKind::PolledWhole => Some(HookKind::Polled),
             HookKind::Polled => Some(HookKind::Began),
-            HookKind::Hook | HookKind::Began => None,
+            HookKind::Hook | HookKind::Began | HookKind::Entry => None,
         }
     }
 
@@ -60,6 +62,7 @@ impl HookKind {
     /// The macro's name.
     pub(super) fn word(self) -> &'static str {
         match self {
+            HookKind::Entry => "entry",
             HookKind::Began => "began",
             HookKind::Polled => "polled",
             HookKind::PolledWhole => "polled_whole",

@@ -67,6 +67,11 @@ impl RecordedSite {
         facts.map_or_else(|| self.path.clone(), |facts| facts.path_with_arguments())
     }
 
+    /// False if its hook sees only that calls begin. Then no outcome of a call is known, and a number of outcomes is no zero.
+    pub fn knows_outcomes(&self) -> bool {
+        !self.facts.split(' ').any(|word| word == "entry")
+    }
+
     /// The word for a call of it that failed: `none`, `err`, or `failed` if its return type is not known.
     pub fn failure(&self) -> &'static str {
         Returns::of_words(&self.facts).failure()

@@ -16,6 +16,7 @@ pub(crate) mod self_time;
 pub(crate) mod shares;
 pub(crate) mod totals;
 
+use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,7 @@ use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use crate::tally::shares::Shares;
 use metaspy_format::row::{self, Again};
+use metaspy_format::slot::ALL_OUTCOMES;
 use metaspy_format::superblock as sb;
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
@@ -274,6 +276,9 @@ impl Store {
         let ring = self.ring();
         let outcomes = matcher.outcomes();
         let asyncs = self.asyncs();
+        // Sites whose hooks do not see how calls end.
+        let entries: HashSet<u32> =
+            self.sites().iter().filter(|site| !site.knows_outcomes()).map(|site| site.id.0).collect();
         let counts_once = self.counts_time_once();
         let mut again: Vec<(Again, Row)> = Vec::new();
         let mut add = |row: Row, source: Source| {
@@ -285,7 +290,9 @@ impl Store {
                 again.push((kind, row));
                 return;
             }
-            let (subject, all, chosen) = (row.subject(), row.measure(source), row.measure_of(source, outcomes));
+            let (subject, all) = (row.subject(), row.measure(source));
+            let knows_outcomes = outcomes == ALL_OUTCOMES || !entries.contains(&who.site);
+            let chosen = if knows_outcomes { row.measure_of(source, outcomes) } else { None };
             // A row without a call of its own has ends of calls that are counted elsewhere.
             let unknown = if all.count == 0 { all.running.wrapping_neg() } else { all.count };
             match (matcher.selects_in_row(who.site, subject, who.epoch, who.meta, Some(&all)), chosen) {

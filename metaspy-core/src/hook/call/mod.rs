@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
-use metaspy_probe::{Cell, Counters, Entered, Frame};
+use metaspy_probe::{Cell, Counters, Entered, EntryCells, Frame};
 
 use crate::arm::{ALL_SUBJECTS, Config, Mode, with_plan};
 use crate::event::{EventId, Outcome};
@@ -128,6 +128,15 @@ pub(super) fn count_with(counters: *const Counters, site: &'static Site, subject
     let row = recorder::count_missed(site, tally, subject, counters)?;
     // SAFETY: it is what `adapter` ends; rows stay.
     Some(unsafe { Entered::from_raw(row.marked()) })
+}
+
+/// Counts a call whose end is not seen, if the thread did not count it by itself. These cells may count further calls.
+pub(super) fn count_entry(cells: &EntryCells, site: &'static Site) {
+    let is_counted = site.tally_row().is_some_and(|tally| recorder::count_entry(site, tally, cells));
+    let config = Config(site.config.load(Relaxed));
+    if !is_counted && config.is_tally() {
+        recorder::tally(config.site(), Subject::NONE);
+    }
 }
 
 /// As [`enter`], the call made in its frame, or in one word.

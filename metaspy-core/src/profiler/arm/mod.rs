@@ -92,6 +92,12 @@ impl Arming {
         Arming { mode, subjects: Subjects::All, sample: 16, handlers: Vec::new(), details: false }
     }
 
+    /// True if nothing is required but the number of all calls.
+    pub(crate) fn only_counts(&self) -> bool {
+        let is_tally = self.mode <= Mode::Tally && self.handlers.is_empty() && !self.details;
+        is_tally && matches!(self.subjects, Subjects::All)
+    }
+
     /// These subjects, in this mode.
     pub fn only(mode: Mode, subjects: Vec<Subject>) -> Self {
         Arming { subjects: Subjects::Only(subjects), ..Arming::all(mode) }

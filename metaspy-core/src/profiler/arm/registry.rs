@@ -194,6 +194,13 @@ impl Arms {
         let mut plan = Plan::default();
         for order in orders {
             let arming = &order.arming;
+            if site.is_entry() {
+                // Nothing but the number of all calls can be recorded there.
+                if arming.mode != Mode::Off && matches!(arming.subjects, Subjects::All) {
+                    plan.add(&Subjects::All, Requirements { mode: Mode::Tally, details: false, handlers: Vec::new() });
+                }
+                continue;
+            }
             // Handlers see a call's arguments and outcome, so there must be an event.
             let mode = if arming.handlers.is_empty() && !arming.details { arming.mode } else { Mode::Full };
             let requirements = Requirements { mode, details: arming.details, handlers: arming.handlers.clone() };
@@ -204,7 +211,11 @@ impl Arms {
         let (filter, needed) = (if is_profiled { ALL_SUBJECTS } else { plan.filter() }, plan.is_needed());
         let config = Config::new(id.0, &plan, sample, is_profiled);
         let counts = filter == ALL_SUBJECTS && config.is_tally();
-        site.tally.store(if counts { tally_word(id) } else { NO_CELL }, Ordering::Release);
+        // A hook that only counts is armed by this word, so there it is stored last, and never taken back meanwhile.
+        let arms_by_tally = site.is_entry() && counts;
+        if !arms_by_tally {
+            site.tally.store(if counts { tally_word(id) } else { NO_CELL }, Ordering::Release);
+        }
         // A hook that finds no plan uses the mode for all subjects.
         self.replaced.extend(Plan::replace(site, needed.then_some(plan)));
         if filter == 0 {
@@ -227,6 +238,10 @@ impl Arms {
         };
         let filtered = if filter == ALL_SUBJECTS { 0 } else { Site::FILTERED };
         site.arm.store(1 | counts | events | filtered, Ordering::Release);
+        // It finds cells of linked sites only.
+        if arms_by_tally && site.cell.load(Ordering::Relaxed) != 0 {
+            site.tally.store(tally_word(id), Ordering::Release);
+        }
     }
 }
 

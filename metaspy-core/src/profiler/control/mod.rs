@@ -13,6 +13,7 @@ use std::sync::Mutex;
 
 use crate::arm;
 use crate::platform::lock::lock;
+use crate::profiler::InstallError;
 use crate::recorder;
 use crate::site::{self, SiteEntry, SiteId};
 use crate::store::control::{Change, ControlAnswer, ControlRequest, MOST_SUBJECTS, SiteState};
@@ -68,6 +69,11 @@ fn change(change: Change, sites: &[SiteEntry], subjects: Option<&[crate::Subject
         let (path, why) = (sites[0].site.path(), sites[0].site.def().skipped.unwrap_or_default());
         return Err(format!("`{path}` cannot be observed: {why}"));
     };
+    if subjects.is_some()
+        && let Some(entry) = observable.iter().find(|entry| entry.site.is_entry())
+    {
+        return Err(InstallError::OnlyCounts { site: entry.site.path() }.to_string());
+    }
     let verb = if change == Change::Disarm { "disarms" } else { "arms" };
     let more = if observable.len() > 1 { format!(" and {} more", observable.len() - 1) } else { String::new() };
     // The epoch first, then the arm words, as at an installation.

@@ -33,6 +33,9 @@ pub(crate) struct Instrument<P>(pub Option<P>);
 impl<P: MethodProfiler> Instrumenter for Instrument<P> {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let Some(profiler) = self.0.take() else { return Ok(Installation::none()) };
+        if let Some(entry) = site::entries().iter().find(|entry| entry.site.is_entry()) {
+            return Err(InstallError::OnlyCounts { site: entry.site.path() });
+        }
         let installed = install(profiler, session.profiler(), session.block())?;
         session.add_method_profiler(Arc::clone(&installed.0));
         // How often a method ran is the count of its tally.

@@ -52,7 +52,7 @@ impl Hook<'_> {
         let word = self.kind.word();
         let site = format!("{EXTERN_CRATE}::{word}!({name:?},{first},{last},{facts:?}");
         let brace = if signature.is_expression { "{" } else { "" };
-        if self.kind == HookKind::Began {
+        if matches!(self.kind, HookKind::Began | HookKind::Entry) {
             return format!("{brace}{site});");
         }
         let site = format!("{brace}{site},[{}],[{}]", self.subject(), self.arguments());
@@ -99,7 +99,8 @@ impl Hook<'_> {
     fn facts(&self) -> String {
         let facts = &self.function.facts;
         let is_deep = self.kind.is_deep() && self.values.returns;
-        let facts = Facts { is_alone: self.is_alone, is_deep, ..facts.clone() }.to_string();
+        let is_entry = self.kind == HookKind::Entry;
+        let facts = Facts { is_alone: self.is_alone, is_deep, is_entry, ..facts.clone() }.to_string();
         facts + &self.parameters() + &self.type_words
     }
 

@@ -156,6 +156,15 @@ fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
 }
 
 #[test]
+fn a_hook_that_only_counts_sees_nothing_of_a_call() {
+    let entry = |hook: &mut Hook<'_>| hook.kind = HookKind::Entry;
+    let method = "impl A {\n async fn f(&mut self, a: u8) -> u8 {} }";
+    let words = r#"__metaspy::entry!("A::f",2,2,"c=1 self=mut type=A vis=private async entry");…"#;
+    assert_eq!(text_of(method, entry), words);
+    assert_eq!(HookKind::Entry.below(false), None);
+}
+
+#[test]
 fn a_hook_for_types_sees_the_receiver_and_names_open_parameters() {
     let method = "impl A {\n fn f(&self, a: &dyn B, c: u8) -> u8 {} }";
     let types = |hook: &mut Hook<'_>| {

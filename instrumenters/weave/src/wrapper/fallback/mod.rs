@@ -75,7 +75,7 @@ impl ChosenHooks {
         build: Build,
     ) -> Result<ChosenHooks> {
         let selectors = plan.selection.parse()?;
-        let Selection { returns, args, types, .. } = plan.selection;
+        let Selection { returns, args, types, entries, .. } = plan.selection;
         let values = Values { returns, args, types };
         let mut choice = ChosenHooks { hooks: BTreeMap::new(), values, build, listing, counts_objects: false };
         for (at, file) in source.files.iter().enumerate() {
@@ -97,13 +97,18 @@ impl ChosenHooks {
                 let means = |path: &String| target.is_woven && selectors.means(path, function);
                 let (selected, others): (Vec<_>, Vec<_>) = file.paths_of(&target.krate, function).partition(means);
                 let is_selected = !selected.is_empty();
-                let is_alone = !is_selected && choice.build.is_test() && function.facts.is_test && target.has_tests;
+                // Where calls are only counted, nothing depends on the test that runs.
+                let is_alone =
+                    !entries && !is_selected && choice.build.is_test() && function.facts.is_test && target.has_tests;
                 let skipped = selectors.skipped(function);
                 is_any_selected |= is_selected;
                 if !is_selected && (!is_alone || skipped.is_some()) {
                     continue;
                 }
-                let (kind, less) = HookKind::of(function, (returns || types) && is_selected);
+                let (kind, less) = match entries {
+                    true => (HookKind::Entry, None),
+                    false => HookKind::of(function, (returns || types) && is_selected),
+                };
                 let subject = selected.iter().find_map(|path| selectors.subject(path, function));
                 let subject = subject.map(|subject| subject.path.clone());
                 let asked_by = selected.iter().find_map(|path| selectors.asking_for(path, function));
