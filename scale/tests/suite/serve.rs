@@ -136,14 +136,16 @@ fn a_query_ends_in_time_and_a_server_ends_though_clients_hang() {
 
 #[test]
 fn no_query_takes_more_memory_than_it_may() {
-    let server = Server::start_with(&["--memory", "256MiB", &recording().display().to_string()], Path::new(""));
+    let spy = recording().display().to_string();
+    let server = Server::start_with(&["--memory", "256MiB", "--timeout", "3600", &spy], Path::new(""));
     let encode = |sql: &str| sql.replace('%', "%25").replace(' ', "%20").replace('+', "%2B").replace('&', "%26");
     let query = |sql: &str| server.get(&format!("/query?sql={}", encode(sql)), "localhost");
     let nested = |inner: &str, around: &dyn Fn(String) -> String, times: usize| {
         (0..times).fold(inner.to_owned(), |inner, _| around(inner))
     };
-    let replaced = nested("'a'", &|inner| format!("replace({inner},'a','aaaaaaaaaa')"), 10);
-    let translated = nested("'a'", &|inner| format!("translate(replace({inner},'a','bbbbbbbbbb'),'b','a')"), 10);
+    let many = |letter: &str| letter.repeat(1_000);
+    let replaced = nested("'a'", &|inner| format!("replace({inner},'a','{}')", many("a")), 4);
+    let translated = nested("'a'", &|inner| format!("translate(replace({inner},'a','{}'),'b','a')", many("b")), 4);
     let joined = (0..20).fold("SELECT site AS a0 FROM events".to_owned(), |inner, at| {
         format!("SELECT concat(a{at},a{at}) AS a{} FROM ({inner})", at + 1)
     });
