@@ -30,7 +30,7 @@ const COUNTED: &[(&str, &str)] = &[("METASPY_RECORD", "live"), ("METASPY_MODE", 
 /// A build, the environment of its programs, and the command that runs them.
 type Measured = (&'static str, Build, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
-const CASES: [Measured; 10] = [
+static CASES: [Measured; 10] = [
     ("plain", Build::Plain, &[], &[]),
     ("-C instrument-coverage", Build::Covered, &[], &[]),
     ("callgrind", Build::Plain, &[], CALLGRIND),
@@ -96,7 +96,7 @@ pub fn measure(command: &Path) -> Vec<Line> {
                 instructions: ratio,
             });
         }
-        let at = |wanted: usize| measured.iter().position(|case| std::ptr::eq(*case, &raw const CASES[wanted]));
+        let at = |wanted: usize| measured.iter().position(|case| std::ptr::eq(*case, &CASES[wanted]));
         if let (Some(counts), Some(covered)) = (at(COUNTS), at(COVERED)) {
             let found = [times[counts], times[counts] / times[covered]];
             let is_met = !child::is_smoke() && found.iter().zip(GOALS).all(|(found, most)| *found <= most);
