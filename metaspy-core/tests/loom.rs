@@ -8,8 +8,8 @@ use loom::sync::atomic::{AtomicU64, Ordering, fence};
 use loom::thread;
 use metaspy_core::format::slot::{ended, is_running, running};
 use metaspy_core::protocol::{
-    ReadyRing, Word, announce_summary, begin_step, claim, claim_full, end_elsewhere, evict, publish, read_stable,
-    retract,
+    ReadyRing, Word, announce_summary, begin_step, begin_use, claim, claim_full, end_elsewhere, end_use, evict,
+    is_unused, publish, read_stable, retract,
 };
 
 struct Cell(AtomicU64);
@@ -72,7 +72,7 @@ fn an_end_that_comes_after_reuse_leaves_the_stranger_alone() {
 fn a_ready_block_is_taken_by_one_lane_only() {
     loom::model(|| {
         let cells: Box<[Cell]> = (0..2).map(|_| Cell::new(0)).collect();
-        let ring = Arc::new(ReadyRing::new(cells, Cell::new(0), Cell::new(0)));
+        let ring = Arc::new(ReadyRing::new(Box::leak(cells), Cell::new(0), Cell::new(0)));
         assert!(ring.fill(11));
         let lanes: Vec<_> = (0..2)
             .map(|_| {
@@ -86,6 +86,39 @@ fn a_ready_block_is_taken_by_one_lane_only() {
         taken.sort_unstable();
         let offered = [Some(11), more[0].then_some(12), more[1].then_some(13)];
         assert_eq!(taken, offered.into_iter().flatten().collect::<Vec<_>>());
+    });
+}
+
+/// Two logs that follow each other: the number of the current one, and of each its users and its calls.
+struct Logs {
+    current: Cell,
+    users: [Cell; 2],
+    calls: [Cell; 2],
+}
+
+#[test]
+fn a_log_that_was_let_go_is_written_no_more_and_no_call_is_in_none() {
+    loom::model(|| {
+        let logs = [(); 2].map(|()| Cell::new(0));
+        let logs = Arc::new(Logs { current: Cell::new(0), users: logs, calls: [(); 2].map(|()| Cell::new(0)) });
+        let lane = {
+            let logs = logs.clone();
+            thread::spawn(move || {
+                let mut log = logs.current.load(Ordering::Acquire);
+                while !begin_use(&logs.users[log as usize], || logs.current.load(Ordering::Acquire) == log) {
+                    log = logs.current.load(Ordering::Acquire);
+                }
+                let calls = &logs.calls[log as usize];
+                calls.store(calls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                end_use(&logs.users[log as usize]);
+            })
+        };
+        logs.current.store(1, Ordering::Release);
+        let calls_at_end = is_unused(&logs.users[0]).then(|| logs.calls[0].load(Ordering::Relaxed));
+        lane.join().unwrap();
+        let calls = [0, 1].map(|log: usize| logs.calls[log].load(Ordering::Relaxed));
+        assert_eq!(calls[0] + calls[1], 1);
+        assert!(calls_at_end.is_none_or(|at_end| at_end == calls[0]), "{calls_at_end:?} {calls:?}");
     });
 }
 

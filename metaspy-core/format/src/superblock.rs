@@ -147,6 +147,10 @@ pub const ROWS_FREED: usize = 96;
 pub const HOOKS_WITHIN: usize = 97;
 /// Picoseconds of the hooks of such a call in all; 0 = not measured.
 pub const HOOKS_WHOLE: usize = 98;
+/// Files of a rotation before this one. In several files that were read as one: those of them that were not among these.
+pub const EARLIER_FILES: usize = 99;
+/// 1 if the rotation went on in another file, which was not read together with this one; else 0.
+pub const FOLLOWED: usize = 100;
 
 /// What happens when the budget of a recording is spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -38,6 +38,11 @@ impl Region {
         Region { base, words, keep: Arc::new(Keep::ReadOnly { _map: map }) }
     }
 
+    /// True if another clone of it is in use.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.keep) > 1
+    }
+
     /// Words in the region.
     pub fn len(&self) -> usize {
         self.words

@@ -128,7 +128,7 @@ impl AsyncCall {
         outcome: impl FnOnce(&R, &mut Returned<'_>) -> Outcome,
     ) -> Poll<R> {
         let has_event = self.begun.id != 0 && self.begun.id < recorder::LOST;
-        let current = has_event.then(|| Current::enter_in(self.begun.about.log(), self.begun.id));
+        let current = has_event.then(|| Current::enter_call(&self.begun));
         let from = clock::now();
         if let Profiled::Call(profiled) = &mut self.profiled {
             profiled.resume();

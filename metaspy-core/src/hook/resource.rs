@@ -93,7 +93,8 @@ impl Holding {
     fn end(self, outcome: Outcome) {
         let number = Config(self.site.config.load(Relaxed)).site();
         // The thread that ends an event is in it.
-        let before = if has_event(&self.begun) { recorder::swap_current(self.begun.id) } else { 0 };
+        let is_here = has_event(&self.begun) && recorder::here().is_in_log_of(self.begun.about);
+        let before = if is_here { recorder::swap_current(self.begun.id) } else { 0 };
         let begun = Begun { before, ..self.begun };
         let wrote = has_event(&begun) && self.open.as_ref().is_some_and(|open| open.write_return(clock::now()));
         match wrote {

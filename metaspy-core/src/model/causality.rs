@@ -37,8 +37,9 @@ pub fn link(effect: EventId, cause: EventId) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried(u64);
 
-/// Bits of the event's number. A program with one event each nanosecond needs two years to use them up.
-const EVENT_BITS: u32 = 56;
+/// Bits of the event's number, as in [`Lean`](metaspy_probe::Lean). The others are of the number of its recording: a cause that
+/// waits while exactly 65,536 recordings follow each other is taken for one of the last.
+const EVENT_BITS: u32 = 48;
 
 impl Carried {
     /// No event.
@@ -48,7 +49,9 @@ impl Carried {
     #[inline]
     pub fn new(event: Option<EventId>) -> Self {
         match (event, recorder::current()) {
-            (Some(event), Some(log)) => Carried(event.raw() | u64::from(log.number) << EVENT_BITS),
+            (Some(event), Some(log)) if event.raw() >> EVENT_BITS == 0 => {
+                Carried(event.raw() | log.serial << EVENT_BITS)
+            }
             _ => Carried::NOTHING,
         }
     }
@@ -57,7 +60,8 @@ impl Carried {
     #[inline]
     pub fn event(self) -> Option<EventId> {
         let event = EventId::from_raw(self.0 & ((1 << EVENT_BITS) - 1))?;
-        recorder::current().filter(|log| u64::from(log.number) == self.0 >> EVENT_BITS).map(|_| event)
+        let is_current = |log: &&recorder::Log| log.serial << EVENT_BITS == self.0 & !((1 << EVENT_BITS) - 1);
+        recorder::current().filter(is_current).map(|_| event)
     }
 
     /// As a number, for a message of bytes. The number identifies a recording within this process only. A message that

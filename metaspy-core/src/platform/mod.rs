@@ -7,6 +7,7 @@ pub(crate) mod exit;
 pub(crate) mod fork;
 pub(crate) mod fork_gate;
 pub(crate) mod last_thread;
+pub(crate) mod lasting_pages;
 pub(crate) mod own_pages;
 pub(crate) mod page_vec;
 #[cfg(unix)]

@@ -59,6 +59,12 @@ impl About {
         About(lane.about.load(Relaxed) | join(0, slot::flags(kind, timed) as u32))
     }
 
+    /// True if it has the epoch and the log of a block, or of another call.
+    #[inline(always)]
+    pub const fn is_of_block(self, block: About) -> bool {
+        self.epoch() == block.epoch() && self.log() == block.log()
+    }
+
     /// The flags of the slot in the low bits, without details.
     #[inline(always)]
     const fn slot_flags(self) -> u64 {

@@ -152,7 +152,7 @@ fn lose(lane: &Lane, site: u32, subject: Subject) -> u32 {
 
 fn count(lane: &Lane, key: u64, who: u64, by: u64) {
     let Some(log) = current() else { return };
-    lane.join(log);
+    let log = lane.join(log);
     let own = match lane.row.load(Relaxed) {
         NO_ROW | 0 => None,
         number => lane.page.row(log, Lane::owner(number), key, who),

@@ -23,7 +23,11 @@ pub(crate) fn count_outcome_in(row: Counter<'static>, outcome: Outcome) {
 fn count_outcome_elsewhere(row: Counter<'static>, outcome: Outcome) {
     let lane = lane::here();
     let Some(_busy) = Busy::enter(lane) else { return };
-    let Some((log, (key, who, page))) = all().find_map(|log| Some((log, log.owner_of(row)?))) else { return };
+    let Some((log, (key, who, page))) =
+        all().filter(|log| !log.is_gone()).find_map(|log| Some((log, log.owner_of(row)?)))
+    else {
+        return;
+    };
     if !row.has_room() {
         lane.cells.drop_array(page);
     }

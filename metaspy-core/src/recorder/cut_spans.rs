@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use crate::platform::lock::lock;
 use crate::recorder::folder::Inside;
 
 /// Events that wait at most. The time of a further one is a lower bound.
@@ -27,10 +28,15 @@ impl CutSpans {
     #[cold]
     pub fn note(&self, event: u64, row: (u64, u64), inside: Inside) {
         if let Ok(mut spans) = self.0.try_lock()
-            && spans.len() < MOST
+            && spans.len() < spans.capacity().min(MOST)
         {
             spans.push(CutSpan { event, row, inside });
         }
+    }
+
+    /// Gives its memory back. Nothing is noted after this.
+    pub fn give_back(&self) {
+        *lock(&self.0) = Vec::new();
     }
 
     /// The row of an event that was noted, and what it was inside of.

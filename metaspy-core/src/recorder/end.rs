@@ -12,7 +12,7 @@ use crate::recorder::busy::Busy;
 use crate::recorder::entered::is_entered;
 use crate::recorder::folder::Inside;
 use crate::recorder::lane::{self, Lane, NO_ROW};
-use crate::recorder::log::{Log, current, numbered};
+use crate::recorder::log::{Log, current, log_of};
 use crate::recorder::protocol::end_elsewhere;
 
 /// Ends an event of this thread, and puts the thread back into the event before it.
@@ -99,7 +99,7 @@ pub(super) fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outc
     write_end(lane, now, span, begun, site, key, outcome, marked);
     // In another recording the same number is another event.
     match lane.current.load(Relaxed) == begun.id {
-        _ if lane.log.load(Relaxed) != begun.about.log() => {}
+        _ if !lane.is_in_log_of(begun.about) => {}
         true => lane.current.store(begun.before, Relaxed),
         false => out_of_order(),
     }
@@ -134,7 +134,7 @@ pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Out
     if let Some(_busy) = Busy::unless_busy(lane) {
         lane.running_on.leave(begun);
     }
-    let Some(log) = numbered(begun.about.log()) else { return };
+    let Some(log) = log_of(begun.about.log(), begun.about.epoch()) else { return };
     let place = header::place(begun.id / BLOCK_SLOTS as u64, log.layout.blocks);
     let word = log.layout.block_word(place) + begun.id as usize % BLOCK_SLOTS * SLOT_WORDS;
     let end = &log.cells()[word + 3];
@@ -190,7 +190,7 @@ fn inside_of(begun: &Begun, site: u32, key: u64) -> Inside {
 /// Counts how a call ended that has no event. Those that returned are the rest of the count.
 #[inline(never)]
 fn count_outcome(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
-    let Some(log) = numbered(begun.about.log()) else { return };
+    let Some(log) = log_of(begun.about.log(), begun.about.epoch()) else { return };
     let who = row::Who {
         site,
         kind: begun.about.kind(),
@@ -208,7 +208,7 @@ pub(super) fn with_row(log: &'static Log, key: u64, who: u64, f: impl FnOnce(cra
     // A signal handler that changes the page in between would put its row where this one is put.
     let busy = Busy::unless_busy(lane);
     match lane.row.load(Relaxed) {
-        row if busy.is_some() && row != NO_ROW && row != 0 && lane.log.load(Relaxed) == log.number => {
+        row if busy.is_some() && row != NO_ROW && row != 0 && !lane.is_apart(log) => {
             // Without a row how the call ended is not known; that it was made is counted elsewhere already.
             if let Some(row) = lane.page.row(log, Lane::owner(row), key, who) {
                 f(row);

@@ -4,7 +4,7 @@
 //! the last destructor of a thread. Its words are atomics only because signal handlers run on the same thread.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
 
 use metaspy_probe::Lean;
 
@@ -18,7 +18,7 @@ use crate::recorder::blocks::commit;
 use crate::recorder::busy::{Busy, Gate};
 use crate::recorder::counter_cache::Cells;
 use crate::recorder::epoch::EPOCH;
-use crate::recorder::log::{Log, current, numbered};
+use crate::recorder::log::{Log, current};
 use crate::recorder::observed::Observed;
 use crate::recorder::running_on::RunningOn;
 use crate::recorder::tally_page::{Owner, Page, Rows as PageRows};
@@ -29,8 +29,10 @@ pub(crate) struct Lane {
     pub gate: Gate,
     /// The lap of the block, as slots carry it.
     pub lap: AtomicU64,
-    /// The log's number.
-    pub log: AtomicU8,
+    /// Its log; null before the first one.
+    log: AtomicPtr<Log>,
+    /// True while it keeps the memory of its log.
+    uses_log: AtomicBool,
     /// The next event's id; a multiple of 128 if there is no slot for it.
     pub next: AtomicU64,
     /// Address of the block's first word.
@@ -83,7 +85,8 @@ impl Lane {
         Lane {
             gate: Gate::narrow(),
             lap: AtomicU64::new(0),
-            log: AtomicU8::new(0),
+            log: AtomicPtr::new(std::ptr::null_mut()),
+            uses_log: AtomicBool::new(false),
             next: AtomicU64::new(0),
             block: AtomicUsize::new(0),
             sequence: AtomicU64::new(0),
@@ -118,7 +121,7 @@ impl Lane {
     #[inline(never)]
     pub fn turn(&self, tick: u64) -> bool {
         let Some(log) = current() else { return false };
-        self.join(log);
+        let log = self.join(log);
         // Calls that still run end in the block that the lane holds.
         if log.is_closing() {
             return false;
@@ -200,7 +203,7 @@ impl Lane {
     #[inline(always)]
     pub fn holds(&self, begun: &Begun) -> bool {
         begun.id / BLOCK_SLOTS as u64 == self.sequence.load(Relaxed)
-            && begun.about.log() == About(self.about.load(Relaxed)).log()
+            && begun.about.is_of_block(About(self.about.load(Relaxed)))
     }
 
     /// The meta level.
@@ -228,23 +231,39 @@ impl Lane {
         self.aim();
     }
 
-    /// Makes `log` the lane's log: another recording may have been started since. The lane is busy.
+    /// Makes `log` the lane's log, or the one that has replaced it meanwhile; returns that one. The lane is busy.
     ///
     /// A signal handler may be the first to call a hook in its thread: nothing here takes memory or waits for a lock.
-    pub fn join(&self, log: &'static Log) {
-        if !self.is_apart(log) {
-            return;
+    #[inline]
+    pub fn join(&self, log: &'static Log) -> &'static Log {
+        if self.is_apart(log) { self.join_other(log) } else { log }
+    }
+
+    #[cold]
+    fn join_other(&self, mut log: &'static Log) -> &'static Log {
+        let old = self.log();
+        let is_used = |log| self.uses_log.load(Relaxed) && old.is_some_and(|old| std::ptr::eq(old, log));
+        while !is_used(log) && !log.begin_use() {
+            // A forked child has none, and this one is not written there.
+            let Some(next) = current() else { return log };
+            log = next;
+            if !self.is_apart(log) {
+                return log;
+            }
         }
-        if self.row.load(Relaxed) != 0
-            && let Some(old) = numbered(self.log.load(Relaxed))
-        {
+        if let Some(old) = old.filter(|_| self.row.load(Relaxed) != 0) {
             self.leave(old);
+        }
+        if !is_used(log) {
+            self.end_use();
+            self.uses_log.store(true, Relaxed);
         }
         thread_word::set(self);
         self.page.forget();
         self.cells.leave();
+        self.running_on.forget(log.number);
         self.aim();
-        self.log.store(log.number, Relaxed);
+        self.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
         self.about.store(About::of_lane(0, log.number, self.level()).0, Relaxed);
         if self.row.load(Relaxed) != 0 {
             // An event of the recording before; a thread that had no lane yet can only have named its cause.
@@ -253,23 +272,48 @@ impl Lane {
         self.lost.store(0, Relaxed);
         self.last.store(0, Relaxed);
         // Without a row as long as its end is not seen.
-        let row = if watch_this_thread() { log.lane_row() } else { NO_ROW };
-        self.row.store(row, Relaxed);
+        let is_watched = watch_this_thread();
+        self.row.store(if is_watched { log.lane_row() } else { NO_ROW }, Relaxed);
         self.dice.store(self.row.load(Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, Relaxed);
+        if !is_watched {
+            self.end_use();
+        }
+        log
+    }
+
+    /// Its log, which may have been replaced.
+    #[inline]
+    pub fn log(&self) -> Option<&'static Log> {
+        // SAFETY: it is null, or `join` has stored it, and logs are leaked boxes.
+        unsafe { self.log.load(Relaxed).as_ref() }
+    }
+
+    /// Keeps the memory of its log no longer.
+    pub(super) fn end_use(&self) {
+        if self.uses_log.load(Relaxed) {
+            self.uses_log.store(false, Relaxed);
+            self.log().into_iter().for_each(Log::end_use);
+        }
     }
 
     /// True if `log` is not the lane's log.
     #[inline]
     pub fn is_apart(&self, log: &Log) -> bool {
-        self.row.load(Relaxed) == 0 || self.log.load(Relaxed) != log.number
+        self.row.load(Relaxed) == 0 || !std::ptr::eq(self.log.load(Relaxed), log)
     }
 
-    /// True if it writes the log with this number, after the change to the current one.
+    /// True if a call is one of the lane's log.
     #[inline]
-    pub fn writes(&self, number: u8) -> bool {
+    pub fn is_in_log_of(&self, about: About) -> bool {
+        self.log().is_some_and(|log| log.has(about.log(), about.epoch()))
+    }
+
+    /// True if it writes the log of a call, after the change to the current one.
+    #[inline]
+    pub fn writes_log_of(&self, about: About) -> bool {
         current().is_some_and(|log| {
             self.join_unless_busy(log);
-            log.number == number
+            log.has(about.log(), about.epoch())
         })
     }
 
@@ -350,15 +394,15 @@ fn join_current() {
     }
 }
 
-/// The event that this thread is in.
+/// The event that this thread is in; 0 if that is one of an earlier recording.
 pub(crate) fn current_event() -> u64 {
-    here().current.load(Relaxed)
+    current().map_or_else(|| here().current.load(Relaxed), current_event_in)
 }
 
-/// As [`current_event`], unless that is an event of an earlier recording.
+/// As [`current_event`], in this log.
 pub(crate) fn current_event_in(log: &Log) -> u64 {
     let lane = here();
-    let is_its = lane.row.load(Relaxed) == 0 || lane.log.load(Relaxed) == log.number;
+    let is_its = lane.row.load(Relaxed) == 0 || !lane.is_apart(log);
     if is_its { lane.current.load(Relaxed) } else { 0 }
 }
 
@@ -380,6 +424,8 @@ pub(crate) fn lane_level() -> u8 {
 #[derive(Debug)]
 pub(crate) struct Current {
     before: u64,
+    /// The log of the lane then.
+    log: *const Log,
     _thread: std::marker::PhantomData<*const ()>,
 }
 
@@ -388,21 +434,26 @@ impl Current {
     pub fn enter(event: u64) -> Self {
         // A lane that joins a log begins with nothing around it: it must not do so only after the cause was named.
         join_current();
-        Current { before: swap_current(event), _thread: std::marker::PhantomData }
+        let log = here().log.load(Relaxed);
+        Current { before: swap_current(event), log, _thread: std::marker::PhantomData }
     }
 }
 
 impl Current {
-    /// As [`Current::enter`], with an event of the log with this number. If another log is written by now the event is
-    /// none of its own, and the thread is in nothing.
-    pub fn enter_in(log: u8, event: u64) -> Self {
-        let is_current = current().is_some_and(|current| current.number == log);
-        Current::enter(if is_current { event } else { 0 })
+    /// As [`Current::enter`], with the event of a call. If another log is written by now the event is none of its own, and the
+    /// thread is in nothing.
+    pub fn enter_call(begun: &Begun) -> Self {
+        let is_current = current().is_some_and(|log| log.has(begun.about.log(), begun.about.epoch()));
+        Current::enter(if is_current { begun.id } else { 0 })
     }
 }
 
 impl Drop for Current {
     fn drop(&mut self) {
-        swap_current(self.before);
+        let log = here().log.load(Relaxed);
+        // In another recording the thread is in nothing that began before it. Without one, only a cause was named.
+        if self.log.is_null() || std::ptr::eq(log, self.log) {
+            swap_current(self.before);
+        }
     }
 }

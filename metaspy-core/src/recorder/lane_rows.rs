@@ -8,13 +8,13 @@ use crate::platform::lock::lock;
 use crate::platform::process;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::lane::{Lane, NO_ROW, here};
-use crate::recorder::log::{Log, numbered};
+use crate::recorder::log::Log;
 
 /// Retires the lane of this thread, which ends or exits the process.
 pub(super) fn retire_lane() {
     let lane = here();
     let row = lane.row.load(Relaxed);
-    if let Some(log) = numbered(lane.log.load(Relaxed))
+    if let Some(log) = lane.log()
         && row != 0
         && row != NO_ROW
     {
@@ -25,6 +25,7 @@ pub(super) fn retire_lane() {
     lane.cells.give_up();
     lane.running_on.give_up();
     lane.aim();
+    lane.end_use();
 }
 
 impl Log {

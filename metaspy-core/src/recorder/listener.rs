@@ -19,6 +19,11 @@ pub(crate) trait Listener: Sync {
         let _ = log;
     }
 
+    /// A log is reached no more: keep what is still asked of it.
+    fn hand_over(&self, log: &'static Log) {
+        let _ = log;
+    }
+
     /// Writes the names that were registered since `written`, and counts them there.
     fn name(&self, log: &Log, written: &mut Named) {
         let _ = (log, written);
@@ -76,6 +81,10 @@ pub(super) fn started(log: &'static Log) {
 
 pub(super) fn replaced(log: &'static Log) {
     all().for_each(|listener| listener.replaced(log));
+}
+
+pub(super) fn hand_over(log: &'static Log) {
+    all().for_each(|listener| listener.hand_over(log));
 }
 
 pub(super) fn forked() {

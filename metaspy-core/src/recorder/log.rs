@@ -13,7 +13,8 @@ use crate::recorder::arrays::Array;
 use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::folder::Folder;
 use crate::recorder::own_file::OwnFile;
-use crate::recorder::protocol::ReadyRing;
+use crate::recorder::own_words::OwnWords;
+use crate::recorder::protocol::{ReadyRing, begin_use, end_use};
 use crate::recorder::round::Round;
 use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::stepped::Stepped;
@@ -21,8 +22,10 @@ use crate::recorder::tables::Tables;
 use crate::recorder::taken_back::TakenBack;
 use crate::recorder::tally_page::Page;
 
-/// Logs of this process by number. Every guard holds the number.
+/// Logs of this process by number. Every guard holds the number, and the epoch of its call: later logs have the same numbers.
 pub(super) static LOGS: [AtomicPtr<Log>; 256] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 256];
+/// Numbers of logs: from 1 on.
+pub(super) const NUMBERS: u64 = 255;
 pub(super) static CURRENT: AtomicPtr<Log> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The state of a place in the ring.
@@ -63,20 +66,35 @@ pub(super) struct LaneRows {
 
 /// A recording being written.
 ///
-/// It is never unmapped: a guard on some stack may still end its event in it.
+/// Its addresses stay: a guard on some stack may still end its call in it. When a rotation has closed it and no thread uses it,
+/// its memory [is let go](Log::let_go).
 pub(crate) struct Log {
     pub region: Region,
     pub layout: Layout,
     pub number: u8,
+    /// Distinguishes it from all others of the process.
+    pub serial: u64,
+    /// No call of it began in an earlier epoch.
+    pub(super) began_in: u32,
+    /// Lanes and directories of pages that may write it.
+    pub(super) users: AtomicU64,
+    /// True if its values of tables are where its tables keep those of earlier recordings.
+    pub(super) is_handed_over: AtomicBool,
+    /// True if its memory was let go.
+    pub(super) is_gone: AtomicBool,
+    /// True if its pages were given back, but not its memory.
+    pub(super) is_paged_out: AtomicBool,
     pub policy: Policy,
     /// The file, if it has one.
     pub file: Option<Arc<OwnFile>>,
     pub(super) ready: ReadyRing<AtomicU64>,
     /// One of [`State`] for each place.
-    pub(super) states: Box<[AtomicU8]>,
+    pub(super) states: &'static [AtomicU8],
+    /// Where `ready` and `states` are.
+    pub(super) own_words: OwnWords,
     /// The number of places tried by folders so far. Modulo the number of places it is the next one.
     pub(super) hand: AtomicU64,
-    pub(super) folders: Box<[Mutex<Folder>]>,
+    pub(super) folders: &'static [Mutex<Folder>],
     pub(super) cut_spans: CutSpans,
     /// Readers that keep events from being folded.
     pub(super) leases: AtomicU64,
@@ -159,6 +177,38 @@ impl Log {
         self.closed.load(Ordering::Acquire)
     }
 
+    /// Begins to use it, which keeps its memory. False if it is not the current log any more.
+    #[must_use]
+    pub fn begin_use(&self) -> bool {
+        begin_use(&self.users, || current().is_some_and(|log| std::ptr::eq(log, self)))
+    }
+
+    /// Ends what [`Log::begin_use`] began.
+    pub fn end_use(&self) {
+        end_use(&self.users);
+    }
+
+    /// True if a call with this number of its log, which began in this epoch, is one of this log.
+    #[inline]
+    pub fn has(&self, number: u8, epoch: u32) -> bool {
+        self.number == number && self.began_in <= epoch
+    }
+
+    /// True if its memory was let go.
+    pub fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::SeqCst)
+    }
+
+    /// Its values of tables were handed over.
+    pub fn note_handed_over(&self) {
+        self.is_handed_over.store(true, Ordering::Release);
+    }
+
+    /// True if its values of tables were handed over.
+    pub fn is_handed_over(&self) -> bool {
+        self.is_handed_over.load(Ordering::Acquire)
+    }
+
     /// True if it was the current log until this epoch.
     pub fn is_whole_until(&self, epoch: u32) -> bool {
         epoch <= self.replaced_in.load(Ordering::Acquire)
@@ -182,7 +232,7 @@ pub(crate) fn current() -> Option<&'static Log> {
     unsafe { CURRENT.load(Ordering::Acquire).as_ref() }
 }
 
-/// All logs of this process, those that were closed included.
+/// The logs of this process that have a number, closed ones included.
 pub(crate) fn all() -> impl Iterator<Item = &'static Log> {
     // SAFETY: as above.
     LOGS.iter().filter_map(|log| unsafe { log.load(Ordering::Acquire).as_ref() })
@@ -193,9 +243,10 @@ pub(crate) fn has_file(metadata: &Metadata) -> bool {
     all().filter_map(|log| log.file.as_ref()).any(|file| file.is_described_by(metadata))
 }
 
-/// The log with this number.
+/// The log of a call with this number of its log, which began in this epoch. `None` if that was let go.
 #[inline]
-pub(super) fn numbered(number: u8) -> Option<&'static Log> {
+pub(super) fn log_of(number: u8, epoch: u32) -> Option<&'static Log> {
     // SAFETY: as above.
-    unsafe { LOGS[number as usize].load(Ordering::Acquire).as_ref() }
+    let log = unsafe { LOGS[number as usize].load(Ordering::Acquire).as_ref() };
+    log.filter(|log| log.has(number, epoch) && !log.is_gone())
 }

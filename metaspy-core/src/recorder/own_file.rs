@@ -77,12 +77,13 @@ impl OwnFile {
         }
     }
 
-    /// Closes the file in a forked child: as long as it is open in any process, it seems to be written.
-    pub fn close_in_child(&self) {
+    /// Closes the file: in a forked child, because a file that is open in any process seems to be written, or for a log that is
+    /// let go.
+    pub fn close(&self) {
         #[cfg(unix)]
         if self.get().is_ok() {
             use std::os::fd::AsRawFd;
-            // SAFETY: the number is of this file. The child uses it no more: the logs that it has are never dropped.
+            // SAFETY: the number is of this file. It is used no more: logs are never dropped.
             unsafe { libc::close(self.file.as_raw_fd()) };
         }
     }

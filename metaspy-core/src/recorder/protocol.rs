@@ -165,19 +165,52 @@ pub fn claim<'a, W: Word + 'a>(
     }
 }
 
+/// Begins to use a log. False: it is not the current one any more, so it may be let go at any time, and must not be written.
+#[inline]
+pub fn begin_use<W: Word>(users: &W, is_current: impl FnOnce() -> bool) -> bool {
+    add(users, 1);
+    // Either this thread finds that the log was replaced, or the one that lets it go finds this thread.
+    W::fence(Ordering::SeqCst);
+    let is_used = is_current();
+    if !is_used {
+        end_use(users);
+    }
+    is_used
+}
+
+/// Ends what [`begin_use`] began.
+#[inline]
+pub fn end_use<W: Word>(users: &W) {
+    add(users, u64::MAX);
+}
+
+/// True if no thread uses a log that was replaced before, and so none will.
+#[inline]
+pub fn is_unused<W: Word>(users: &W) -> bool {
+    W::fence(Ordering::SeqCst);
+    users.load(Ordering::Acquire) == 0
+}
+
+fn add<W: Word>(word: &W, by: u64) {
+    let mut found = word.load(Ordering::Relaxed);
+    while let Err(now) = word.compare_exchange(found, found.wrapping_add(by)) {
+        found = now;
+    }
+}
+
 /// Blocks that the collector has made ready. One producer, many consumers, without waiting.
-pub struct ReadyRing<W> {
+pub struct ReadyRing<W: 'static> {
     /// Sequences; the producer writes a cell only when it has been taken.
-    cells: Box<[W]>,
+    cells: &'static [W],
     /// Cells taken since the beginning.
     taken: W,
     /// Cells filled since the beginning.
     filled: W,
 }
 
-impl<W: Word> ReadyRing<W> {
+impl<W: Word + 'static> ReadyRing<W> {
     /// An empty ring over these cells and counters, all 0.
-    pub fn new(cells: Box<[W]>, taken: W, filled: W) -> Self {
+    pub fn new(cells: &'static [W], taken: W, filled: W) -> Self {
         ReadyRing { cells, taken, filled }
     }
 

@@ -176,6 +176,13 @@ impl RunningOn {
         Inside::of(&nesting, site, begun.about.kind(), key)
     }
 
+    /// Takes out the calls of an earlier log with this number.
+    pub fn forget(&self, log: u8) {
+        while let Some(event) = self.all().iter().find(|event| event.begun.about.log() == log) {
+            self.take_event(event.begun.id, log);
+        }
+    }
+
     /// Takes out a call that is not lean.
     pub fn leave(&self, begun: &Begun) {
         self.take_event(begun.id, begun.about.log());

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::Duration;
 
@@ -13,18 +13,19 @@ use crate::clock;
 use crate::format::Policy;
 use crate::format::arena::Entry;
 use crate::format::layout::{Area, LARGEST, Layout, SMALLEST};
-use crate::format::{CHUNK_BLOCKS, Region, folder, span, superblock as sb};
+use crate::format::{CHUNK_BLOCKS, Region, span, superblock as sb};
 use crate::platform::lock::lock;
 use crate::platform::{self, map, warn};
 use crate::recorder::arena::Draft;
 use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::epoch::{EPOCH, epoch};
-use crate::recorder::folder::Folder;
+use crate::recorder::folders;
 use crate::recorder::lane_rows::retire_lane;
 use crate::recorder::listener::{self, sync_names};
-use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, Named, current};
+use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, NUMBERS, Named, current};
 use crate::recorder::next_epoch::next_epoch;
 use crate::recorder::own_file::OwnFile;
+use crate::recorder::own_words::OwnWords;
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
 use crate::recorder::start_error::StartError;
@@ -51,6 +52,8 @@ pub(crate) struct Spec {
     pub linked_names: Option<usize>,
     /// True to start the collector's thread. Without it, tests call [`Log::round`].
     pub collector: bool,
+    /// Files before it in its rotation.
+    pub earlier_files: u64,
     /// True if it is better in memory than not at all, where the disk is full.
     pub may_be_in_memory: bool,
 }
@@ -84,7 +87,9 @@ pub(crate) fn follow(
 ) -> Result<Option<&'static Log>, StartError> {
     let _starting = lock(&STARTING);
     match current() {
-        Some(log) if log.number == before.number && !log.is_closing() => begin(spec()?, |_| ()).map(Some),
+        Some(log) if std::ptr::eq(log, before) && !log.is_closing() => {
+            begin(spec()?, |before| before.word(sb::FOLLOWED).store(1, Ordering::Relaxed)).map(Some)
+        }
         _ => Ok(None),
     }
 }
@@ -94,9 +99,8 @@ fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
         return Err(StartError::Privileged);
     }
     clock::choose();
-    let number = (1..=255_u8)
-        .find(|number| LOGS[*number as usize].load(Ordering::Relaxed).is_null())
-        .ok_or(StartError::TooMany)?;
+    static SERIAL: AtomicU64 = AtomicU64::new(1);
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
     // What is registered with the system from here on is code of this library.
     platform::library::stay_loaded();
     platform::thread_end::watch_threads(|| {
@@ -105,13 +109,13 @@ fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
     });
     close_at_exit();
     let (log, note) = match &spec.backing {
-        Backing::Memory => (in_memory(&spec, number)?, None),
-        Backing::File(path) => match in_file(&spec, path, number) {
+        Backing::Memory => (in_memory(&spec, serial)?, None),
+        Backing::File(path) => match in_file(&spec, path, serial) {
             Ok(log) => (log, None),
             Err(StartError::File { path, source }) if spec.may_be_in_memory && is_full(&source) => {
                 let note =
                     format!("There is no room for {}: {source}. This recording is in memory instead.", path.display());
-                (in_memory(&spec, number)?, Some(note))
+                (in_memory(&spec, serial)?, Some(note))
             }
             Err(error) => return Err(error),
         },
@@ -130,8 +134,8 @@ fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
     log.calibrate();
     log.round();
     log.word(sb::MAGIC).store(sb::MAGIC_WORD, Ordering::Release);
-    LOGS[number as usize].store(std::ptr::from_ref(log).cast_mut(), Ordering::Release);
-    let before = CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::AcqRel);
+    take_number(log);
+    let before = CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::SeqCst);
     listener::replaced(log);
     // A lane continues in the new log as soon as it meets the new epoch.
     next_epoch("a recording begins");
@@ -148,6 +152,15 @@ fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
     Ok(log)
 }
 
+/// Gives a log its number, which an earlier one had. That one was closed long before: nothing is written into it any more.
+fn take_number(log: &'static Log) {
+    let earlier = LOGS[log.number as usize].swap(std::ptr::from_ref(log).cast_mut(), Ordering::AcqRel);
+    // SAFETY: logs are leaked boxes.
+    if let Some(earlier) = unsafe { earlier.as_ref() } {
+        earlier.hand_over();
+    }
+}
+
 /// A note for a budget that is out of range.
 fn other_budget(wanted: u64) -> Option<String> {
     match wanted {
@@ -162,20 +175,23 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
-pub(super) fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
+pub(super) fn in_memory(spec: &Spec, serial: u64) -> Result<Log, StartError> {
     // A log in memory does not grow without bound. It keeps the newest events.
     let policy = if spec.policy == Policy::Grow { Policy::KeepNewest } else { spec.policy };
     let layout = Layout::with_names(spec.budget, policy, spec.linked_names.unwrap_or(0));
     let map = map::anonymous(layout.total_bytes()).map_err(StartError::Memory)?;
+    let own_words = OwnWords::for_blocks(layout.blocks).map_err(StartError::Memory)?;
     let stepped = in_steps(&layout).map(Stepped::in_memory);
-    let log = Log::new(Spec { policy, ..spec.clone() }, layout, stepped, Region::writable(map), None, number);
+    let log =
+        Log::new(Spec { policy, ..spec.clone() }, layout, stepped, Region::writable(map), None, serial, own_words);
     log.word(sb::GROWN).store(layout.blocks, Ordering::Release);
     Ok(log)
 }
 
-fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
+fn in_file(spec: &Spec, path: &Path, serial: u64) -> Result<Log, StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
     let layout = Layout::with_names(spec.budget, spec.policy, spec.linked_names.unwrap_or(0));
+    let own_words = OwnWords::for_blocks(layout.blocks).map_err(StartError::Memory)?;
     // Before the file exists, so that it is empty for no longer than it must.
     let first_bytes = crate::recording::first_bytes();
     if layout.total_bytes() as u64 > platform::process::largest_file() {
@@ -191,7 +207,7 @@ fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
         Ok((map::file(file, layout.total_bytes())?, [arena?, first?, second?, profiles?]))
     });
     let (map, stepped) = made.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(failed)?;
-    Ok(Log::new(spec.clone(), layout, stepped, Region::writable(map), Some(own), number))
+    Ok(Log::new(spec.clone(), layout, stepped, Region::writable(map), Some(own), serial, own_words))
 }
 
 /// The areas that a file allocates in steps.
@@ -225,25 +241,31 @@ impl Log {
         [arena, first, second, profiles]: [Stepped; 4],
         region: Region,
         file: Option<Arc<OwnFile>>,
-        number: u8,
+        serial: u64,
+        own_words: OwnWords,
     ) -> Log {
-        let words = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
-        let ready = layout.blocks.min(1 << 15) as usize;
         let log = Log {
             region,
             layout,
-            number,
+            number: (serial % NUMBERS) as u8 + 1,
+            serial,
+            began_in: epoch(),
+            users: AtomicU64::new(0),
+            is_handed_over: AtomicBool::new(false),
+            is_gone: AtomicBool::new(false),
+            is_paged_out: AtomicBool::new(false),
             policy: spec.policy,
             file,
-            ready: ReadyRing::new(words(ready), AtomicU64::new(0), AtomicU64::new(0)),
-            states: states(layout.blocks as usize),
+            ready: ReadyRing::new(own_words.ready, AtomicU64::new(0), AtomicU64::new(0)),
+            states: own_words.states,
+            own_words,
             arena,
             statements: StatementHalves::new([first, second]),
             appending: Mutex::new(()),
             profiles,
             names: Mutex::new(Named { leaves_out_linked: spec.linked_names.is_none(), ..Named::default() }),
             hand: AtomicU64::new(0),
-            folders: (0..folder::RECORDS).map(|number| Mutex::new(Folder::new(&layout, number))).collect(),
+            folders: folders::take(&layout),
             cut_spans: CutSpans::new(),
             leases: AtomicU64::new(0),
             is_watched: AtomicBool::new(false),
@@ -285,6 +307,7 @@ impl Log {
             (sb::TICKS_PER_S, clock::rough_ticks_per_s()),
             (sb::FIRST_TICK, clock::now()),
             (sb::PROCESS_START, platform::process::start_of(std::process::id()).unwrap_or(0)),
+            (sb::EARLIER_FILES, spec.earlier_files),
             (sb::EPOCH, u64::from(EPOCH.load(Ordering::Relaxed))),
             (sb::SPAN_WORD, span::recording_word(platform::random())),
             (sb::TRACE_WORD, platform::random() | 1),
@@ -327,14 +350,6 @@ fn arguments() -> Vec<String> {
     shown
 }
 
-/// The states of all places. A growing log has millions of unused places; untouched zeroed memory costs nothing.
-fn states(blocks: usize) -> Box<[AtomicU8]> {
-    let zeros = vec![0_u8; blocks].into_boxed_slice();
-    let raw = Box::into_raw(zeros);
-    // SAFETY: `AtomicU8` has the size, alignment and validity of `u8`, and the box is ours alone.
-    unsafe { Box::from_raw(raw as *mut [AtomicU8]) }
-}
-
 /// Starts the collector's thread. Without it the log still works: lanes count the calls that find no block.
 fn spawn_collector(log: &'static Log) {
     let spawned = own_thread::spawn("metaspy-collector", || log.collect());
@@ -362,7 +377,7 @@ extern "C" fn in_forked_child() {
         log.closing.store(true, Ordering::Release);
         log.closed.store(true, Ordering::Release);
         if let Some(file) = &log.file {
-            file.close_in_child();
+            file.close();
         }
         if let Some(map) = log.region.map() {
             // SAFETY: the mapping is this process's own view of the recording. Later writes reach private pages only.

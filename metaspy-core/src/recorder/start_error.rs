@@ -20,8 +20,6 @@ pub enum StartError {
     Memory(io::Error),
     /// The program runs with rights that its user does not have.
     Privileged,
-    /// 255 recordings were started in this process, which never frees their memory.
-    TooMany,
     /// The directory of live recordings cannot be trusted or made.
     Directory {
         /// The directory.
@@ -43,7 +41,6 @@ impl fmt::Display for StartError {
                 write!(f, "no memory for a recording: {source}. Use a smaller budget")
             }
             StartError::Privileged => f.write_str("refusing to record in a set-uid program; start it as its owner"),
-            StartError::TooMany => f.write_str("this process started 255 recordings; start a new process"),
             StartError::Directory { path, why } => write!(
                 f,
                 "the directory for recordings, {}, cannot be used: {why}. Set METASPY_DIR to another one",

@@ -7,17 +7,18 @@ use crate::recorder::epoch::epoch;
 use crate::recorder::next_epoch::next_boundary;
 use crate::recorder::start::{Backing, Spec, in_memory};
 
-/// A log in memory with this number, without a collector.
-fn log(number: u8) -> &'static Log {
+/// A log in memory with this serial number, without a collector.
+fn log(serial: u64) -> &'static Log {
     let spec = Spec {
         backing: Backing::Memory,
         budget: 4 << 20,
         policy: Policy::KeepNewest,
         linked_names: None,
         collector: false,
+        earlier_files: 0,
         may_be_in_memory: true,
     };
-    Box::leak(Box::new(in_memory(&spec, number).expect("there is memory")))
+    Box::leak(Box::new(in_memory(&spec, serial).expect("there is memory")))
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use metaspy_reader::control::socket_of;
@@ -192,9 +193,22 @@ pub(crate) fn new_live_file(budget: u64) -> Result<PathBuf, StartError> {
     make_private(&directory())?;
     make_room(budget, run().as_deref());
     let (dir, name) = (own_directory()?, own_name());
-    let first = dir.join(format!("{name}.spy"));
-    let next = (1..).map(|n| dir.join(format!("{name}.{n}.spy")));
-    Ok(std::iter::once(first).chain(next).find(|path| !path.exists()).expect("there is always a next number"))
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    Ok(next_free(&NEXT, |number| match number {
+        1 => dir.join(format!("{name}.spy")),
+        _ => dir.join(format!("{name}.{number:06}.spy")),
+    }))
+}
+
+/// A path with a number that no earlier file of this process had, and no other file has. Its digits keep the files in the
+/// order of their beginnings.
+pub(super) fn next_free(next: &AtomicU64, path: impl Fn(u64) -> PathBuf) -> PathBuf {
+    loop {
+        let path = path(next.fetch_add(1, Ordering::Relaxed));
+        if !path.exists() {
+            return path;
+        }
+    }
 }
 
 /// The directory for this process.

@@ -110,7 +110,10 @@ impl Recording {
             self.log.calibrate();
             self.log.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
         }
-        Store::of_writer(self.log.region.clone(), self.log.layout)
+        match (self.log.region(), self.path()) {
+            (None, Some(path)) => Store::open(path),
+            (region, _) => Store::of_writer(region.unwrap_or_else(|| self.log.region.clone()), self.log.layout),
+        }
     }
 
     /// Closes the recording. Hooks continue to count, but no more events are stored.
@@ -228,7 +231,7 @@ impl Builder {
         };
         let Builder { policy, collector, .. } = self;
         let linked_names = self.linked_sites.then(names::linked_bytes);
-        let spec = Spec { backing, budget, policy, collector, may_be_in_memory: true, linked_names };
+        let spec = Spec { backing, budget, policy, collector, may_be_in_memory: true, linked_names, earlier_files: 0 };
         names::register();
         let log = recorder::start(spec, requested::note_end)?;
         crate::arm::renew();

@@ -7,12 +7,13 @@
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use metaspy_format::Policy;
 use metaspy_reader::platform::writer_lock;
 use metaspy_reader::units::parse_size;
 
+use crate::format::superblock as sb;
 use crate::platform::{switch, warn};
 use crate::profiler::control;
 use crate::recorder::{self, Backing, Log, Spec};
@@ -28,8 +29,8 @@ pub(super) enum Otherwise {
 
 /// The recording cannot be made.
 static IS_REFUSED: AtomicBool = AtomicBool::new(false);
-/// The number of its log; 0 = none.
-static SELECTED: AtomicU8 = AtomicU8::new(0);
+/// The serial number of its log; 0 = none.
+static SELECTED: AtomicU64 = AtomicU64::new(0);
 
 /// The current log. Starts the selected one if there is none.
 pub(super) fn ensure(otherwise: Otherwise) -> Result<&'static Log, StartError> {
@@ -68,7 +69,7 @@ pub(crate) fn refuse(error: &StartError) {
 
 /// Reports that the program starts a recording of its own, if that ends the selected one.
 pub(super) fn note_end(log: &Log) {
-    if log.number == SELECTED.load(Ordering::Relaxed)
+    if log.serial == SELECTED.load(Ordering::Relaxed)
         && let Some(file) = &log.file
     {
         let note =
@@ -94,7 +95,7 @@ fn ensure_in(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<&'stat
 }
 
 fn select(log: &'static Log) {
-    SELECTED.store(log.number, Ordering::Relaxed);
+    SELECTED.store(log.serial, Ordering::Relaxed);
     if switch("METASPY_CONTROL", "the crawler may not arm sites") {
         control::allow(log);
     }
@@ -105,14 +106,16 @@ fn select(log: &'static Log) {
 
 /// Starts the recording that follows a selected one in the rotation. `None` if the program ends, or has started one of its
 /// own. On a full disk it is an error: recordings in memory would add up.
-pub(super) fn follow(log: &Log) -> Result<Option<&'static Log>, StartError> {
-    let next = || Ok(Spec { may_be_in_memory: false, ..spec(Otherwise::Live, next_of_this_process)? });
+pub(super) fn follow(log: &'static Log) -> Result<Option<&'static Log>, StartError> {
+    let earlier_files = log.word(sb::EARLIER_FILES).load(Ordering::Relaxed) + 1;
+    let next = || Ok(Spec { earlier_files, may_be_in_memory: false, ..spec(Otherwise::Live, next_of_this_process)? });
     let Some(next) = recorder::follow(log, next)? else { return Ok(None) };
     select(next);
     crate::arm::renew();
     if let Some(Ok(file)) = log.file.as_ref().map(|file| file.get()) {
         writer_lock::release(file);
     }
+    recorder::let_go_before(log);
     Ok(Some(next))
 }
 
@@ -141,6 +144,7 @@ fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, Start
         budget,
         policy: Policy::default(),
         collector: true,
+        earlier_files: 0,
         may_be_in_memory: true,
         linked_names: Some(names::linked_bytes()),
     })
@@ -163,10 +167,10 @@ fn of_this_process(path: &Path) -> PathBuf {
     beside(path, std::process::id().to_string())
 }
 
-/// The next file of this process in the rotation: `run.4711.2.spy` after `run.spy`.
+/// The next file of this process in the rotation: `run.4711.000002.spy` after `run.spy`.
 fn next_of_this_process(path: &Path) -> PathBuf {
-    let mut paths = (2..).map(|number: u64| beside(path, format!("{}.{number}", std::process::id())));
-    paths.find(|path| !path.exists()).expect("there is always a next number")
+    static NEXT: AtomicU64 = AtomicU64::new(2);
+    directory::next_free(&NEXT, |number| beside(path, format!("{}.{number:06}", std::process::id())))
 }
 
 fn beside(path: &Path, middle: String) -> PathBuf {

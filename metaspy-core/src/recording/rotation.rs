@@ -51,10 +51,10 @@ impl Rotation {
         Ok(rotation)
     }
 
-    /// True if the log is three quarters full, so that no event has left it, or if it has events and is old.
+    /// True if the log is three quarters full, so that no event has left it, or if a thread has called hooks and it is old.
     fn is_due(&self, log: &Log, began: Instant) -> bool {
-        let used = log.used_blocks();
-        used >= log.layout.blocks / 4 * 3 || (used > 0 && self.age.is_some_and(|age| began.elapsed() >= age))
+        log.used_blocks() >= log.layout.blocks / 4 * 3
+            || (self.age.is_some_and(|age| began.elapsed() >= age) && log.was_written())
     }
 
     /// Watches a log and those that follow it.

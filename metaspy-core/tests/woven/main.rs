@@ -8,6 +8,7 @@ mod coverage;
 mod domain;
 mod recorded;
 mod replaced;
+mod rotated;
 mod settled;
 
 use metaspy_core::store::{ProfileTable, RowKey, Value};

@@ -41,8 +41,13 @@ impl MethodProfiler for Seen {
     }
 }
 
+metaspy_core::profiler!(Seen);
+
+/// Methods that are called equally often.
+pub const PATHS: [&str; 2] = ["Layout::twice", "Scene::Layout::measure"];
+
 /// What a recording counted of a method.
-fn counted(store: &Store, path: &str) -> [u64; 5] {
+pub fn counted(store: &Store, path: &str) -> [u64; 5] {
     let is_of = |site| store.site_path(site).ends_with(path);
     let sum = |profile: &str, table: &str, column: &str| -> u64 {
         let profile = store.profile(profile);
@@ -98,7 +103,7 @@ fn all_recordings_together_have_all_calls_of_every_profiler() {
         threads.into_iter().map(|thread| thread.join().expect("it ends")).sum()
     });
     drop(installed);
-    for path in ["Layout::twice", "Scene::Layout::measure"] {
+    for path in PATHS {
         let mut sums = [0; 5];
         for recording in &recordings {
             let found = counted(&recording.store(), path);

@@ -79,8 +79,37 @@ pub fn populate(map: &MmapRaw, offset: usize, bytes: usize) -> io::Result<()> {
     }
 }
 
-/// Replaces a range of this process by private zeroed pages, in the child after a fork. Later writes of the child are
-/// its own. True if it succeeded.
+/// Takes the pages of a shared mapping of a file out of this process. The next access reads them from the file.
+pub fn page_out(map: &MmapRaw) {
+    #[cfg(unix)]
+    {
+        // SAFETY: what was written to a shared mapping is in the file's pages, whether this process maps them or not.
+        let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+    }
+    #[cfg(not(unix))]
+    let _ = map;
+}
+
+/// Gives the memory of private pages back: they are zeros from now on. Where the system cannot do this, they stay as they are.
+///
+/// # Safety
+///
+/// The range must be private pages whose content is not used any more.
+pub unsafe fn empty(address: *mut u8, bytes: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: the caller guarantees that the content is not used any more.
+        unsafe { libc::madvise(address.cast(), bytes, libc::MADV_DONTNEED) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        // SAFETY: as above. Elsewhere the advice may leave the content.
+        unsafe { cover(address, bytes) };
+    }
+}
+
+/// Replaces a range of this process by private zeroed pages: in the child after a fork, and where a recording is let go. Later
+/// writes are the process's own. True if it succeeded.
 ///
 /// # Safety
 ///

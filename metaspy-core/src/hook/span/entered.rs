@@ -17,12 +17,21 @@ const STAYS_MAX: usize = 4096;
 #[derive(Clone, Copy)]
 struct Stay {
     event: u64,
+    /// With the log of that event.
+    about: About,
     /// The event that the thread was in before.
     before: u64,
     /// When it was entered; 0 = its time is not measured, or measured further out.
     from: u64,
     /// A panic was under way.
     panicking: bool,
+}
+
+impl Stay {
+    /// True if it is in this span. Those of another recording may have the same event.
+    fn is_in(&self, event: u64, about: About) -> bool {
+        self.event == event && self.about.is_of_block(about)
+    }
 }
 
 /// A thread was in a span.
@@ -47,12 +56,13 @@ pub(super) fn enter(lane: &Lane, event: u64, about: About) {
             return;
         }
         // Time in a span that is entered within itself is measured once.
-        let is_within = stays.iter().any(|stay| stay.event == event && stay.from != 0);
+        let is_within = stays.iter().any(|stay| stay.is_in(event, about) && stay.from != 0);
+        let is_written = lane.writes_log_of(about);
         let before = lane.current.load(Relaxed);
         let from = if about.timed() && !is_within { clock::now() } else { 0 };
-        stays.push(Stay { event, before, from, panicking: std::thread::panicking() });
+        stays.push(Stay { event, about, before, from, panicking: std::thread::panicking() });
         // Where its recording is not the current one any more, nothing may hang under it.
-        if lane.writes(about.log()) {
+        if is_written {
             lane.current.store(event, Relaxed);
         }
     });
@@ -60,15 +70,15 @@ pub(super) fn enter(lane: &Lane, event: u64, about: About) {
 
 /// Comes out of a span, if the thread went in.
 #[inline]
-pub(super) fn leave(lane: &Lane, event: u64) -> Option<Stayed> {
+pub(super) fn leave(lane: &Lane, event: u64, about: About) -> Option<Stayed> {
     let left = STAYS.try_with(|stays| {
         let mut stays = stays.try_borrow_mut().ok()?;
         let now = stays.last().map_or(0, |last| if last.from != 0 { clock::now() } else { 0 });
         let (stay, now) = match stays.last() {
-            Some(last) if last.event == event => (stays.pop()?, now),
-            _ => (out_of_order(&mut stays, event)?, clock::now()),
+            Some(last) if last.is_in(event, about) => (stays.pop()?, now),
+            _ => (out_of_order(&mut stays, event, about)?, clock::now()),
         };
-        if lane.current.load(Relaxed) == event {
+        if lane.current.load(Relaxed) == event && lane.is_in_log_of(about) {
             lane.current.store(stay.before, Relaxed);
         }
         let busy = if stay.from != 0 { now.saturating_sub(stay.from) } else { 0 };
@@ -78,8 +88,8 @@ pub(super) fn leave(lane: &Lane, event: u64) -> Option<Stayed> {
 }
 
 #[cold]
-fn out_of_order(stays: &mut Vec<Stay>, event: u64) -> Option<Stay> {
-    let at = stays.iter().rposition(|stay| stay.event == event)?;
+fn out_of_order(stays: &mut Vec<Stay>, event: u64, about: About) -> Option<Stay> {
+    let at = stays.iter().rposition(|stay| stay.is_in(event, about))?;
     let left = stays.remove(at);
     if let Some(above) = stays[at..].iter_mut().find(|above| above.before == event) {
         above.before = left.before;

@@ -175,7 +175,7 @@ impl SpanCall {
         let id = self.id.load(Relaxed);
         let unwound = if has_event(id) {
             let lane = recorder::here();
-            let Some(stay) = entered::leave(lane, id) else { return };
+            let Some(stay) = entered::leave(lane, id, About(self.about.load(Relaxed))) else { return };
             if self.lane.load(Relaxed) == std::ptr::from_ref(lane).addr() {
                 self.here.add(stay.busy);
             } else {
@@ -233,9 +233,9 @@ impl SpanCall {
         let fields = self.deferred.take();
         if has_event(id) {
             let lane = recorder::here();
-            if recorder::current_event() == id {
+            if recorder::current_event() == id && lane.is_in_log_of(about) {
                 // The guard that was to leave it was forgotten.
-                entered::leave(lane, id);
+                entered::leave(lane, id, about);
             }
             let ended = if about.timed() { clock::now() } else { 0 };
             let (busy, entered) = self.here.with(&self.elsewhere);

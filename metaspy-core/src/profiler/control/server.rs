@@ -26,7 +26,7 @@ static SERVER: Mutex<Option<Server>> = Mutex::new(None);
 /// Lets readers of this recording arm and disarm sites. Why that fails is noted in the recording.
 pub(crate) fn allow(log: &'static Log) {
     let Some(file) = &log.file else { return };
-    match Server::listen(log.number, socket_of(file.path())) {
+    match Server::listen(log.serial, socket_of(file.path())) {
         Ok(server) => {
             let before = lock(&SERVER).replace(server);
             drop(before);
@@ -48,7 +48,7 @@ impl Listener for Control {
         if server.owner != std::process::id() {
             return;
         }
-        if server.log == log.number {
+        if server.log == log.serial {
             if log.is_stopped() {
                 return;
             }
@@ -56,15 +56,15 @@ impl Listener for Control {
         }
         let mut place = lock(&SERVER);
         // The log may have been closed meanwhile, or another one may have begun.
-        if place.is_none() && !(server.log == log.number && log.is_stopped()) {
+        if place.is_none() && !(server.log == log.serial && log.is_stopped()) {
             *place = Some(server);
         }
     }
 }
 
 struct Server {
-    /// The number of the log.
-    log: u8,
+    /// The serial number of the log.
+    log: u64,
     listener: UnixListener,
     socket: PathBuf,
     connections: Vec<Connection>,
@@ -73,7 +73,7 @@ struct Server {
 }
 
 impl Server {
-    fn listen(log: u8, socket: PathBuf) -> io::Result<Self> {
+    fn listen(log: u64, socket: PathBuf) -> io::Result<Self> {
         remove_stale(&socket);
         // A copy has no number of a standard stream, which the program may have closed and may open again.
         let listener = UnixListener::bind(&socket)?.try_clone()?;

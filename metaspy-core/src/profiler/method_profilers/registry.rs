@@ -120,6 +120,10 @@ impl Listener for Events {
         hook_cost::write(log);
     }
 
+    fn hand_over(&self, log: &'static Log) {
+        table::hand_over(log);
+    }
+
     fn forked(&self) {
         dispatch::forget_profilers();
     }

@@ -41,6 +41,8 @@ pub(super) struct KeyIndex {
     next: AtomicPtr<KeyIndex>,
     /// True if the recording had no room for another index.
     is_last: AtomicBool,
+    /// True if later tables have its slots.
+    is_given_back: AtomicBool,
 }
 
 impl KeyIndex {
@@ -61,13 +63,15 @@ impl KeyIndex {
             }
         };
         let (used, next) = (AtomicU32::new(0), AtomicPtr::new(std::ptr::null_mut()));
-        let (slots, is_last) = (free_slots(rows * 2), AtomicBool::new(false));
-        Some(KeyIndex { log, table, first, slots, keys, used, next, is_last })
+        let (slots, is_last, is_given_back) = (free_slots(rows * 2), AtomicBool::new(false), AtomicBool::new(false));
+        Some(KeyIndex { log, table, first, slots, keys, used, next, is_last, is_given_back })
     }
 
-    /// The table has ended: later ones use its slots.
+    /// The table has ended, or its recording is reached no more: later ones use its slots.
     pub fn give_back(&self) {
-        lock(&UNUSED).push(self.slots);
+        if !self.is_given_back.swap(true, Relaxed) {
+            lock(&UNUSED).push(self.slots);
+        }
         self.next().into_iter().for_each(KeyIndex::give_back);
     }
 
@@ -197,7 +201,9 @@ fn free_slots(count: usize) -> &'static [AtomicU32] {
 
 impl Drop for KeyIndex {
     fn drop(&mut self) {
-        lock(&UNUSED).push(self.slots);
+        if !*self.is_given_back.get_mut() {
+            lock(&UNUSED).push(self.slots);
+        }
         let next = *self.next.get_mut();
         if !next.is_null() {
             // SAFETY: `grow` made it from a box, and nothing else frees it.

@@ -10,11 +10,13 @@ mod context_rows;
 mod keyed;
 mod keys;
 mod pages;
+mod shared_pages;
 mod thread_pages;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use crate::format::arena::Entry;
 use crate::format::profile::page::{Content, HEAD_WORDS, HEADER_WORDS, Kind, LOST, OVERLAPS, WITHIN};
@@ -31,6 +33,7 @@ pub(super) use context_rows::{ContextRow, Written};
 pub(super) use keyed::TypeTable;
 pub use keyed::{CallerTable, Row, SubjectTable, Tables};
 use keys::KeyIndex;
+use shared_pages::SharedPages;
 pub(super) use thread_pages::end_thread;
 use thread_pages::{Missing, SEGMENT, Slots};
 pub(super) use thread_pages::{Pair, ScratchPages};
@@ -53,6 +56,8 @@ pub(crate) struct Table {
     current: AtomicPtr<Instance>,
     /// What it was in recordings when it retired.
     retired: AtomicPtr<Instance>,
+    /// Its words, merged over recordings that are reached no more.
+    earlier: OnceLock<Box<[AtomicU64]>>,
 }
 
 /// A table in one recording. What a hook does is all in one of them, also while the next recording begins.
@@ -65,15 +70,21 @@ pub(super) struct Instance {
     /// A bit for each site with a value that found no room.
     incomplete: Option<&'static [AtomicU64]>,
     keys: Option<KeyIndex>,
-    /// The first words of pages that threads share, by segment: for threads that end, and for tables beyond the slots.
-    shared: Box<[AtomicPtr<AtomicU64>]>,
+    /// The first words of pages that threads share: for threads that end, and for tables beyond the slots.
+    shared: SharedPages,
     /// The table in the recording before: a hook may still be using it.
     before: *mut Instance,
 }
 
 /// The tables of installed profilers: a recording that begins later has them, too.
 static INSTALLED: Mutex<Vec<Arc<Table>>> = Mutex::new(Vec::new());
+/// All tables that are still asked for values.
+static ALL: Mutex<Vec<Weak<Table>>> = Mutex::new(Vec::new());
 static NEXT: AtomicU32 = AtomicU32::new(0);
+/// Odd while values of a recording are handed over.
+static HANDED_OVER: AtomicUsize = AtomicUsize::new(0);
+/// Attempts to read a value while others are handed over.
+const TRIES: usize = 1_000;
 
 /// The rows of a table.
 #[derive(Clone, Copy)]
@@ -106,6 +117,28 @@ pub(crate) fn continue_all(log: &'static Log) {
         .for_each(|table| table.declare(log));
 }
 
+/// Merges the values of a recording that is reached no more into what tables keep of earlier ones, and gives back the indices
+/// that found its rows.
+pub(crate) fn hand_over(log: &'static Log) {
+    let mut all = lock(&ALL);
+    all.retain(|table| table.strong_count() > 0);
+    let tables: BTreeMap<u32, Arc<Table>> =
+        all.iter().filter_map(Weak::upgrade).map(|table| (table.number, table)).collect();
+    HANDED_OVER.fetch_add(1, AcqRel);
+    pages::each(log, |content, first, words| {
+        if let (Some(table), Kind::Values) = (tables.get(&content.table), content.kind) {
+            table.keep(first as usize, words);
+        }
+    });
+    log.note_handed_over();
+    HANDED_OVER.fetch_add(1, AcqRel);
+    let instances = tables.values().flat_map(|table| table.instances());
+    for instance in instances.filter(|it| std::ptr::eq(it.log, log)) {
+        instance.keys.iter().for_each(KeyIndex::give_back);
+        instance.shared.give_back();
+    }
+}
+
 impl Table {
     /// Makes a table, and declares it in a recording, or in the one that has followed meanwhile.
     pub fn install(log: &'static Log, def: TableDef, rows: TableRows) -> Arc<Table> {
@@ -124,7 +157,12 @@ impl Table {
             slots,
             current: AtomicPtr::new(std::ptr::null_mut()),
             retired: AtomicPtr::new(std::ptr::null_mut()),
+            earlier: OnceLock::new(),
         });
+        let mut all = lock(&ALL);
+        all.retain(|table| table.strong_count() > 0);
+        all.push(Arc::downgrade(&table));
+        drop(all);
         let mut installed = lock(&INSTALLED);
         table.declare(recorder::current().unwrap_or(log));
         installed.push(Arc::clone(&table));
@@ -141,13 +179,19 @@ impl Table {
     pub fn retire(&self) {
         let ended = self.current.swap(std::ptr::null_mut(), AcqRel);
         self.retired.store(ended, Relaxed);
-        // SAFETY: `declare` made each from a box, which stays as long as the table.
-        let first = unsafe { ended.as_ref() };
-        // SAFETY: as above.
-        let all = std::iter::successors(first, |instance| unsafe { instance.before.as_ref() });
-        all.filter_map(|instance| instance.keys.as_ref()).for_each(KeyIndex::give_back);
+        self.instances().filter_map(|instance| instance.keys.as_ref()).for_each(KeyIndex::give_back);
         self.slots.give_back();
         pages::give_up(self.number);
+    }
+
+    /// What it is and was in recordings, the latest one first.
+    fn instances(&self) -> impl Iterator<Item = &Instance> {
+        let current = self.current.load(Acquire);
+        let first = if current.is_null() { self.retired.load(Acquire) } else { current };
+        // SAFETY: `declare` made each from a box, which stays as long as the table.
+        let first = unsafe { first.as_ref() };
+        // SAFETY: as above.
+        std::iter::successors(first, |instance| unsafe { instance.before.as_ref() })
     }
 
     fn declare(&self, log: &'static Log) {
@@ -160,7 +204,6 @@ impl Table {
         let content = Content { table: self.number, kind: Kind::Incomplete };
         let incomplete = pages::take(log, content, 0, site::entries().len() / 64 + 1);
         let keys = if self.def.key == KeyKind::Site { None } else { KeyIndex::new(log, self.number, self.rows) };
-        let segments = self.words.div_ceil(SEGMENT);
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let instance = Box::new(Instance {
             log,
@@ -168,7 +211,7 @@ impl Table {
             head,
             incomplete,
             keys,
-            shared: (0..segments).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
+            shared: SharedPages::of_segments(self.words.div_ceil(SEGMENT)),
             before: self.current.load(Acquire),
         });
         self.write_within(&instance);
@@ -300,7 +343,7 @@ impl Table {
     }
 
     fn shared_word(&self, instance: &Instance, at: usize) -> Option<&'static AtomicU64> {
-        let place = instance.shared.get(at / SEGMENT)?;
+        let place = instance.shared.place(at / SEGMENT)?;
         let mut page = place.load(Acquire);
         if page.is_null() {
             let made = self.take_segment(instance.log, at / SEGMENT)?.as_ptr().cast_mut();
@@ -318,7 +361,22 @@ impl Table {
     /// The value of a word, merged over all threads and recordings of this process.
     fn value(&self, at: usize, merge: Merge) -> u64 {
         let mut value = 0;
-        for log in recorder::all() {
+        for _ in 0..TRIES {
+            let handed_over = HANDED_OVER.load(Acquire);
+            value = self.value_now(at, merge);
+            fence(Acquire);
+            if handed_over.is_multiple_of(2) && HANDED_OVER.load(Relaxed) == handed_over {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        if value == 0 { 0 } else { merge.value(value) }
+    }
+
+    fn value_now(&self, at: usize, merge: Merge) -> u64 {
+        let earlier = self.earlier.get().and_then(|words| words.get(at));
+        let mut value = earlier.map_or(0, |word| word.load(Relaxed));
+        for log in recorder::all().filter(|log| !log.is_handed_over()) {
             pages::each(log, |content, first, words| {
                 let is_here = content == Content { table: self.number, kind: Kind::Values };
                 if let Some(word) =
@@ -328,7 +386,21 @@ impl Table {
                 }
             });
         }
-        if value == 0 { 0 } else { merge.value(value) }
+        value
+    }
+
+    /// Keeps the words of a page whose recording is reached no more. Only the values of rows of sites are asked for.
+    fn keep(&self, first: usize, words: &[AtomicU64]) {
+        if self.def.key != KeyKind::Site {
+            return;
+        }
+        let earlier = self.earlier.get_or_init(|| (0..self.words).map(|_| AtomicU64::new(0)).collect());
+        let Some(earlier) = earlier.get(first..) else { return };
+        let merges =
+            self.def.columns.iter().map(|column| column.merge).cycle().skip(first % self.def.columns.len().max(1));
+        for ((earlier, word), merge) in earlier.iter().zip(words).zip(merges) {
+            earlier.store(merge.words(earlier.load(Relaxed), word.load(Relaxed)), Relaxed);
+        }
     }
 }
 

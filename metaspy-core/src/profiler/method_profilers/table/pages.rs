@@ -15,8 +15,8 @@ use crate::recorder::{self, Log};
 const KEPT: usize = 8;
 /// This part of the area is kept free by a new table, if tables have ended.
 const FREE_SHARE: usize = 4;
-/// The number of the log whose pages were freed last. Pages are freed by one thread at a time.
-static FREED_IN: Mutex<u8> = Mutex::new(0);
+/// The serial number of the log whose pages were freed last. Pages are freed by one thread at a time.
+static FREED_IN: Mutex<u64> = Mutex::new(0);
 
 /// Takes a page for a run of words that begins with the word `first`; all of them are 0. `None` if the area is full.
 pub(super) fn take(log: &'static Log, content: Content, first: u64, words: usize) -> Option<&'static [AtomicU64]> {
@@ -72,7 +72,7 @@ pub(super) fn make_room(log: &'static Log) {
         if unused + free >= area / FREE_SHARE {
             return;
         }
-        if std::mem::replace(&mut *freed_in, log.number) != log.number {
+        if std::mem::replace(&mut *freed_in, log.serial) != log.serial {
             log.note(
                 "There is no room for the tables of all method profilers: those of ended ones give theirs to later ones, \
                  oldest first. Set METASPY_BUDGET to a larger size.",

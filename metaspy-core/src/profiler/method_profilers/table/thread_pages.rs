@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
 use metaspy_probe::hash;
 
@@ -33,6 +33,8 @@ pub(crate) struct ThreadPages {
     next: AtomicPtr<ThreadPages>,
     /// The log that the pages belong to.
     log: AtomicPtr<Log>,
+    /// True while they keep the memory of that log.
+    use_log: AtomicBool,
     /// The first word of a page for each slot; null = not taken.
     slots: [AtomicPtr<AtomicU64>; SLOTS],
     /// Rows of that log that the thread used last, by the hash of their key.
@@ -203,6 +205,7 @@ impl ThreadPages {
     /// calls its first hook.
     fn take() -> Option<&'static ThreadPages> {
         if let Some(pages) = FREE.try_lock().ok().and_then(|mut free| free.pop()) {
+            pages.go_on();
             return Some(pages);
         }
         let made: *mut ThreadPages = own_pages::take(Layout::new::<ThreadPages>()).cast();
@@ -219,6 +222,7 @@ impl ThreadPages {
 
     /// Gives the pages of a thread that ends to a later one.
     fn hand_on(&'static self) {
+        self.end_use();
         lock(&FREE).push(self);
     }
 
@@ -232,7 +236,9 @@ impl ThreadPages {
             if !std::ptr::eq(current, log) {
                 return Err(Missing::Slot);
             }
-            self.begin(log);
+            if !self.begin(log) {
+                return Err(Missing::Slot);
+            }
         }
         let page = page.load(Relaxed);
         if page.is_null() {
@@ -315,12 +321,39 @@ impl ThreadPages {
         self.slots[slot].store(page.as_ptr().cast_mut(), Relaxed);
     }
 
-    /// Continues in another log, where no page is taken yet.
+    /// Goes on in the same log, if that is still written. Otherwise the first word finds another one.
+    fn go_on(&self) {
+        // SAFETY: it is null, or a log, and logs are leaked boxes.
+        let log = unsafe { self.log.load(Relaxed).as_ref() };
+        match log.is_some_and(Log::begin_use) {
+            true => self.use_log.store(true, Relaxed),
+            false => self.log.store(std::ptr::null_mut(), Relaxed),
+        }
+    }
+
+    /// Keeps the memory of the log no longer.
+    fn end_use(&self) {
+        // SAFETY: as above.
+        if let Some(log) = unsafe { self.log.load(Relaxed).as_ref() }
+            && self.use_log.load(Relaxed)
+        {
+            self.use_log.store(false, Relaxed);
+            log.end_use();
+        }
+    }
+
+    /// Continues in another log, where no page is taken yet. False if that was replaced meanwhile.
     #[cold]
-    fn begin(&self, log: &'static Log) {
+    fn begin(&self, log: &'static Log) -> bool {
+        if !log.begin_use() {
+            return false;
+        }
+        self.end_use();
         self.slots.iter().for_each(|slot| slot.store(std::ptr::null_mut(), Relaxed));
         self.rows.iter().for_each(|known| known.row.store(0, Relaxed));
         self.pairs.iter().for_each(|known| known.of_caller.store(std::ptr::null_mut(), Relaxed));
         self.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
+        self.use_log.store(true, Relaxed);
+        true
     }
 }

@@ -1,0 +1,155 @@
+//! A rotation has no end: each call is in one of its files, and what the process keeps does not grow with their number.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+
+use metaspy_core::Store;
+use metaspy_core::store::EndState;
+
+use crate::domain::{Layout, Scene};
+use crate::replaced::{PATHS, counted};
+
+/// Files of a process: more than a log has numbers. `METASPY_TEST_LONG` is the number of the long form.
+const FILES: usize = 300;
+/// Files that the process leaves alone, because a thread that has lost its processor may be at work in one.
+const LEFT_ALONE: usize = 40;
+/// The directory of the process.
+const DIRECTORY: &str = "METASPY_TEST_ROTATED";
+
+/// What a process keeps.
+#[derive(Debug)]
+struct Kept {
+    memory_kib: u64,
+    mappings: u64,
+    files: u64,
+}
+
+/// What later recordings may add to [`Kept::memory_kib`]: less than one of them has.
+const MORE_KIB: u64 = 3 << 10;
+/// The same for mappings and open files: threads come and go.
+const MORE: u64 = 16;
+
+impl Kept {
+    fn now() -> Self {
+        let status = fs::read_to_string("/proc/self/status").expect("the system has it");
+        let resident = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("it is there");
+        Kept {
+            memory_kib: resident.trim().trim_end_matches(" kB").parse().expect("it is a number"),
+            mappings: fs::read_to_string("/proc/self/maps").expect("the system has it").lines().count() as u64,
+            files: fs::read_dir("/proc/self/fd").expect("the system has it").count() as u64,
+        }
+    }
+
+    /// Later on it is about the same.
+    fn assert_is_enough_for(&self, later: &Kept) {
+        let is_enough = later.memory_kib <= self.memory_kib + MORE_KIB
+            && later.mappings <= self.mappings + MORE
+            && later.files <= self.files + MORE;
+        assert!(is_enough, "{self:?}, then {later:?}");
+    }
+}
+
+fn recordings(directory: &Path) -> BTreeSet<PathBuf> {
+    let entries = fs::read_dir(directory).expect("it is there").filter_map(|entry| Some(entry.ok()?.path()));
+    entries.filter(|path| path.extension().is_some_and(|it| it == "spy")).collect()
+}
+
+/// Adds what the files counted, and removes them.
+fn take(files: impl IntoIterator<Item = PathBuf>, sums: &mut [Vec<u64>]) {
+    for file in files {
+        let store = Store::open(&file).expect("it was recorded");
+        assert_eq!((store.end_state(), store.missing()), (EndState::Closed, &[][..]), "{}", file.display());
+        for (sums, path) in sums.iter_mut().zip(PATHS) {
+            sums.iter_mut().zip(counted(&store, path)).for_each(|(sum, count)| *sum += count);
+        }
+        fs::remove_file(file).expect("it is ours");
+    }
+}
+
+/// What the process does: threads call a method until there were many files. It adds them up and removes them meanwhile.
+#[test]
+fn rotates() {
+    let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
+    let files: usize = std::env::var("METASPY_TEST_LONG").map_or(FILES, |files| files.parse().expect("it is a number"));
+    let mut sums = vec![vec![0; 5]; PATHS.len()];
+    let has_ended = AtomicBool::new(false);
+    let calls = thread::scope(|scope| {
+        let rests = thread::Builder::new().name("rests".into());
+        // It is in the first recording until it calls again, in the last one.
+        let rests = rests.spawn_scoped(scope, || {
+            let scene = Scene::new(&[1]);
+            scene.twice();
+            while !has_ended.load(Relaxed) {
+                thread::park_timeout(Duration::from_millis(50));
+            }
+            scene.twice();
+            2
+        });
+        let rests = rests.expect("there is room");
+        let works = || {
+            let scene = Scene::new(&[1]);
+            let mut calls = 0;
+            while !has_ended.load(Relaxed) {
+                (0..50).for_each(|_| _ = scene.twice());
+                // A thread that ends.
+                let ended = thread::scope(|scope| scope.spawn(|| scene.twice()).join());
+                ended.expect("it only calls");
+                calls += 51;
+                thread::sleep(Duration::from_micros(200));
+            }
+            calls
+        };
+        let workers = [(); 2].map(|()| scope.spawn(works));
+        let (mut seen, mut half) = (BTreeSet::new(), None);
+        while seen.len() < files {
+            thread::sleep(Duration::from_millis(10));
+            let found = recordings(&directory);
+            seen.extend(found.iter().cloned());
+            if seen.len() > files / 2 && half.is_none() {
+                half = Some(Kept::now());
+            }
+            let later = found.len().saturating_sub(LEFT_ALONE);
+            take(found.into_iter().filter(|file| !file.ends_with("run.spy")).take(later), &mut sums);
+        }
+        half.expect("half of the files were seen").assert_is_enough_for(&Kept::now());
+        has_ended.store(true, Relaxed);
+        let calls: u64 = workers.into_iter().map(|worker| worker.join().expect("it only calls")).sum();
+        calls + rests.join().expect("it only calls")
+    });
+    println!("calls={calls} sums={}", serde_json::to_string(&sums).expect("they are numbers"));
+}
+
+/// Runs such a process: its files have all calls, in these columns of [`counted`].
+fn run(name: &str, variables: &[(&str, &str)], columns: usize) {
+    let directory = std::env::temp_dir().join(format!("metaspy-rotated-{}-{name}", std::process::id()));
+    fs::create_dir_all(&directory).expect("there is room");
+    let mut command = Command::new(std::env::current_exe().expect("it is known"));
+    command.args(["--exact", "rotated::rotates", "--nocapture"]).env(DIRECTORY, &directory);
+    command.env("METASPY_RECORD", directory.join("run.spy"));
+    let output = command.envs(variables.iter().copied()).output().expect("it runs");
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && error.is_empty(), "{text}{error}");
+    let said = text.lines().find_map(|line| line.split_once("calls=")?.1.split_once(" sums=")).expect("it prints them");
+    let calls: u64 = said.0.parse().expect("it is a number");
+    let mut sums: Vec<Vec<u64>> = serde_json::from_str(said.1).expect("they are numbers");
+    take(recordings(&directory), &mut sums);
+    fs::remove_dir(&directory).expect("it is empty");
+    let expected: Vec<u64> = (0..5).map(|column| if column < columns { calls } else { 0 }).collect();
+    assert_eq!(sums, vec![expected; PATHS.len()], "{name}");
+}
+
+#[test]
+fn a_rotation_has_no_end_and_its_files_have_all_events_and_tables() {
+    run("full", &[("METASPY_ROTATE", "4MiB,1ms"), ("METASPY_PROFILE", "contexts,calls,+")], 5);
+}
+
+#[test]
+fn a_rotation_has_no_end_and_its_files_have_all_that_is_only_counted() {
+    run("tally", &[("METASPY_ROTATE", "1MiB,1ms"), ("METASPY_MODE", "tally")], 1);
+}
