@@ -221,6 +221,11 @@ pub(crate) fn sentences(gaps: &Gaps, store: &Store) -> Vec<String> {
         let names = counted(gaps.lost_names, "name");
         sentences.push(format!("{names} found no room: record with a larger METASPY_BUDGET"));
     }
+    if gaps.is_part
+        && let Some(absent) = store.absent_files()
+    {
+        sentences.push(format!("{absent}: give all files of the process, as in `metaspy report run*.spy`"));
+    }
     match store.missing() {
         _ if !gaps.is_open => {}
         [] if store.is_live() => sentences.push("the recording changes while it is read: wait for its end".into()),

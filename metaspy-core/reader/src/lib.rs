@@ -64,6 +64,7 @@ pub use names::program::{Program, RecordedView};
 pub use names::relations::Relation;
 pub use names::{RecordedEpoch, RecordedKind, RecordedSite, UserMark};
 pub use open::OpenError;
+pub use open::absent_files::AbsentFiles;
 pub use open::header::{EndState, Header};
 pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, TypeKey, Value};
 pub use scan::current::{CurrentEvents, Enclosing};

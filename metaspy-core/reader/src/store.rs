@@ -207,6 +207,12 @@ impl Store {
         missing
     }
 
+    /// The files of a rotation that are not read: what this recording counts is not all that its process did.
+    pub fn absent_files(&self) -> Option<AbsentFiles> {
+        let part = AbsentFiles::read(self.words())?;
+        Some(if self.processes().is_empty() { part } else { AbsentFiles { part: None, ..part } })
+    }
+
     /// The program that was recorded.
     pub fn program(&self) -> &Program {
         &self.names.program

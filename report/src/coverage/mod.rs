@@ -37,8 +37,12 @@ pub struct Run {
 impl Run {
     /// The calls of a recording that pass the filter.
     pub fn of_recording(store: &Store, filter: &Filter) -> Run {
-        let program = Program::read(store, filter);
+        let mut program = Program::read(store, filter);
         let mut doubts = store.missing().to_vec();
+        if let Some(absent) = store.absent_files() {
+            program.exact = false;
+            doubts.push(format!("{absent}: give all files of the process"));
+        }
         if !program.exact {
             doubts.push("the counts may be too low: `metaspy report` states why".into());
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use metaspy_core::Store;
-use metaspy_core::store::{Measure, Process, RecordedSite, Shares, Value};
+use metaspy_core::store::{AbsentFiles, Measure, Process, RecordedSite, Shares, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
@@ -33,6 +33,8 @@ struct Out<'a> {
     counted: u64,
     lost: u64,
     exact: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    absent_files: Option<AbsentFiles>,
     malformed_traceparents: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     shared: Option<u64>,
@@ -280,6 +282,7 @@ pub fn write(
         counted: totals.counted,
         lost: totals.lost + totals.unnamed,
         exact: report.exact,
+        absent_files: report.absent_files,
         malformed_traceparents: store.header().remote_malformed,
         shared: (report.by == By::Cause).then_some(report.shared),
         row_count: report.rows.len(),

@@ -99,6 +99,8 @@ pub struct Report {
     pub totals: Totals,
     /// True if every count is exact.
     pub exact: bool,
+    /// The files of a rotation that are not read: then no count is exact for the whole process.
+    pub absent_files: Option<store::AbsentFiles>,
     /// True if some subjects of a site share a row. Rows that may lack calls are marked.
     pub has_others: bool,
     /// The shares of the rows, in percent.
@@ -243,10 +245,12 @@ impl Report {
     fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, shares: Shares, never: usize) -> Report {
         let (totals, damage) = (store.totals(), damage(store));
         let losses = if totals.lost > 0 { Losses::read(store) } else { Losses::default() };
-        let exact = totals.exact && exact && damage.is_empty();
+        let absent_files = store.absent_files();
+        let exact = totals.exact && exact && damage.is_empty() && absent_files.is_none();
         Report {
             by,
             exact,
+            absent_files,
             has_others: false,
             is_filtered: false,
             shares,

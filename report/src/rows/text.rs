@@ -133,7 +133,7 @@ fn nothing(report: &Report) -> String {
     let Totals { emitted, folded, counted, .. } = report.totals;
     match folded + counted {
         _ if emitted == 0 => "nothing was recorded".to_owned(),
-        calls @ 1.. if !report.exact => format!(
+        calls @ 1.. if !report.exact && report.absent_files.is_none() => format!(
             "no stored event passes, and {} have no event: of these only site, subject, outcome and number are known",
             crate::text::counted(calls, "call")
         ),
@@ -162,8 +162,17 @@ pub fn ignored(malformed: u64) -> String {
     format!("{} malformed: ignored, so what they came with has no cause here", counted(malformed, "traceparent"))
 }
 
-/// The title of a recording in reports and in the crawler: the profilers whose views it has, otherwise its program.
+/// The title of a recording in reports and in the crawler: the profilers whose views it has, otherwise its program, and which
+/// part of a rotation it is.
 pub fn title(store: &Store) -> String {
+    let name = name(store);
+    match store.absent_files() {
+        Some(absent) => format!("{name} ({})", absent.what_is_read()),
+        None => name,
+    }
+}
+
+fn name(store: &Store) -> String {
     // Each process may have its own views.
     let is_merged = !store.processes().is_empty();
     let mut names: Vec<&str> = Vec::new();
@@ -197,7 +206,7 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         _ => String::new(),
     };
     let (title, program) = (title(store), clean(&store.program().name));
-    let program = if title == program { String::new() } else { format!(" of {program}") };
+    let program = if name(store) == program { String::new() } else { format!(" of {program}") };
     writeln!(out, "{title}  {state}  {whole}  {of}{recordings}{program}")?;
     for process in store.processes() {
         let moved = match (process.clock, process.moved_ns) {
@@ -220,9 +229,11 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         parts.push(format!("{} counted without an event", grouped(totals.counted)));
     }
     parts.push(format!("{} lost", grouped(totals.lost + totals.unnamed)));
+    let absent = report.absent_files.map(|absent| format!("at least: {absent}"));
     let exact = match (report.exact, report.damage.is_empty()) {
         (true, _) => "exact",
         (false, false) => "not exact: it is damaged",
+        (false, true) if let Some(absent) = &absent => absent,
         (false, true) if totals.unnamed > 0 => "at least: of some lost calls only the number is known",
         (false, true) if store.is_live() => "about: it is being written",
         (false, true) if store.end_state() == EndState::Snapshot => "about: it was being written while it was read",

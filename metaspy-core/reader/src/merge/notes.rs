@@ -1,11 +1,11 @@
 //! The labels of merged processes, and sentences about their clocks.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::Store;
 use crate::merge::clock::{AlignedClock, Bounds, Crossing};
 use crate::merge::{MergeError, Process};
-use crate::open::header::EndState;
+use crate::open::header::{EndState, Header};
 use metaspy_format::superblock as sb;
 
 /// Refuses a recording that is given twice.
@@ -35,6 +35,26 @@ pub(super) fn is_of_one_process(one: &Store, other: &Store) -> bool {
     let boots = [one, other].map(|store| &store.program().boot);
     let are_two_boots = boots.iter().all(|boot| !boot.is_empty()) && boots[0] != boots[1];
     !are_two_boots && have_same(one, other, [sb::PID, sb::PROCESS_START])
+}
+
+/// The files of rotations that are not among the recordings: how many precede others, and whether some follow.
+pub(super) fn absent_files(sources: &[Store]) -> (u64, bool) {
+    let (mut earlier, mut has_later) = (0_u64, false);
+    for (at, first) in sources.iter().enumerate() {
+        let is_first = !sources[..at].iter().any(|other| is_of_one_process(other, first));
+        let rotated: Vec<Header> = sources[at..]
+            .iter()
+            .filter(|other| is_first && is_of_one_process(other, first))
+            .map(Store::header)
+            .filter(|header| header.earlier_files > 0 || header.is_followed)
+            .collect();
+        let numbers: BTreeSet<u64> = rotated.iter().map(|header| header.earlier_files).collect();
+        if let Some(last) = rotated.iter().max_by_key(|header| header.earlier_files) {
+            earlier = earlier.saturating_add((last.earlier_files + 1).saturating_sub(numbers.len() as u64));
+            has_later |= last.is_followed;
+        }
+    }
+    (earlier, has_later)
 }
 
 fn have_same<const N: usize>(one: &Store, other: &Store, words: [usize; N]) -> bool {

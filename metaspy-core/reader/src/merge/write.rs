@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use crate::HookCost;
+use crate::Store;
 use crate::merge::blocks::{Copied, Copier};
 use crate::merge::output::OutputMemory;
 use crate::merge::remap::Input;
 use crate::merge::rows::Rows;
 use crate::merge::watch::Watch;
-use crate::merge::{MergeError, Plan};
+use crate::merge::{MergeError, Plan, notes};
 use crate::tally::folds::{FoldState, Folds};
 use metaspy_format::layout::{Area, Layout};
 use metaspy_format::row::{COUNT, ROW_WORDS, page};
@@ -172,7 +173,11 @@ fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes
     let whole = inputs.iter().zip(&plan.folds).filter(|(input, _)| input.kept.is_none());
     let folded = whole.map(|(_, folds)| folds.folded).fold(0, u64::saturating_add);
     let counted = plan.rows.iter().flat_map(|rows| &rows.pages).fold(0_u64, |sum, row| sum.wrapping_add(row[COUNT]));
+    let stores: Vec<Store> = inputs.iter().map(|input| input.store.clone()).collect();
+    let (earlier_files, is_followed) = notes::absent_files(&stores);
     let words = [
+        (sb::EARLIER_FILES, earlier_files),
+        (sb::FOLLOWED, is_followed.into()),
         (sb::VERSION, sb::version(sb::MAJOR, sb::MINOR)),
         (sb::STATE, sb::STATE_CLOSED),
         (sb::TOTAL_BYTES, bytes as u64),

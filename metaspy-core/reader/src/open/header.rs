@@ -65,6 +65,8 @@ pub struct Header {
     pub profiles_lost: u64,
     pub statements_lost: u64,
     pub rows_freed: u64,
+    pub earlier_files: u64,
+    pub is_followed: bool,
     /// The exit status of the process. `None` if the recording was not closed by the exit of its process, or if the
     /// system does not report the status.
     pub exit: Option<u8>,
@@ -116,6 +118,8 @@ impl Header {
             profiles_lost: word(sb::PROFILES_LOST),
             statements_lost: word(sb::STATEMENTS_LOST),
             rows_freed: word(sb::ROWS_FREED),
+            earlier_files: word(sb::EARLIER_FILES),
+            is_followed: word(sb::FOLLOWED) != 0,
             exit: word(sb::EXIT).checked_sub(1).map(|status| status as u8),
         }
     }

@@ -1,5 +1,6 @@
 //! Opens a recording: maps the file, checks it, and states why a file cannot be read.
 
+pub mod absent_files;
 pub mod closing_counts;
 pub mod header;
 pub(crate) mod missing;

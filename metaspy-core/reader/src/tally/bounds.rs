@@ -32,6 +32,8 @@ pub struct Gaps {
     pub lost_names: u64,
     /// True if a part of the recording is missing or changed during the reading, or if a cause has left the window.
     pub is_open: bool,
+    /// True if files of the same rotation are not read.
+    pub is_part: bool,
 }
 
 impl CallBounds {
@@ -64,13 +66,14 @@ impl Store {
                 0
             },
             is_open: tally.unknown.is_none(),
+            is_part: self.absent_files().is_some(),
         };
         // A condition that seems not to hold may hold, so its negation may select too many.
         let is_too_high = filter.excludes_by_event() && (gaps.untimed > 0 || gaps.lost_causes > 0 || gaps.is_open)
             || filter.excludes_by_name() && gaps.lost_names > 0;
         CallBounds {
             least: if is_too_high { 0 } else { counted },
-            most: if gaps.lost_names > 0 { None } else { self.most_calls(filter, tally, &gaps) },
+            most: if gaps.lost_names > 0 || gaps.is_part { None } else { self.most_calls(filter, tally, &gaps) },
             gaps,
         }
     }
