@@ -16,6 +16,7 @@ pub const UNFINISHED: &str = "unfinished";
 
 /// A recording in the directory of live recordings.
 pub type Listed = recording::Listed;
+pub use recording::Cleaned;
 
 /// Guards this process against recordings that are truncated while they are open.
 pub fn guard() {
@@ -34,8 +35,8 @@ pub fn directory() -> PathBuf {
     recording::directory()
 }
 
-/// Removes the recordings of ended processes, and returns them.
-pub fn clean() -> Result<Vec<Listed>> {
+/// Removes the recordings of ended processes.
+pub fn clean() -> Result<Cleaned> {
     recording::clean().map_err(|error| say(format!("{}: {error}; remove it by hand", directory().display())))
 }
 

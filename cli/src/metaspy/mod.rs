@@ -44,7 +44,7 @@ use serde::Serialize;
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments::{Cli, Command, History};
 use crate::options::JsonOption;
-use live::Listed;
+use live::{Cleaned, Listed};
 
 /// Runs the command of the command line.
 pub fn run(cli: Cli) -> Result<Ended> {
@@ -234,12 +234,17 @@ fn ago(listed: &Listed) -> String {
 }
 
 fn clean_up(out: &mut impl Write) -> Result<Ended> {
-    let removed = live::clean()?;
+    let Cleaned { removed, kept } = live::clean()?;
     let bytes = removed.iter().map(|it| it.bytes).sum();
     for it in &removed {
         writeln!(out, "removed {}", file_name(&it.path))?;
     }
     writeln!(out, "{} removed, {}", counted(removed.len() as u64, "recording"), short_bytes(bytes))?;
+    if !kept.is_empty() {
+        let (files, bytes) = (counted(kept.len() as u64, "earlier file"), kept.iter().map(|it| it.bytes).sum());
+        let kept = format!("{files} of processes that still run and rotate, {}", short_bytes(bytes));
+        writeln!(out, "kept {kept}: they are a part of the run; `metaspy ship` takes them away safely")?;
+    }
     out.flush()?;
     Ok(Ended::Fine)
 }

@@ -1,6 +1,8 @@
 //! The directory of live recordings, which `attach` and `list` read. Other files may be in it: a file is a recording if
 //! its name, its header and, while its process writes it, its lock show this.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -38,6 +40,8 @@ pub struct Listed {
     /// True if no process can write it any more. Neither this nor `alive` is true if that is unknown: the recording was not
     /// closed, its file system has no locks, and its process may be one of another PID namespace.
     pub has_ended: bool,
+    /// True if the process has rotated: it went on in another file.
+    pub is_followed: bool,
     /// Bytes on the disk.
     pub bytes: u64,
     /// The time of the last change, if the file system has it.
@@ -111,14 +115,30 @@ pub fn find(pid: u32) -> Option<Listed> {
     found.into_iter().next()
 }
 
-/// Removes the recordings of ended processes, and returns them. An error if the directory belongs to other users as well.
-pub fn clean() -> std::io::Result<Vec<Listed>> {
+/// What [`clean`] did.
+#[derive(Clone, Debug, Default)]
+pub struct Cleaned {
+    /// Recordings that it removed.
+    pub removed: Vec<Listed>,
+    /// Earlier files of rotations of processes that still run. They stay, because the last file alone is not the whole run.
+    pub kept: Vec<Listed>,
+}
+
+/// Removes the recordings of ended processes. An error if the directory belongs to other users as well.
+pub fn clean() -> std::io::Result<Cleaned> {
     let dir = directory();
     if dir.exists() {
         check_own(&dir).map_err(std::io::Error::other)?;
     }
-    let mut removed = Vec::new();
-    for dead in list() {
+    let mut cleaned = Cleaned::default();
+    let all = list();
+    // A process of another PID namespace is known to run by the file that it writes.
+    let running: HashSet<&OsStr> = all.iter().filter(|it| it.alive).filter_map(|it| process_of(&it.path)).collect();
+    for dead in all.iter().filter(|it| it.has_ended) {
+        if dead.is_followed && process_of(&dead.path).is_some_and(|process| running.contains(process)) {
+            cleaned.kept.push(dead.clone());
+            continue;
+        }
         if !remove_ended(&dead.path)? {
             continue;
         }
@@ -130,10 +150,15 @@ pub fn clean() -> std::io::Result<Vec<Listed>> {
                 let _ = fs::remove_dir(run);
             }
         }
-        removed.push(dead);
+        cleaned.removed.push(dead.clone());
     }
     forget_removed(&dir);
-    Ok(removed)
+    Ok(cleaned)
+}
+
+/// The part of a file's name that all recordings of a process have, and no others.
+fn process_of(path: &Path) -> Option<&OsStr> {
+    path.file_prefix()
 }
 
 /// Removes a file if it is a recording that no process writes. True if it was one.
@@ -162,12 +187,23 @@ fn look(path: &Path) -> Option<Listed> {
     let is_written = is_locked == Some(true);
     // A process that has just started has not written the header yet.
     let header = writer_of(&mut file);
-    let writer = header.or_else(|| is_written.then_some(Writer { pid, start, has_closed: false }))?;
+    let writer =
+        header.or_else(|| is_written.then_some(Writer { pid, start, has_closed: false, is_followed: false }))?;
     let runs = |pid, start| process::start_of(pid) == Some(start);
     let has_ended = has_ended(is_locked, writer.has_closed, runs(writer.pid, writer.start));
     let alive = is_written || runs(pid, start);
     let changed = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    Some(Listed { path: path.to_owned(), pid, name, run: None, alive, has_ended, bytes: on_disk(&meta), changed })
+    Some(Listed {
+        path: path.to_owned(),
+        pid,
+        name,
+        run: None,
+        alive,
+        has_ended,
+        is_followed: writer.is_followed,
+        bytes: on_disk(&meta),
+        changed,
+    })
 }
 
 /// True if no process can write a recording any more. `is_locked` is `None` on a file system without locks: there a process

@@ -16,6 +16,8 @@ pub(crate) struct Writer {
     pub start: u64,
     /// True if it closed the recording.
     pub has_closed: bool,
+    /// True if its rotation went on in another file.
+    pub is_followed: bool,
 }
 
 /// True if a file starts like a recording.
@@ -52,7 +54,8 @@ impl Head {
         file.take(HEAD).read_to_end(&mut head).ok()?;
         let word = |at: usize| Some(u64::from_le_bytes(head.get(at * 8..at * 8 + 8)?.try_into().ok()?));
         let has_closed = word(sb::STATE)? == sb::STATE_CLOSED;
-        let writer = Writer { pid: word(sb::PID)? as u32, start: word(sb::PROCESS_START)?, has_closed };
+        let is_followed = word(sb::FOLLOWED).is_some_and(|followed| followed != 0);
+        let writer = Writer { pid: word(sb::PID)? as u32, start: word(sb::PROCESS_START)?, has_closed, is_followed };
         Some(Head { magic: word(sb::MAGIC)?, version: word(sb::VERSION)?, writer })
     }
 }
@@ -71,7 +74,7 @@ pub(crate) fn first_bytes() -> [u8; (sb::PROCESS_START + 1) * 8] {
 }
 
 /// Bytes from the beginning of a recording to the end of the words about its process.
-const HEAD: u64 = 512;
+const HEAD: u64 = 1024;
 /// How often it is looked whether another process has written the first bytes.
 const MOMENTS: usize = 20;
 /// Why a recording is not replaced.
@@ -92,9 +95,9 @@ pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
     let is_locked = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
     let writer = maker_of(&mut file);
     let is_busy = match writer {
-        Some(Writer { pid, start, has_closed }) if is_own(pid, start) => !has_closed && !recorder::has_file(&found),
+        Some(Writer { pid, start, has_closed, .. }) if is_own(pid, start) => !has_closed && !recorder::has_file(&found),
         // A file system may have no locks.
-        Some(Writer { pid, start, has_closed: false }) => is_locked || process::start_of(pid) == Some(start),
+        Some(Writer { pid, start, has_closed: false, .. }) => is_locked || process::start_of(pid) == Some(start),
         _ => is_locked,
     };
     match writer {

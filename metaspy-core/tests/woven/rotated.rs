@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use metaspy_core::Store;
 use metaspy_core::store::EndState;
+use metaspy_core::{Store, recording};
 
 use crate::domain::{Layout, Scene};
 use crate::replaced::{PATHS, counted};
@@ -152,4 +152,66 @@ fn a_rotation_has_no_end_and_its_files_have_all_events_and_tables() {
 #[test]
 fn a_rotation_has_no_end_and_its_files_have_all_that_is_only_counted() {
     run("tally", &[("METASPY_ROTATE", "1MiB,1ms"), ("METASPY_MODE", "tally")], 1);
+}
+
+/// What a process does that records in the directory of live recordings: it makes some files, and cleans up.
+#[test]
+fn cleans() {
+    let Some(directory) = std::env::var_os("METASPY_TEST_CLEANS").map(PathBuf::from) else { return };
+    let scene = Scene::new(&[1]);
+    while std::env::var_os("METASPY_RECORD").is_some() && recordings(&directory).len() < 4 {
+        scene.twice();
+        thread::sleep(Duration::from_millis(1));
+    }
+    let cleaned = recording::clean().expect("it is the user's");
+    println!("removed={} kept={}", cleaned.removed.len(), cleaned.kept.len());
+}
+
+fn clean(directory: &Path, variables: &[(&str, &str)]) -> String {
+    let mut command = Command::new(std::env::current_exe().expect("it is known"));
+    command.args(["--exact", "rotated::cleans", "--nocapture"]).env("METASPY_TEST_CLEANS", directory);
+    command.env("METASPY_DIR", directory).envs(variables.iter().copied());
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = text.lines().find_map(|line| line.find("removed=").map(|at| line[at..].to_owned()));
+    said.expect("it prints what it did")
+}
+
+/// What is said of the absent files of a rotation.
+fn absent(stores: &[&Store]) -> Option<String> {
+    let named = stores.iter().zip(0..).map(|(store, number)| (format!("{number}"), Store::clone(store)));
+    let whole = Store::merged(named.collect()).expect("they are of one process");
+    assert_eq!(whole.totals().emitted, stores.iter().map(|store| store.totals().emitted).sum::<u64>());
+    whole.absent_files().map(|absent| absent.to_string())
+}
+
+#[test]
+fn each_file_of_a_rotation_knows_which_are_absent_and_stays_while_the_process_runs() {
+    let directory = std::env::temp_dir().join(format!("metaspy-rotated-{}-cleans", std::process::id()));
+    let mut builder = fs::DirBuilder::new();
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700).create(&directory).expect("there is room");
+    let said = clean(&directory, &[("METASPY_RECORD", "live"), ("METASPY_ROTATE", "1MiB,1ms")]);
+    let files: Vec<PathBuf> = recordings(&directory).into_iter().collect();
+    let kept = said.strip_prefix("removed=0 kept=").and_then(|kept| kept.parse::<usize>().ok());
+    assert!(kept.is_some_and(|kept| kept >= 2 && kept < files.len()), "{said} of {files:?}");
+    let mut stores: Vec<Store> = files.iter().map(|file| Store::open(file).expect("it was recorded")).collect();
+    stores.sort_by_key(|store| store.header().first_tick);
+    let numbers: Vec<u64> = stores.iter().map(|store| store.header().earlier_files).collect();
+    assert_eq!(numbers, (0..stores.len() as u64).collect::<Vec<_>>());
+    let all: Vec<&Store> = stores.iter().collect();
+    let last = all.len() - 1;
+    let is_not = "is not among the inputs";
+    assert_eq!(absent(&all), None);
+    assert_eq!(absent(&all[1..]), Some(format!("parts of a rotation: 1 earlier file {is_not}")));
+    assert_eq!(absent(&[all[0], all[last]]).map(|it| it.contains(&format!("{} earlier", last - 1))), Some(true));
+    let later = "later files are not among the inputs";
+    assert_eq!(absent(&all[..1]), Some(format!("part 1 of a rotation: {later}")));
+    assert_eq!(absent(&all[..2]), Some(format!("parts of a rotation: {later}")));
+    assert_eq!(
+        absent(&all[last..]),
+        Some(format!("part {} of a rotation: {last} earlier files are not among the inputs", last + 1))
+    );
+    assert_eq!(clean(&directory, &[]), format!("removed={} kept=0", files.len()), "its process has ended");
+    fs::remove_dir_all(&directory).expect("it is ours");
 }
