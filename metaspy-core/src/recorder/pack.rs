@@ -24,8 +24,11 @@ use crate::recorder::protocol::claim;
 use crate::recorder::tables::Tables;
 use crate::store::Ring;
 
-/// A file is packed if that makes it this many times shorter. Few bytes are copied then.
+/// A file is packed if that makes it this many times shorter.
 const WORTH: u64 = 4;
+/// The longest packed file in bytes. Copying it takes so little time that a program which ends at that moment, or the next
+/// rotation, does not meet a file that is half closed.
+const MOST: u64 = 2 << 20;
 /// Words of a memory page.
 const PAGE: usize = 4096 / 8;
 /// Words that are moved at a time.
@@ -60,9 +63,11 @@ impl Log {
         let Some(own) = &self.file else { return false };
         let Ok(before) = own.get().and_then(File::metadata) else { return false };
         // Events are folded only when all blocks are in use. A file that another process has cut is not read.
+        let packed_bytes = self.plan().words as u64 * 8;
         let is_long = self.word(sb::TALLY_USED).load(Ordering::Acquire) == 0
             && (Ring { words: self.region.words(), layout: &self.layout }).folds().folded == 0
-            && self.plan().words as u64 * 8 * WORTH < before.len()
+            && packed_bytes <= MOST
+            && packed_bytes * WORTH < before.len()
             && before.len() == self.layout.total_bytes() as u64;
         if !is_long || !own.is_at_its_path() {
             return false;
