@@ -70,7 +70,8 @@ fn thirty_lines_count_the_calls_of_a_published_crate() {
     assert_eq!(did.compiled(), ["shouting"], "a program is linked with what its profiler is now");
     assert!(did.json["methods"][0]["profiles"]["hot"]["warmth"].is_u64(), "{}", did.json);
     let without = package.metaspy(&line[..3]);
-    assert_eq!((without.compiled(), &without.json["methods"][0]["profiles"]), (vec!["shouting"], &json!({})));
+    // Without a profiler, lighter hooks are woven.
+    assert_eq!((without.compiled(), &without.json["methods"][0]["profiles"]), (vec!["heck", "shouting"], &json!({})));
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::format::row::{ROW_WORDS, page};
 use crate::format::superblock::{self as sb, calibration, lane};
 use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, summary};
 use crate::platform::lock::lock;
+use crate::recorder::level::Level;
 use crate::recorder::log::Log;
 use crate::recorder::own_file::OwnFile;
 use crate::recorder::protocol::claim;
@@ -60,6 +61,8 @@ impl Log {
     /// Replaces the file by a packed one. False if that is not worth it or fails; the file stays as it is then. The caller
     /// holds the collector's lock, and the log is stopped.
     pub(super) fn pack(&self) -> bool {
+        // What this allocates is not the program's.
+        let _meta = Level::raise(1);
         let Some(own) = &self.file else { return false };
         let Ok(before) = own.get().and_then(File::metadata) else { return false };
         // Events are folded only when all blocks are in use. A file that another process has cut is not read.
