@@ -4,16 +4,23 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use metaspy_format::layout::Layout;
 use metaspy_format::{Region, Words, superblock as sb};
 use metaspy_probe::{KindId, SiteId, Subject};
 
 use crate::causes::links::KnownLinks;
 use crate::event::time::Time;
+use crate::filter::matcher::Compiled;
+use crate::merge::Merged;
 use crate::names::Names;
 use crate::open::Mapped;
 use crate::platform::process;
+use crate::scan::blocks::{BLOCK_WORDS, Ring};
 use crate::stream::StreamState;
-use crate::*;
+use crate::{
+    AbsentFiles, EndState, Event, Header, OpenError, Outcome, Program, RecordedEpoch, RecordedKind, RecordedSite,
+    RecordedView, Relation, UserMark, open,
+};
 
 /// A recording as it is read. Clones are cheap, and share the names that had been read when they were made.
 ///
@@ -43,7 +50,7 @@ pub struct Store {
     pub(crate) time: Arc<Time>,
     pub(crate) missing: Arc<Vec<String>>,
     /// Filters that were compiled with the current names.
-    pub(crate) compiled: Arc<matcher::Compiled>,
+    pub(crate) compiled: Arc<Compiled>,
     pub(crate) links: Arc<KnownLinks>,
 }
 
@@ -54,7 +61,7 @@ pub(crate) enum Medium {
     Memory,
     File(Arc<Path>),
     /// Several recordings, merged into one.
-    Merged(Arc<merge::Merged>),
+    Merged(Arc<Merged>),
     /// A pipe.
     Stream(Arc<StreamState>),
 }
@@ -139,7 +146,7 @@ impl Store {
     /// Words of the blocks that the recording has allocated.
     pub(crate) fn wanted_chunk_words(&self) -> usize {
         let grown = self.words().get(sb::GROWN).min(self.layout.blocks);
-        (grown as usize).saturating_mul(blocks::BLOCK_WORDS)
+        (grown as usize).saturating_mul(BLOCK_WORDS)
     }
 
     /// True while the process of the recording is still writing it.

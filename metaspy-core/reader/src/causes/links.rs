@@ -2,23 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::Store;
 use crate::causes::chunk_index::ChunkIndex;
 use crate::event::EventId;
-use crate::platform::lock::lock;
-use crate::scan::blocks::{Block, Ring};
-use metaspy_format::header;
-use metaspy_format::slot::Mark;
 
 /// All links of a recording, from effect to reason. Clones are cheap.
 ///
 /// [`Store::links`] finds the links of one event in its blocks; these are for a walk over many events.
 #[derive(Clone)]
-pub struct Links(ChunkIndex<(u64, u64)>);
+pub struct Links(pub(super) ChunkIndex<(u64, u64)>);
 
 /// The links of a recording, as far as they were read. Filters share them.
 #[derive(Default)]
-pub(crate) struct KnownLinks(Mutex<Option<Arc<Links>>>);
+pub(crate) struct KnownLinks(pub(super) Mutex<Option<Arc<Links>>>);
 
 impl Links {
     /// No links.
@@ -43,38 +38,6 @@ impl Links {
             let from = run.partition_point(|(of, _)| *of < effect.raw());
             let own = run[from..].iter().take_while(|(of, _)| *of == effect.raw());
             into.extend(own.filter_map(|(_, reason)| EventId::from_raw(*reason)));
-        }
-    }
-}
-
-impl Store {
-    /// The links that the window holds now. Reads the chunks that changed since the last call.
-    pub fn all_links(&self) -> Arc<Links> {
-        let ring = self.ring();
-        let mut known = lock(&self.links.0);
-        let mut links = known.take().unwrap_or_else(Links::none);
-        let is_kept = |(effect, _): &(u64, u64)| EventId::from_raw(*effect).is_some_and(|id| is_in_window(ring, id));
-        Arc::make_mut(&mut links).0.read_on(ring, |chunk, into| links_of(ring, chunk, into), is_kept, |_, _| true);
-        *known = Some(links.clone());
-        links
-    }
-}
-
-/// True if the block of an event has not been reused.
-fn is_in_window(ring: Ring<'_>, id: EventId) -> bool {
-    let head = ring.head(header::place(id.sequence(), ring.layout.blocks));
-    head.is_some_and(|head| head.sequence == id.sequence())
-}
-
-fn links_of(ring: Ring<'_>, chunk: u64, into: &mut Vec<(u64, u64)>) {
-    if ring.summary(chunk).is_some_and(|summary| summary.marks == 0) {
-        return;
-    }
-    let mut block = Block::boxed();
-    for place in ring.places_of(chunk) {
-        if ring.load(place, &mut block) {
-            let links = block.marks().filter(|mark| mark.mark == Mark::Link);
-            into.extend(links.map(|mark| (mark.event, mark.words[0])));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Causes: the chain up, the index of effects down, links, values that pass from reasons to effects, and causes in
 //! other processes.
 
+mod all_links;
 pub(crate) mod chains;
 mod chunk_index;
 pub(crate) mod effects;

@@ -6,7 +6,9 @@
 mod blocks;
 mod clock;
 mod cross_process;
+mod error;
 mod kept;
+mod merged;
 mod names;
 mod notes;
 pub(crate) mod output;
@@ -19,22 +21,20 @@ mod tests;
 mod watch;
 mod write;
 
-use std::fmt;
-use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::Store;
-use crate::debug_as_message;
 use crate::event::LaneId;
 use crate::filter::Filter;
 use crate::open::Mapped;
 use crate::open::header::EndState;
 use crate::store::Medium;
 use crate::tally::folds::Folds;
-use crate::text::clean;
 use clock::AlignedClock;
+pub use error::MergeError;
 use kept::Kept;
+pub(crate) use merged::Merged;
+pub use merged::Process;
 use metaspy_format::CHUNK_BLOCKS;
 use metaspy_format::superblock::{self as sb, lane as lane_row};
 use output::OutputMemory;
@@ -42,86 +42,6 @@ use remap::{Input, MergedRing};
 use rows::Rows;
 use watch::Watch;
 use write::Written;
-
-/// A process of a merged recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Process {
-    /// The label on screens: the name of the program, with the process number if several have this name.
-    pub label: String,
-    /// The name of the program.
-    pub name: String,
-    /// The process number.
-    pub pid: u32,
-    /// The source of the recording, as it was given.
-    pub source: String,
-    /// The lanes of the process.
-    pub lanes: Range<u32>,
-    /// The state of the recording when it was read. A live one is a snapshot.
-    pub ended: EndState,
-    /// The clock domain. The order of events in one domain is certain. 0 = the domain of the first process.
-    pub clock: usize,
-    /// The shift of the clock in nanoseconds, in addition to the difference of the wall clocks, so that no message is
-    /// received before it is sent.
-    pub moved_ns: i64,
-}
-
-/// Facts of a merged recording beyond its words.
-pub(crate) struct Merged {
-    pub processes: Vec<Process>,
-    pub sources: Vec<Store>,
-    /// Sentences about the parts that could not be copied.
-    pub damage: Vec<String>,
-    /// False if rows of an input that is being written found no room.
-    pub has_room: bool,
-    /// True if each call of an input that is being written is counted once.
-    pub exact: bool,
-    pub order_is_uncertain: bool,
-}
-
-/// Why recordings cannot be merged.
-#[non_exhaustive]
-pub enum MergeError {
-    /// No recording is given.
-    Nothing,
-    /// A recording is given twice.
-    Twice(String, String),
-    /// There are more sites, kinds or other numbered things than a recording can hold.
-    TooMany(&'static str),
-    /// There is no room for the merged recording.
-    Room(io::Error),
-    /// The watcher of the copy stopped it.
-    Stopped,
-}
-
-impl fmt::Display for MergeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MergeError::Nothing => f.write_str("there is no recording to read: give at least one"),
-            MergeError::Twice(first, second) => {
-                write!(f, "{} and {} are the same recording: give each once", clean(first), clean(second))
-            }
-            MergeError::TooMany(what) => {
-                write!(f, "together they have more {what} than a recording can hold: give fewer recordings")
-            }
-            MergeError::Room(error) => write!(
-                f,
-                "there is no room to read them as one ({error}): make room in the temporary directory, or set TMPDIR"
-            ),
-            MergeError::Stopped => f.write_str("the copy was stopped"),
-        }
-    }
-}
-
-debug_as_message!(MergeError);
-
-impl std::error::Error for MergeError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            MergeError::Room(error) => Some(error),
-            _ => None,
-        }
-    }
-}
 
 /// Attempts to copy live recordings that change meanwhile.
 const TRIES: usize = 4;
@@ -205,25 +125,6 @@ impl Store {
             Medium::Merged(merged) => Some(merged),
             _ => None,
         }
-    }
-}
-
-impl Merged {
-    /// The common end state of the inputs.
-    pub fn end_state(&self) -> EndState {
-        let any = |ended| self.processes.iter().any(|process| process.ended == ended);
-        if any(EndState::Live) || any(EndState::Snapshot) {
-            return EndState::Snapshot;
-        }
-        [EndState::Unknown, EndState::Killed].into_iter().find(|&ended| any(ended)).unwrap_or(EndState::Closed)
-    }
-
-    /// The missing parts of each input.
-    pub fn missing(&self) -> Vec<String> {
-        let sources = self.processes.iter().zip(&self.sources);
-        let missing = sources
-            .flat_map(|(process, store)| store.missing().iter().map(move |text| format!("{}: {text}", process.source)));
-        missing.chain(self.damage.iter().cloned()).collect()
     }
 }
 

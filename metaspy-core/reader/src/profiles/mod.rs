@@ -24,6 +24,7 @@
 //! Rows exist only where something was written: a method that never ran has no row. How often a method ran is no column;
 //! it is the count of its [tally](crate::Store::tally).
 
+mod definition;
 mod raw;
 mod tick_ns;
 mod united;
@@ -41,7 +42,8 @@ use tick_ns::TickNs;
 pub use metaspy_format::profile::{Column, ColumnKind, KeyKind, Merge, TypeKey};
 pub use value::Value;
 
-pub(crate) use raw::{RawTable, parse};
+pub(crate) use definition::parse;
+pub(crate) use raw::RawTable;
 pub(crate) use united::DeclaredTable;
 
 /// What one installation of a method profiler wrote.

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use metaspy_format::Words;
 use metaspy_format::profile::page::{self, Content, Kind};
-use metaspy_format::profile::{self, COLUMNS_MAX, ColumnKind, Key, KeyKind, ROWS_MAX, TableDef};
+use metaspy_format::profile::{self, Key, KeyKind, ROWS_MAX, TableDef};
 use metaspy_format::superblock as sb;
 
 use crate::Store;
-use crate::names::sanitise::sanitised;
 
 impl Store {
     /// The tables that are declared, with their words, by number.
@@ -120,19 +119,4 @@ fn each_page(area: Words<'_>, mut each: impl FnMut(Content, u64, Words<'_>)) {
         }
         at = at.saturating_add(page::HEADER_WORDS).saturating_add(words);
     }
-}
-
-/// The declaration of a table, from its JSON; `None` if this version cannot read the table.
-pub(crate) fn parse(json: &str) -> Option<TableDef> {
-    let mut def: TableDef = serde_json::from_str(json).ok()?;
-    def.columns.truncate(COLUMNS_MAX);
-    // JSON has escapes of its own.
-    let texts = def.columns.iter_mut().flat_map(|column| [&mut column.name, &mut column.unit]);
-    texts.chain([&mut def.profile, &mut def.name]).for_each(|text| *text = sanitised(text));
-    for column in &mut def.columns {
-        if let ColumnKind::Choice(names) | ColumnKind::Flags(names) = &mut column.kind {
-            names.iter_mut().for_each(|name| *name = sanitised(name));
-        }
-    }
-    def.is_readable().then_some(def)
 }

@@ -1,0 +1,60 @@
+//! Facts of a merged recording: its processes, its sources, and their common state.
+
+use std::ops::Range;
+
+use crate::Store;
+use crate::open::header::EndState;
+
+/// A process of a merged recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// The label on screens: the name of the program, with the process number if several have this name.
+    pub label: String,
+    /// The name of the program.
+    pub name: String,
+    /// The process number.
+    pub pid: u32,
+    /// The source of the recording, as it was given.
+    pub source: String,
+    /// The lanes of the process.
+    pub lanes: Range<u32>,
+    /// The state of the recording when it was read. A live one is a snapshot.
+    pub ended: EndState,
+    /// The clock domain. The order of events in one domain is certain. 0 = the domain of the first process.
+    pub clock: usize,
+    /// The shift of the clock in nanoseconds, in addition to the difference of the wall clocks, so that no message is
+    /// received before it is sent.
+    pub moved_ns: i64,
+}
+
+/// Facts of a merged recording beyond its words.
+pub(crate) struct Merged {
+    pub processes: Vec<Process>,
+    pub sources: Vec<Store>,
+    /// Sentences about the parts that could not be copied.
+    pub damage: Vec<String>,
+    /// False if rows of an input that is being written found no room.
+    pub has_room: bool,
+    /// True if each call of an input that is being written is counted once.
+    pub exact: bool,
+    pub order_is_uncertain: bool,
+}
+
+impl Merged {
+    /// The common end state of the inputs.
+    pub fn end_state(&self) -> EndState {
+        let any = |ended| self.processes.iter().any(|process| process.ended == ended);
+        if any(EndState::Live) || any(EndState::Snapshot) {
+            return EndState::Snapshot;
+        }
+        [EndState::Unknown, EndState::Killed].into_iter().find(|&ended| any(ended)).unwrap_or(EndState::Closed)
+    }
+
+    /// The missing parts of each input.
+    pub fn missing(&self) -> Vec<String> {
+        let sources = self.processes.iter().zip(&self.sources);
+        let missing = sources
+            .flat_map(|(process, store)| store.missing().iter().map(move |text| format!("{}: {text}", process.source)));
+        missing.chain(self.damage.iter().cloned()).collect()
+    }
+}
