@@ -1,5 +1,5 @@
 //! The rules of the design that a machine can check: arrows between packages, their metadata, the layout of recordings,
-//! module docs, plain words, environment variables, and import circles.
+//! module docs, environment variables, and import circles.
 //!
 //! Each rule has a budget: the faults that are still in the tree. A budget only ever falls.
 
@@ -15,8 +15,6 @@ mod layout;
 mod packages;
 #[path = "tidy/source.rs"]
 mod source;
-#[path = "tidy/words.rs"]
-mod words;
 
 use std::sync::OnceLock;
 
@@ -28,12 +26,10 @@ const ARROW_BUDGET: usize = 0;
 const LAYOUT_BUDGET: usize = 0;
 /// Modules without `//!` docs.
 const MODULE_DOCS_BUDGET: usize = 0;
-/// Listed words in 1,000, in all packages together.
-const WORDS_BUDGET: f64 = 2.0;
-/// Listed words in 1,000, in the worst package.
-const PACKAGE_WORDS_BUDGET: f64 = 2.0;
-/// Files in the largest import circle of a package of the core.
-const CIRCLE_BUDGET: usize = 5;
+/// Files in the largest import circle of a package.
+const CIRCLE_BUDGET: usize = 8;
+/// Packages whose largest circle has more files, each with its number today.
+const CIRCLES: &[(&str, usize)] = &[("tui/", 39)];
 
 #[test]
 fn packages_depend_on_each_other_only_as_the_table_allows() {
@@ -75,38 +71,25 @@ fn every_module_has_docs() {
 }
 
 #[test]
-fn functions_have_plain_names() {
-    let faults: Vec<_> = sources().iter().flat_map(words::functions).collect();
-    fail_over(0, "functions with a listed word in their name: name what they do", &faults);
-}
-
-#[test]
-fn comments_docs_and_messages_use_plain_words() {
-    let report = words::report(sources());
-    println!("{report}");
-    assert!(
-        report.per_mille() <= WORDS_BUDGET && report.worst_package() <= PACKAGE_WORDS_BUDGET,
-        "more than {WORDS_BUDGET} of the listed words in 1,000, or {PACKAGE_WORDS_BUDGET} in one package: \
-         reword the files below (CONTRIBUTING.md has examples)\n{report}"
-    );
-}
-
-#[test]
 fn the_documents_list_every_environment_variable() {
     fail_over(0, "variables that `docs/environment.md` does not list", &environment::faults(sources()));
 }
 
 #[test]
-fn modules_of_the_core_import_in_small_circles() {
+fn modules_import_in_small_circles() {
     let sources = sources();
-    for package in ["metaspy-core/src", "metaspy-core/reader/src", "metaspy-core/format/src", "metaspy-core/probe/src"]
-    {
-        for circle in imports::circles(sources, package) {
-            println!("{package}: a circle of {circle}");
-            let largest = circle.files.len();
-            assert!(largest <= CIRCLE_BUDGET, "{package}: more than {CIRCLE_BUDGET} files import each other\n{circle}");
+    let mut faults = Vec::new();
+    for package in packages::folders() {
+        let folder = format!("{package}src");
+        let budget = CIRCLES.iter().find(|(name, _)| *name == package).map_or(CIRCLE_BUDGET, |(_, files)| *files);
+        let largest = imports::circles(sources, &folder).into_iter().next();
+        let files = largest.as_ref().map_or(0, |circle| circle.files.len());
+        println!("{folder}: {files} files in the largest circle");
+        if let Some(circle) = largest.filter(|_| files > budget) {
+            faults.push(format!("{folder}: more than {budget} files import each other\n{circle}"));
         }
     }
+    fail_over(0, "circles", &faults);
 }
 
 /// All sources, read once.

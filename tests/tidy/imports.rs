@@ -124,13 +124,17 @@ impl Package {
     fn targets(&self, path: &Path, module: &Module) -> Vec<Path> {
         let mut targets = Vec::new();
         for import in &module.imports {
+            if import.name == "*" {
+                targets.extend(self.used_through_glob(import, module));
+                continue;
+            }
             let uses: Vec<&[String]> = module.body.windows(3).filter(|window| window[0] == import.name).collect();
             if import.public && uses.is_empty() {
                 continue;
             }
             let members: BTreeSet<&String> =
                 uses.iter().filter(|window| window[1] == "::").map(|window| &window[2]).collect();
-            if self.modules.contains_key(&import.path) && import.name != "*" && !members.is_empty() {
+            if self.modules.contains_key(&import.path) && !members.is_empty() {
                 targets.extend(members.into_iter().map(|member| join(&import.path, std::slice::from_ref(member))));
             } else {
                 targets.push(import.path.clone());
@@ -148,6 +152,16 @@ impl Package {
             at += length.max(1);
         }
         targets
+    }
+
+    /// Names of a glob's module that the body of `module` uses. One that the body defines itself hides the glob's.
+    fn used_through_glob(&self, import: &Import, module: &Module) -> Vec<Path> {
+        let Some(source) = self.modules.get(&import.path) else { return Vec::new() };
+        let begins_path = |at: usize| at == 0 || !matches!(module.body[at - 1].as_str(), "::" | ".");
+        let tokens = module.body.iter().enumerate().filter(|(at, _)| begins_path(*at));
+        let names: BTreeSet<&String> = tokens.map(|(_, token)| token).collect();
+        let used = names.into_iter().filter(|name| source.provides(name) && !module.defines(name));
+        used.map(|name| join(&import.path, std::slice::from_ref(name))).collect()
     }
 
     /// The file that defines the last name of a path; `None` if it comes from another package.
@@ -176,6 +190,12 @@ impl Package {
 }
 
 impl Module {
+    /// Whether a glob import of this module brings the name: an item or an import, private ones too, since modules
+    /// below see them.
+    fn provides(&self, name: &str) -> bool {
+        self.defines(name) || self.imports.iter().any(|import| import.name == name)
+    }
+
     fn defines(&self, name: &str) -> bool {
         const ITEMS: &[&str] =
             &["fn", "struct", "enum", "union", "trait", "type", "const", "static", "macro_rules", "mod"];

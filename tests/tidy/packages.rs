@@ -21,6 +21,21 @@ const KEYS: &[&str] = &[
 /// Files beside such a manifest.
 const FILES: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
+/// Folders of all packages that have sources, each with a `/` at its end; the root is empty.
+pub fn folders() -> Vec<String> {
+    let root = repository();
+    let manifests = files_below(&root, &|name| name == "Cargo.toml");
+    let folders = manifests.iter().filter_map(|manifest| manifest.parent());
+    let mut names: Vec<String> = folders
+        .filter(|folder| folder.join("src").is_dir())
+        .map(|folder| folder.strip_prefix(&root).expect("the folder lies below the root").display().to_string())
+        .map(|name| if name.is_empty() { name } else { format!("{name}/") })
+        .collect();
+    names.sort();
+    assert!(names.len() > 20, "the packages were found: {names:?}");
+    names
+}
+
 /// Missing keys, files and sections.
 pub fn faults() -> Vec<String> {
     let root = repository();

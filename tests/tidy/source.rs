@@ -1,4 +1,4 @@
-//! Source files of the repository, taken apart into code and prose.
+//! Source files of the repository, with their code apart from comments and literals.
 
 use std::{
     fs,
@@ -17,20 +17,10 @@ pub struct Source {
     pub path: String,
     /// The text with comments, literals and test modules replaced by spaces. Empty for Markdown.
     pub code: String,
-    /// Comments and string literals, each with its first line.
-    pub prose: Vec<Prose>,
     text: String,
     in_tests: bool,
     /// Paths, without `.rs`, of modules that this file declares for tests only.
     test_modules: Vec<String>,
-}
-
-/// A comment, a paragraph or a message.
-pub struct Prose {
-    /// The line on which it begins.
-    pub line: usize,
-    /// The text without comment markers and without code.
-    pub text: String,
 }
 
 /// The folder of the workspace.
@@ -77,13 +67,13 @@ impl Source {
     fn read(root: &Path, file: &Path) -> Self {
         let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let path = file.strip_prefix(root).expect("the file lies below the root").to_string_lossy().replace('\\', "/");
-        let (code, prose) = if path.ends_with(".rs") { split(&text) } else { (String::new(), paragraphs(&text)) };
+        let code = if path.ends_with(".rs") { code_of(&text) } else { String::new() };
         let (product, tests) = without_tests(&code);
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let stem = path.strip_suffix(".rs").unwrap_or(&path);
         let folder = if matches!(stem.rsplit('/').next(), Some("mod" | "lib" | "main")) { folder } else { stem };
         let test_modules = declared_modules(&tests).map(|name| format!("{folder}/{name}")).collect();
-        Source { code: product, prose, text, in_tests: false, test_modules, path }
+        Source { code: product, text, in_tests: false, test_modules, path }
     }
 
     /// True for a file of a package's `src`, without unit tests.
@@ -94,11 +84,6 @@ impl Source {
             && (path.starts_with("src/") || path.contains("/src/"))
             && !path.contains("/tests/")
             && !path.starts_with("tests/")
-    }
-
-    /// The whole text.
-    pub fn text(&self) -> &str {
-        &self.text
     }
 
     /// Environment variables of metaspy: string literals that are nothing but a name.
@@ -144,50 +129,29 @@ fn inline_module(line: &str) -> Option<&str> {
     line.strip_prefix("mod ")?.strip_suffix('{').map(str::trim)
 }
 
-/// Code with comments and literals replaced by spaces, and the prose of comments and strings.
-fn split(text: &str) -> (String, Vec<Prose>) {
+/// The text with comments and literals replaced by spaces.
+fn code_of(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut code = String::with_capacity(text.len());
-    let mut prose: Vec<Prose> = Vec::new();
-    let (mut at, mut line, mut last_comment_line) = (0, 1, 0);
+    let mut at = 0;
     while at < chars.len() {
         let from = at;
         if chars[at..].starts_with(&['/', '/']) {
             at += chars[at..].iter().position(|&c| c == '\n').unwrap_or(chars.len() - at);
-            let body: String = chars[from..at].iter().collect();
-            let body = body.trim_start_matches('/').trim_start_matches('!');
-            match prose.last_mut() {
-                // A sentence goes on in the next line.
-                Some(last) if last_comment_line + 1 == line => {
-                    last.text.push('\n');
-                    last.text.push_str(body);
-                }
-                _ => prose.push(Prose { line, text: body.to_string() }),
-            }
-            last_comment_line = line;
         } else if chars[at..].starts_with(&['/', '*']) {
             at = end_of_block_comment(&chars, at);
-            prose.push(Prose { line, text: chars[from + 2..at].iter().collect() });
         } else if let Some(end) = end_of_string(&chars, at) {
             at = end;
-            prose.push(Prose { line, text: message(&chars[from..at]) });
         } else if let Some(end) = end_of_char(&chars, at) {
             at = end;
         } else {
             code.push(chars[at]);
-            line += usize::from(chars[at] == '\n');
             at += 1;
             continue;
         }
-        for &c in &chars[from..at] {
-            code.push(if c == '\n' { '\n' } else { ' ' });
-            line += usize::from(c == '\n');
-        }
+        code.extend(chars[from..at].iter().map(|&c| if c == '\n' { '\n' } else { ' ' }));
     }
-    for part in &mut prose {
-        part.text = without_code(&part.text);
-    }
-    (code, prose)
+    code
 }
 
 fn end_of_block_comment(chars: &[char], from: usize) -> usize {
@@ -246,53 +210,6 @@ fn end_of_char(chars: &[char], from: usize) -> Option<usize> {
         return Some(from + 3 + close + 1);
     }
     (chars.get(from + 2) == Some(&'\'')).then_some(from + 3)
-}
-
-/// A string literal as text, if it is a message: several words. Else nothing.
-fn message(literal: &[char]) -> String {
-    let text: String = literal.iter().collect();
-    let words = text.split_whitespace().filter(|word| word.chars().filter(|c| c.is_alphabetic()).count() > 1).count();
-    if words < 3 { String::new() } else { text.replace("\\n", " ") }
-}
-
-/// Markdown as paragraphs.
-fn paragraphs(text: &str) -> Vec<Prose> {
-    let mut parts: Vec<Prose> = Vec::new();
-    let mut open = false;
-    let mut code = false;
-    for (at, line) in text.lines().enumerate() {
-        code ^= line.trim_start().starts_with("```");
-        if code || line.trim().is_empty() {
-            open = false;
-        } else if open {
-            let last = parts.last_mut().expect("an open paragraph is the last one");
-            last.text.push('\n');
-            last.text.push_str(line);
-        } else {
-            parts.push(Prose { line: at + 1, text: line.to_string() });
-            open = true;
-        }
-    }
-    for part in &mut parts {
-        part.text = without_code(&part.text);
-    }
-    parts
-}
-
-/// The text without fenced blocks and without what stands between backticks.
-fn without_code(text: &str) -> String {
-    let mut fenced = false;
-    let kept: Vec<&str> = text
-        .lines()
-        .filter(|line| {
-            let fence = line.trim_start().starts_with("```");
-            fenced ^= fence;
-            !fence && !fenced
-        })
-        .collect();
-    // What is left of code is every second part between backticks. A part is replaced by a word that is in no list.
-    let joined = kept.join("\n");
-    joined.split('`').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "code" }).collect()
 }
 
 /// The names in `mod name;`.

@@ -1,7 +1,7 @@
-//! Selectors of functions: a path, and words before and after it that say more of what a function predicates like.
+//! Selectors of functions: a path, and words before and after it that describe the function.
 //!
 //! `pub taffy::** -> *Result<*> lines>=10` are the public functions of taffy that return a result and have ten lines or
-//! more. All words must hold. A closure predicates like the function that it stands in.
+//! more. All words must hold. A closure has the properties of the function that it stands in.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub struct FunctionSelector {
     predicates: Vec<Predicate>,
 }
 
-/// What a function must predicate like.
+/// A property that a function must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Predicate {
     /// `pub`
