@@ -51,14 +51,23 @@ fn a_terminal_that_answers_nothing_keeps_the_crawler_after_the_editor() {
         return;
     };
     let mut keys = script.stdin.take().expect("it is piped");
-    keys.write_all(b"e").expect("it reads");
     let mut screen = BufReader::new(script.stdout.take().expect("it is piped"));
-    let mut before = Vec::new();
-    while !before.ends_with(b"edited\r\n") {
-        let count = screen.read_until(b'\n', &mut before).expect("it is a pipe");
-        assert!(count > 0, "the crawler ended before its editor: {}", String::from_utf8_lossy(&before));
-    }
+    // Keys that are typed before the crawler has the terminal may be dropped.
+    wait_for(&mut screen, "Events");
+    keys.write_all(b"e").expect("it reads");
+    wait_for(&mut screen, "edited\r\n");
     keys.write_all(b"q").expect("the crawler goes on");
     std::io::copy(&mut screen, &mut std::io::sink()).expect("it is a pipe");
     assert_eq!(script.wait().expect("it ends").code(), Some(0));
+}
+
+/// Reads until a text came.
+fn wait_for(screen: &mut impl BufRead, text: &str) {
+    let mut read = Vec::new();
+    while !read.ends_with(text.as_bytes()) {
+        let more = screen.fill_buf().expect("it is a pipe");
+        assert!(!more.is_empty(), "it ended before `{text}`: {}", String::from_utf8_lossy(&read));
+        read.push(more[0]);
+        screen.consume(1);
+    }
 }
