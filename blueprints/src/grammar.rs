@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use metaspy_core::store::{By, Filter, Measure, Scope};
-use metaspy_core::{SiteId, SiteKind, Store, Subject};
+use metaspy_probe::{SiteId, SiteKind, Subject};
+use metaspy_reader::{By, Filter, Measure, Scope, Store};
 use metaspy_report::grammar::State;
 
 use crate::graph::{Call, Graph, Method, Owner, OwnerKind};

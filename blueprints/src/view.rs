@@ -26,8 +26,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use metaspy_core::store::{By, Filter, Measure, Scope};
-use metaspy_core::{KindId, Store, Subject};
+use metaspy_probe::{KindId, Subject};
+use metaspy_reader::{By, Filter, Measure, Scope, Store};
 use metaspy_report::program::Edge;
 use metaspy_report::text::grouped;
 use serde::Deserialize;

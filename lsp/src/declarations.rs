@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use lsp_types::{Position, Range};
-use metaspy_core::store::files;
+use metaspy_reader::files;
 
 use crate::document::{self, Document};
 use crate::snapshot::Model;

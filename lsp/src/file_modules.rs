@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use metaspy_core::store::RecordedSite;
+use metaspy_reader::RecordedSite;
 
 use crate::source::Function;
 
@@ -108,7 +108,7 @@ fn first_segment(path: &str) -> &str {
 
 #[cfg(test)]
 pub(crate) mod testing {
-    use metaspy_core::{SiteId, SiteKind};
+    use metaspy_probe::{SiteId, SiteKind};
 
     use super::*;
 

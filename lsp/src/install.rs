@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use metaspy_core::store::files;
+use metaspy_reader::files;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 

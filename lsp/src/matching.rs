@@ -103,7 +103,7 @@ fn pair(functions: &[(usize, u32, u32)], methods: &[&Recorded<'_>]) -> Vec<(usiz
 mod tests {
     use std::path::Path;
 
-    use metaspy_core::method_profilers::Facts;
+    use metaspy_format::facts::Facts;
     use metaspy_report::program::MethodProfile;
 
     use super::*;

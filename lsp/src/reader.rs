@@ -9,8 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
-use metaspy_core::Store;
-use metaspy_core::store::Value;
+use metaspy_reader::{Store, Value};
 use metaspy_report::program::Program;
 
 use crate::runs::{Finder, Run};

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use metaspy_core::{Store, recording};
+use metaspy_core::recording;
+use metaspy_reader::Store;
 use metaspy_report::runs;
 use serde::Serialize;
 

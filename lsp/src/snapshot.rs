@@ -5,9 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use metaspy_core::Store;
-use metaspy_core::method_profilers::Facts;
-use metaspy_core::store::{Filter, files};
+use metaspy_format::facts::Facts;
+use metaspy_reader::{Filter, Store, files};
 use metaspy_report::program::{Builder, Element, Key, Method, Objects, Program};
 use metaspy_report::text::last_segment;
 use metaspy_report::types::{MethodTypes, Shape, Types, ValueTypes};

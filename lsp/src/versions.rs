@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use metaspy_core::store::RecordedSite;
-use metaspy_core::{SiteKind, Store};
+use metaspy_probe::SiteKind;
+use metaspy_reader::{RecordedSite, Store};
 use metaspy_report::program::Method;
 
 /// Recordings by the version of the source, in their order. Two of them have one version if all functions that both have are
@@ -99,7 +99,7 @@ impl<'m> Functions<'m> {
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::method_profilers::Facts;
+    use metaspy_format::facts::Facts;
     use metaspy_report::program::MethodProfile;
 
     use super::*;

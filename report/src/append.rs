@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use metaspy_core::Store;
-use metaspy_core::format::layout::{Area, Layout};
-use metaspy_core::format::superblock as sb;
+use metaspy_format::layout::{Area, Layout};
+use metaspy_format::superblock as sb;
+use metaspy_reader::Store;
 
 /// The room that a recording has for more.
 #[derive(Clone, Copy, Debug)]
@@ -88,8 +88,8 @@ fn write_words(_: &File, _: usize, _: &[u64]) -> io::Result<()> {
 #[cfg(all(test, unix))]
 mod tests {
     use metaspy_core::Recording;
-    use metaspy_core::format::arena::{Entry, head, push_text};
-    use metaspy_core::format::profile::page;
+    use metaspy_format::arena::{Entry, head, push_text};
+    use metaspy_format::profile::page;
 
     use super::*;
 

@@ -5,8 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use metaspy_core::Store;
-use metaspy_core::store::{By, CallBounds, Filter, Gaps, Measure, Scope, Tally};
+use metaspy_reader::{By, CallBounds, Filter, Gaps, Measure, Scope, Store, Tally};
 
 use crate::text::{counted, grouped, parse_duration_ns, parse_number, time};
 

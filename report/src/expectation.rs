@@ -6,8 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use metaspy_core::store::{By, CallBounds, Filter, Gaps, Scope};
-use metaspy_core::{Event, Store};
+use metaspy_reader::{By, CallBounds, Event, Filter, Gaps, Scope, Store};
 use serde::Serialize;
 
 use crate::condition;

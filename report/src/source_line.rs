@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use metaspy_core::store::{RecordedSite, files};
+use metaspy_reader::{RecordedSite, files};
 
 /// Bytes of a file that are read at most: what stands further down is not shown.
 const BYTES: u64 = 4 << 20;
@@ -56,7 +56,7 @@ impl SourceFiles {
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::{SiteId, SiteKind};
+    use metaspy_probe::{SiteId, SiteKind};
 
     use super::*;
 

@@ -15,16 +15,16 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("metaspy-macros", &["metaspy-syntax"]),
     ("metaspy-instrumenters", &["metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-weave", &["metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
-    ("metaspy-report", &["metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
+    ("metaspy-report", &["metaspy-syntax", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     // Editors read the same source as the weaver.
-    ("metaspy-lsp", &["metaspy-report", "metaspy-syntax", "metaspy-core", "metaspy-reader"]),
-    ("metaspy-blueprints", &["metaspy-report", "metaspy-core", "metaspy-reader"]),
+    (
+        "metaspy-lsp",
+        &["metaspy-report", "metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"],
+    ),
+    ("metaspy-blueprints", &["metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-sampler", &["metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     // One of its screens is a blueprint.
-    (
-        "metaspy-tui",
-        &["metaspy-blueprints", "metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"],
-    ),
+    ("metaspy-tui", &["metaspy-blueprints", "metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-scale", &["metaspy-core", "metaspy-reader", "metaspy-probe"]),
     (
         "metaspy-cli",

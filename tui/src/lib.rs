@@ -5,7 +5,7 @@
 //! `metaspy` starts it for `open`, `attach` and `demo`.
 //!
 //! ```no_run
-//! use metaspy_core::Store;
+//! use metaspy_reader::Store;
 //! use metaspy_tui::crawler::{self, Crawler};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,7 +22,7 @@
 //! let profiler = metaspy_core::Profiler::new("layout").install()?;
 //! // … the program works …
 //! let profile = profiler.uninstall();
-//! metaspy_tui::crawl(&profile)?;
+//! metaspy_tui::crawl(profile.store(), &profile.view().name)?;
 //! # Ok(())
 //! # }
 //! ```

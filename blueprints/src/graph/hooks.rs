@@ -3,7 +3,7 @@
 use crate::graph::recursion::groups;
 use crate::graph::{Call, Graph, Method};
 
-pub use metaspy_core::store::HookCost;
+pub use metaspy_reader::HookCost;
 
 impl Graph {
     /// The cost of hooks that was measured while the times of calls were recorded.

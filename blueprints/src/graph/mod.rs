@@ -7,8 +7,8 @@ pub mod written_calls;
 
 use std::collections::{BTreeMap, HashMap};
 
-use metaspy_core::store::{Chain, ChainFrame, Filter};
-use metaspy_core::{SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{Chain, ChainFrame, Filter, Store};
 use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::is_cache;
 use metaspy_report::coverage::{Found, Pattern, patterns};
@@ -322,7 +322,8 @@ impl Graph {
 
     fn not_found(&self, path: &str) -> String {
         let ran = self.ran().map(|at| self.methods[at].path.as_str());
-        let nearest = path.parse::<metaspy_core::Selector>().map(|selector| selector.nearest(ran)).unwrap_or_default();
+        let nearest =
+            path.parse::<metaspy_reader::Selector>().map(|selector| selector.nearest(ran)).unwrap_or_default();
         match nearest.is_empty() {
             true => format!("no method is called `{path}`: `metaspy report --by site` lists those that ran"),
             false => format!("no method is called `{path}`: the nearest are {}", nearest.join(", ")),

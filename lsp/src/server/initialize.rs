@@ -9,7 +9,7 @@ use lsp_types::{
     TextDocumentSyncOptions, WorkspaceFoldersChangeEvent, WorkspaceFoldersServerCapabilities,
     WorkspaceServerCapabilities,
 };
-use metaspy_core::store::platform::process::start_of;
+use metaspy_reader::platform::process::start_of;
 use serde_json::Value;
 
 use super::commands::COMMANDS;

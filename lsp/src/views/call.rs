@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
-use metaspy_core::method_profilers::{Facts, SelfKind};
-use metaspy_core::store::TypeKey;
+use metaspy_format::facts::{Facts, SelfKind};
+use metaspy_reader::TypeKey;
 use metaspy_report::program::Edge;
 use metaspy_report::text::{counted, grouped, last_segment, percent};
 use metaspy_report::types::{Target, ValueTypes};

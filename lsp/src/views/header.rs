@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip};
-use metaspy_core::store::TypeKey;
+use metaspy_reader::TypeKey;
 use metaspy_report::text::{counted, grouped, percent};
 use metaspy_report::types::ValueTypes;
 

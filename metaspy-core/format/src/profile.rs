@@ -12,6 +12,23 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Names of the method profilers that come with metaspy: [`TableDef::profile`] of their tables.
+pub mod built_in {
+    /// Objects and bytes by calling context.
+    pub const ALLOCATIONS: &str = "allocations";
+    /// Times and callers.
+    pub const CALLS: &str = "calls";
+    /// Times by calling context.
+    pub const CONTEXTS: &str = "contexts";
+    /// Receivers, tests and returned values.
+    pub const COVERAGE: &str = "coverage";
+    /// Types of receivers, arguments and results.
+    pub const TYPES: &str = "types";
+
+    /// The column `identity` of [`COVERAGE`] for receivers that only an address identifies.
+    pub const ADDRESS: &str = "address";
+}
+
 /// Columns of a table at most.
 pub const COLUMNS_MAX: usize = 32;
 /// Rows of a table at most.

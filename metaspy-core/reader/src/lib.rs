@@ -22,6 +22,7 @@ mod verify;
 
 mod hook_cost;
 mod merge;
+mod ratio;
 
 pub mod control;
 
@@ -67,6 +68,7 @@ pub use open::OpenError;
 pub use open::absent_files::AbsentFiles;
 pub use open::header::{EndState, Header};
 pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, TypeKey, Value};
+pub use ratio::Ratio;
 pub use scan::current::{CurrentEvents, Enclosing};
 pub use scan::lanes::RecordedLane;
 pub use scan::losses::{Loss, Losses};

@@ -9,8 +9,7 @@ mod text;
 
 use std::collections::{BTreeMap, HashMap};
 
-use metaspy_core::Store;
-use metaspy_core::store::{KeyKind, ProfileRow, ProfileTable, RowKey};
+use metaspy_reader::{KeyKind, ProfileRow, ProfileTable, RowKey, Store};
 
 pub use allocations::{Allocated, write_json as write_allocations_json, write_text as write_allocations_text};
 pub use json::write as write_json;

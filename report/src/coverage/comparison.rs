@@ -117,7 +117,7 @@ fn ran(methods: impl Iterator<Item = (String, u64)>) -> BTreeMap<String, bool> {
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::store::RecordedSite;
+    use metaspy_reader::RecordedSite;
 
     use super::*;
     use crate::program::testing::{program, woven};

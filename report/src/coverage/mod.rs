@@ -12,8 +12,7 @@ pub use comparison::{Baseline, Comparison};
 pub use constants::{Constants, LEAST, TRUST, constants, is_cache, test_command};
 pub use patterns::{Example, Found, Pattern, patterns};
 
-use metaspy_core::Store;
-use metaspy_core::store::Filter;
+use metaspy_reader::{Filter, Store};
 
 use crate::program::Program;
 

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use metaspy_core::method_profilers::SelfKind;
+use metaspy_format::facts::SelfKind;
 
 use crate::program::{Element, Method, Of, Program};
 use crate::text::counted;
@@ -146,7 +146,7 @@ fn shown_by(element: &Element, method: &Method, long: u32) -> Option<Pattern> {
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::store::RecordedSite;
+    use metaspy_reader::RecordedSite;
 
     use super::*;
     use crate::program::testing::{builder, woven};

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use metaspy_core::Selector;
+use metaspy_reader::Selector;
 
 use super::{Constants, Example, Run, TRUST, by_test, constants, is_cache, patterns, test_command};
 use crate::program::{Edge, Element, MethodProfile, Of, Profiles, Program, Ratio, Receivers};
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn methods_of_one_path_differ_by_the_arguments_of_their_traits_or_by_their_lines() {
-        let eq = |arguments: &str, line: u32| metaspy_core::store::RecordedSite {
+        let eq = |arguments: &str, line: u32| metaspy_reader::RecordedSite {
             lines: (line, line),
             ..woven("a", "Slice::PartialEq::eq", &format!("type=Slice trait=PartialEq{arguments}"))
         };
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn ratios_and_patterns_are_listed() {
         let lines =
-            |first| metaspy_core::store::RecordedSite { lines: (1, first), ..woven("a", "Never::two", "type=Never") };
+            |first| metaspy_reader::RecordedSite { lines: (1, first), ..woven("a", "Never::two", "type=Never") };
         let unresolved = woven("a", "X::get", "type=X unresolved");
         let program = program(&[
             (woven("a", "main", "c=1"), 1),

@@ -5,8 +5,8 @@
 //! their source, and subjects by kind and key.
 //!
 //! ```no_run
-//! use metaspy_core::Store;
-//! use metaspy_core::store::Filter;
+//! use metaspy_reader::Store;
+//! use metaspy_reader::Filter;
 //! use metaspy_report::diff::{By, Diff, Side};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

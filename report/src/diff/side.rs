@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metaspy_core::method_profilers::Facts;
-use metaspy_core::store::{self, DetailLevel, Filter, RecordedKind, RecordedSite, Scope, Value};
-use metaspy_core::{SiteKind, Store, Subject};
+use metaspy_format::facts::Facts;
+use metaspy_probe::{SiteKind, Subject};
+use metaspy_reader as store;
+use metaspy_reader::{DetailLevel, Filter, RecordedKind, RecordedSite, Scope, Store, Value};
 
 use super::By;
 use super::renamed::{Source, renamed};

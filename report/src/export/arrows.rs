@@ -5,7 +5,7 @@
 
 use std::io;
 
-use metaspy_core::{Event, EventId};
+use metaspy_reader::{Event, EventId};
 
 use super::Selection;
 use super::record::Names;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use metaspy_core::{Event, Store};
+use metaspy_reader::{Event, Store};
 use serde::Serialize;
 use serde_json::value::RawValue;
 

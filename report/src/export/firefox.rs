@@ -9,7 +9,7 @@ use fxprof_processed_profile::{
     MarkerTiming, ProcessHandle, Profile, SamplingInterval, StackHandle, StaticSchemaMarker, StaticSchemaMarkerField,
     StringHandle, ThreadHandle, Timestamp,
 };
-use metaspy_core::{Event, LaneId, Store};
+use metaspy_reader::{Event, LaneId, Store};
 
 use super::csv::detail;
 use super::record::{Names, Record};
@@ -170,7 +170,7 @@ impl<'s> Document<'s> {
     }
 
     /// A thread whose samples are the chains of causes: the weight of a stack is its calls, and its time is self time.
-    fn stacks(&mut self, chains: &metaspy_core::store::Chains) {
+    fn stacks(&mut self, chains: &metaspy_reader::Chains) {
         let process = self.process(None);
         let thread = self.profile.add_thread(process, 0, at(0), false);
         self.profile.set_thread_name(thread, "chains of causes");

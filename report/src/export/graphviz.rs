@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use metaspy_core::store::{By, Scope};
-use metaspy_core::{SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{By, Scope, Store};
 
 use super::record::Names;
 use super::{Exporter, Selection, Written, printable, short_name};

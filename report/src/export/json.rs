@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-use metaspy_core::SiteId;
-use metaspy_core::store::Column;
+use metaspy_probe::SiteId;
+use metaspy_reader::Column;
 use serde_json::{Map, Value, json};
 
 use super::{Exporter, Written};

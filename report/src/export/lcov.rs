@@ -115,7 +115,7 @@ pub fn lines(functions: impl IntoIterator<Item = (u32, u64)>) -> BTreeMap<u32, u
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::store::RecordedSite;
+    use metaspy_reader::RecordedSite;
 
     use super::*;
     use crate::program::testing::{program, woven};

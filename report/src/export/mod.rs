@@ -7,7 +7,7 @@
 //! use std::fs::File;
 //! use std::io::BufWriter;
 //!
-//! use metaspy_core::Store;
+//! use metaspy_reader::Store;
 //! use metaspy_report::export::{Exporter, Format, Selection};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

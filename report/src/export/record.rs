@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use metaspy_core::store::{Detail, DetailKind, Links, Polls};
-use metaspy_core::{Event, EventId, LaneId, Store};
+use metaspy_reader::{Detail, DetailKind, Event, EventId, LaneId, Links, Polls, Store};
 use serde::Serialize;
 
 /// An event with its names. Times are in nanoseconds; a text is as in the recording, without control characters.

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::io;
 
-use metaspy_core::store::{Filter, Position};
-use metaspy_core::{Event, Store};
+use metaspy_reader::{Event, Filter, Position, Store};
 
 /// Events that are read at once.
 const PAGE: usize = 1 << 14;

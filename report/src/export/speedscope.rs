@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use metaspy_core::Store;
-use metaspy_core::store::{Chain, ChainFrame, Chains};
+use metaspy_reader::{Chain, ChainFrame, Chains, Store};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 

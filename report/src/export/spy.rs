@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use metaspy_core::store::MergeError;
+use metaspy_reader::MergeError;
 
 use super::{Exporter, Selection, Written, selection};
 

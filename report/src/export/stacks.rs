@@ -2,8 +2,7 @@
 
 use std::io;
 
-use metaspy_core::Store;
-use metaspy_core::store::{ChainFrame, Chains};
+use metaspy_reader::{ChainFrame, Chains, Store};
 
 use super::Selection;
 

@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use metaspy_core::store::Origin;
-use metaspy_core::{Event, EventId, Outcome, Store};
+use metaspy_reader::{Event, EventId, Origin, Outcome, Store};
 
 use super::csv::detail;
 use super::record::{Names, Record};
@@ -86,7 +85,7 @@ fn origin(origin: Origin) -> Option<String> {
 }
 
 /// The label of a subject, with kind and key.
-fn subject_text(store: &Store, record: &Record<'_>, subject: metaspy_core::Subject) -> String {
+fn subject_text(store: &Store, record: &Record<'_>, subject: metaspy_probe::Subject) -> String {
     match record.subject.as_ref().and_then(|subject| subject.label) {
         Some(label) => format!("{label} ({})", store.subject_name(subject)),
         None => store.subject_name(subject),

@@ -6,7 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use metaspy_core::{Event, EventId, LaneId, SiteKind, Store};
+use metaspy_probe::SiteKind;
+use metaspy_reader::{Event, EventId, LaneId, Store};
 
 /// Further tracks of a lane at most. Events that find none are drawn on the last one.
 const FURTHER_MAX: u32 = 1 << 12;

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use metaspy_core::store::EventId;
-use metaspy_core::{SiteId, Subject};
+use metaspy_probe::{SiteId, Subject};
+use metaspy_reader::EventId;
 
 use super::Functions;
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use metaspy_core::Store;
+use metaspy_reader::Store;
 use serde_json::{Value, json};
 
 use super::{Called, Function, Functions, Span, text};

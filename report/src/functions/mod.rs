@@ -12,8 +12,8 @@ pub mod text;
 use std::collections::HashMap;
 use std::fmt;
 
-use metaspy_core::store::{EventId, ProfileRow, ProfileTable, RowKey, Value};
-use metaspy_core::{KindId, SiteId, Store, Subject};
+use metaspy_probe::{KindId, SiteId, Subject};
+use metaspy_reader::{EventId, ProfileRow, ProfileTable, RowKey, Store, Value};
 
 use crate::rows::cpu::{Cpu, CpuTotals, error_percent};
 use details::add;

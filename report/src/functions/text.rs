@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use metaspy_core::Store;
+use metaspy_reader::Store;
 
 use super::{Details, Function, Functions, InSubject, Range, Span};
 use crate::table::{Column, Table};

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use metaspy_core::store::{By, DetailLevel, Filter, HookCost, Measure, RecordedSite, Scope, SiteGroups, Tally};
-use metaspy_core::{SiteId, SiteKind, Store};
+use metaspy_probe::{SiteId, SiteKind};
+use metaspy_reader::{By, DetailLevel, Filter, HookCost, Measure, RecordedSite, Scope, SiteGroups, Store, Tally};
 
 use super::element::{Element, Key, Of};
 use super::method::{Method, MethodProfile};

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use metaspy_core::method_profilers::{Facts, SelfKind};
-use metaspy_core::store::Measure;
-use metaspy_core::{SiteId, Store};
+use metaspy_format::facts::{Facts, SelfKind};
+use metaspy_probe::SiteId;
+use metaspy_reader::{Measure, Store};
 
 use super::method::Method;
 use super::ratio::Ratio;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use metaspy_core::method_profilers::Facts;
-use metaspy_core::store::RecordedSite;
+use metaspy_format::facts::Facts;
+use metaspy_reader::RecordedSite;
 
 use super::element::Receivers;
 use super::profiles::{ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS};

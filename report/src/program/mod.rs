@@ -17,8 +17,8 @@ pub(crate) mod testing;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use metaspy_core::store::{Filter, HookCost};
-use metaspy_core::{SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{Filter, HookCost, Store};
 
 pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};

@@ -1,7 +1,7 @@
 //! The place of a method in the tree: its package, its type, and its name there.
 
-use metaspy_core::method_profilers::Facts;
-use metaspy_core::store::RecordedSite;
+use metaspy_format::facts::Facts;
+use metaspy_reader::RecordedSite;
 
 /// The place of a method.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use metaspy_core::method_profilers::{Allocations, Calls, Contexts, Facts, MethodProfiler, TestCoverage, Types};
-use metaspy_core::store::{Column, KeyKind, Profile, ProfileTable, RowKey, Value};
-use metaspy_core::{SiteId, Store};
+use metaspy_format::facts::Facts;
+use metaspy_format::profile::built_in;
+use metaspy_probe::SiteId;
+use metaspy_reader::{Column, KeyKind, Profile, ProfileTable, RowKey, Store, Value};
 
 use super::builder::Builder;
 use super::method::{Edge, MethodProfile, Returned};
@@ -21,8 +22,8 @@ pub const OWN_INSTRUCTIONS: &str = "instructions";
 /// have been in several methods. Total times cannot: methods call each other.
 pub fn is_additive(profiler: &str, column: &str) -> bool {
     match profiler {
-        TestCoverage::NAME => !matches!(column, "receivers" | "identity"),
-        Calls::NAME => column != "total",
+        built_in::COVERAGE => !matches!(column, "receivers" | "identity"),
+        built_in::CALLS => column != "total",
         _ => true,
     }
 }
@@ -58,17 +59,18 @@ impl Profiles {
 
     /// True if receivers, tests and returned values were measured.
     pub fn has_coverage(&self) -> bool {
-        self.contains(TestCoverage::NAME)
+        self.contains(built_in::COVERAGE)
     }
 
     /// True if calls were timed.
     pub fn has_calls(&self) -> bool {
-        self.contains(Calls::NAME)
+        self.contains(built_in::CALLS)
     }
 
     /// The columns of all other profilers: name of the profiler, name and unit of the column.
     pub fn others(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        let built_in = [TestCoverage::NAME, Calls::NAME, Contexts::NAME, Allocations::NAME, Types::NAME];
+        let built_in =
+            [built_in::COVERAGE, built_in::CALLS, built_in::CONTEXTS, built_in::ALLOCATIONS, built_in::TYPES];
         let others = self.columns.iter().filter(move |(name, _)| !built_in.contains(&name.as_str()));
         others.flat_map(|(profiler, columns)| {
             columns.iter().map(|(name, column)| (profiler.as_str(), name.as_str(), column.unit.as_str()))
@@ -95,19 +97,19 @@ impl Builder {
     /// Adds the tables of a recording whose methods have these places.
     pub(super) fn add_profiles(&mut self, store: &Store, places: &HashMap<SiteId, usize>) {
         let profiles = store.united_profiles();
-        let has_calls = profiles.iter().any(|profile| profile.name == Calls::NAME);
-        let has_types = profiles.iter().any(|profile| profile.name == Types::NAME);
+        let has_calls = profiles.iter().any(|profile| profile.name == built_in::CALLS);
+        let has_types = profiles.iter().any(|profile| profile.name == built_in::TYPES);
         self.hook_costs.extend(has_calls.then(|| store.hook_cost()));
         for profile in profiles {
             self.profiles.add(&profile);
             for table in &profile.tables {
                 match (profile.name.as_str(), table.name.as_str()) {
-                    (TestCoverage::NAME, "") => self.add_coverage(table, places, has_types),
-                    (TestCoverage::NAME, "tests") => self.add_tests(store, table, places),
-                    (Calls::NAME, "") => self.add_times(table, places),
-                    (Calls::NAME, "callers") => self.add_callers(table, places),
+                    (built_in::COVERAGE, "") => self.add_coverage(table, places, has_types),
+                    (built_in::COVERAGE, "tests") => self.add_tests(store, table, places),
+                    (built_in::CALLS, "") => self.add_times(table, places),
+                    (built_in::CALLS, "callers") => self.add_callers(table, places),
                     // Several values of a call have types: their sum is no number of the method.
-                    (Types::NAME, _) => {}
+                    (built_in::TYPES, _) => {}
                     _ if table.key == KeyKind::Sampled => {}
                     (name, _) if table.key != KeyKind::Context => self.add_columns(name, table, places),
                     (name, _) => {
@@ -119,7 +121,7 @@ impl Builder {
                     }
                 }
             }
-            if profile.name == TestCoverage::NAME {
+            if profile.name == built_in::COVERAGE {
                 self.mark_units(places);
             }
         }
@@ -139,7 +141,7 @@ impl Builder {
             let profile = &mut method.profile;
             let receivers = table.value(row.key, "receivers");
             let is_by_address =
-                matches!(table.value(row.key, "identity"), Value::Choice(word) if word == TestCoverage::ADDRESS);
+                matches!(table.value(row.key, "identity"), Value::Choice(word) if word == built_in::ADDRESS);
             if let Some(number) = receivers.number() {
                 // Objects of different processes are different objects.
                 let mut all = profile.receivers.unwrap_or_default();

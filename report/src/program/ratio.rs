@@ -1,6 +1,6 @@
 //! How much of a part of a program ran.
 
-pub use metaspy_core::method_profilers::Ratio;
+pub use metaspy_reader::Ratio;
 
 /// A part of a whole; 1 for a part of nothing.
 pub fn rate(part: u64, whole: u64) -> f64 {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use metaspy_core::store::TallyRow;
-use metaspy_core::{KindId, SiteId, Subject};
+use metaspy_probe::{KindId, SiteId, Subject};
+use metaspy_reader::TallyRow;
 
 use super::element::{Element, Receivers};
 
@@ -107,7 +107,7 @@ pub fn complete(elements: &mut [Element]) {
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::store::Measure;
+    use metaspy_reader::Measure;
 
     use super::*;
     use crate::program::testing::{self, site, woven};

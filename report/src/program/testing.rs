@@ -1,7 +1,7 @@
 //! Programs for tests.
 
-use metaspy_core::store::{Measure, RecordedSite};
-use metaspy_core::{SiteId, SiteKind};
+use metaspy_probe::{SiteId, SiteKind};
+use metaspy_reader::{Measure, RecordedSite};
 
 use super::{Builder, Program};
 

@@ -1,7 +1,6 @@
 //! Processor time, from the samples of `metaspy sample`: the table `cpu` of a recording.
 
-use metaspy_core::Store;
-use metaspy_core::store::RowKey;
+use metaspy_reader::{RowKey, Store};
 
 use super::{By, Report, Row};
 

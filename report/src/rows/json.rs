@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use metaspy_core::Store;
-use metaspy_core::store::{AbsentFiles, Measure, Process, RecordedSite, Shares, Value};
+use metaspy_reader::{AbsentFiles, Measure, Process, RecordedSite, Shares, Store, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 

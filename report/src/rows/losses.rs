@@ -1,7 +1,6 @@
 //! The calls that found no room as events: their sites, and the times.
 
-use metaspy_core::store::{By, DetailLevel, Scope};
-use metaspy_core::{LaneId, Store};
+use metaspy_reader::{By, DetailLevel, LaneId, Scope, Store};
 use serde::Serialize;
 
 use crate::text::{clean, counted, grouped, short_path};
@@ -51,8 +50,7 @@ impl Losses {
     pub fn read(store: &Store) -> Losses {
         let scope = Scope { meta: true, detail: DetailLevel::Counts, ..Scope::default() };
         let rows = store.tally(By::Site, &scope).rows.into_iter().filter(|row| row.measure.lost > 0);
-        let path =
-            |row: &metaspy_core::store::TallyRow| row.site.map_or(String::new(), |id| store.site_path(id).into());
+        let path = |row: &metaspy_reader::TallyRow| row.site.map_or(String::new(), |id| store.site_path(id).into());
         let mut sites: Vec<LostAt> = rows.map(|row| LostAt { site: path(&row), calls: row.measure.lost }).collect();
         sites.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.site.cmp(&b.site)));
         let mut found = store.losses();

@@ -10,8 +10,9 @@ pub mod text;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use metaspy_core::store::{Filter, Measure, RecordedKind, RecordedSite, Scope, Shares, Totals};
-use metaspy_core::{SiteId, Store, Subject, store};
+use metaspy_probe::{SiteId, Subject};
+use metaspy_reader as store;
+use metaspy_reader::{Filter, Measure, RecordedKind, RecordedSite, Scope, Shares, Store, Totals};
 
 use crate::program::{Ratio, Receivers};
 use crate::table::Top;

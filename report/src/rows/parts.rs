@@ -1,7 +1,7 @@
 //! The rows of types and packages.
 
-use metaspy_core::store::Filter;
-use metaspy_core::{SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{Filter, Store};
 
 use super::profiles::Profiles;
 use super::{By, Key, Part, Row, Values};

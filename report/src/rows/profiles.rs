@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use metaspy_core::method_profilers::{MethodProfiler, TestCoverage};
-use metaspy_core::store::{KeyKind, ProfileTable, RowKey, Value};
-use metaspy_core::{SiteId, Store, Subject};
+use metaspy_format::profile::built_in;
+use metaspy_probe::{SiteId, Subject};
+use metaspy_reader::{KeyKind, ProfileTable, RowKey, Store, Value};
 
 use crate::program::{ColumnValue, is_additive};
 
@@ -30,7 +30,7 @@ impl Profiles {
             // Values of contexts and of samples belong to no site alone, and several values of a call have types.
             let is_of_sites =
                 |table: &&ProfileTable| !matches!(table.key, KeyKind::Context | KeyKind::Type | KeyKind::Sampled);
-            let is_of_tests = |table: &ProfileTable| profile.name == TestCoverage::NAME && table.name == "tests";
+            let is_of_tests = |table: &ProfileTable| profile.name == built_in::COVERAGE && table.name == "tests";
             let tables = profile.tables.iter().filter(is_of_sites).filter(|table| !profile.is_divided(table));
             // That a method ran in a test says nothing beside its calls.
             for table in tables.filter(|table| !is_of_tests(table)) {
@@ -102,7 +102,7 @@ fn merge(into: &mut Values, more: &Values) {
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::store::Column;
+    use metaspy_reader::Column;
 
     use super::*;
 

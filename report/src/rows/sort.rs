@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use metaspy_core::Store;
-use metaspy_core::store::Value;
+use metaspy_reader::{Store, Value};
 
 use super::{Report, Row};
 

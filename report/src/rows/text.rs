@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use metaspy_core::Store;
-use metaspy_core::method_profilers::{Calls, MethodProfiler};
-use metaspy_core::store::{EndState, Measure, Shares, Totals, Value};
+use metaspy_format::profile::built_in;
+use metaspy_reader::{EndState, Measure, Shares, Store, Totals, Value};
 
 use super::cpu::{self, error_percent};
 use super::{By, Key, Part, Report, Row};
@@ -309,7 +308,8 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
     if is_all {
         // The profiler of calls takes the same times between clocks of its own. One row has one total.
         let has_times = rows.iter().any(|row| row.total_ns(store).is_some() && !row.measure.is_partly_timed());
-        columns.extend(profile_columns(rows, |name| name == Calls::NAME && has_times && !report.has_chosen_profiles));
+        columns
+            .extend(profile_columns(rows, |name| name == built_in::CALLS && has_times && !report.has_chosen_profiles));
     }
     let ended = cells(&|row| outcomes(&row.measure, row.failure, ""));
     if ended.iter().any(|cell| !cell.is_empty()) {

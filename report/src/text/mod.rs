@@ -3,7 +3,7 @@
 mod fit;
 mod units;
 
-use metaspy_core::store::Measure;
+use metaspy_reader::Measure;
 
 pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
 pub use metaspy_reader::text::{clean, clean_lines, file_name, print_message};
@@ -12,7 +12,7 @@ pub use units::{
 };
 
 /// `3 none, 1 lost`, behind `before`: the calls that did not succeed. Empty if all did. `failure` is the word for those
-/// that returned `Err` or `None`: [`RecordedSite::failure`](metaspy_core::store::RecordedSite::failure), or
+/// that returned `Err` or `None`: [`RecordedSite::failure`](metaspy_reader::RecordedSite::failure), or
 /// `failed` for calls of several sites.
 pub fn outcomes(measure: &Measure, failure: &'static str, before: &str) -> String {
     let words = [

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use metaspy_core::format::declared::{Parameter, parameters_of};
-use metaspy_core::method_profilers::{MethodProfiler, Types as Profiler};
-use metaspy_core::store::{ProfileTable, RecordedSite, RowKey, TypeKey};
-use metaspy_core::{KindId, Selector, SiteId, Store};
+use metaspy_format::declared::{Parameter, parameters_of};
+use metaspy_format::profile::built_in;
+use metaspy_probe::{KindId, SiteId};
+use metaspy_reader::{ProfileTable, RecordedSite, RowKey, Selector, Store, TypeKey};
 
 use super::declared::Declared;
 use super::ran::{self, Ran};
@@ -199,7 +199,7 @@ impl Types {
     fn add(&mut self, store: &Store) {
         let profiles = store.united_profiles();
         let tables =
-            profiles.iter().filter(|profile| profile.name == Profiler::NAME).flat_map(|profile| &profile.tables);
+            profiles.iter().filter(|profile| profile.name == built_in::TYPES).flat_map(|profile| &profile.tables);
         let tables: Vec<&ProfileTable> = tables.filter(|table| table.name == "types").collect();
         if tables.is_empty() {
             return;
@@ -344,14 +344,14 @@ fn value<'v>(values: &'v mut Vec<ValueTypes>, position: u8, parameters: &[Parame
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::store::TypeKey;
+    use metaspy_reader::TypeKey;
 
     use super::*;
 
     fn site(path: &str, line: u32) -> RecordedSite {
         RecordedSite {
             id: SiteId(1),
-            kind: metaspy_core::SiteKind::Method,
+            kind: metaspy_probe::SiteKind::Method,
             path: path.to_owned(),
             file: "a.rs".to_owned(),
             lines: (line, line),

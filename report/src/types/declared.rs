@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use metaspy_core::Store;
-use metaspy_core::format::declared::{enums_of, impls_of, traits_of};
+use metaspy_format::declared::{enums_of, impls_of, traits_of};
+use metaspy_reader::Store;
 
 use super::{bounds, definitions};
 

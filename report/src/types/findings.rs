@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metaspy_core::store::TypeKey;
+use metaspy_reader::TypeKey;
 
 use super::arrived::{Arrived, CallSite, MethodTypes, Types, ValueTypes, is_ambiguous};
 use super::declared::STEPS;

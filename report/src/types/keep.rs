@@ -3,9 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use metaspy_core::Store;
-use metaspy_core::format::arena::{Entry, head, push_text};
-use metaspy_core::store::{EndState, TypeKey};
+use metaspy_format::arena::{Entry, head, push_text};
+use metaspy_reader::{EndState, Store, TypeKey};
 
 use super::tables::Tables;
 use crate::append::{Space, append};

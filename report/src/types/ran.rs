@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use metaspy_core::method_profilers::SelfKind;
-use metaspy_core::store::{Profile, RecordedSite, RowKey};
-use metaspy_core::{SiteId, Store};
+use metaspy_format::facts::SelfKind;
+use metaspy_probe::SiteId;
+use metaspy_reader::{Profile, RecordedSite, RowKey, Store};
 
 use super::declared::Declared;
 use crate::text::last_segment;

@@ -1,6 +1,6 @@
 //! The findings, from a few methods and declarations.
 
-use metaspy_core::store::TypeKey;
+use metaspy_reader::TypeKey;
 
 use super::ran::Ran;
 use super::{Arrived, CallSite, MethodTypes, Types, ValueTypes};

@@ -1,6 +1,6 @@
 //! The commands of the crawler.
 
-use metaspy_core::store::control::Change;
+use metaspy_reader::control::Change;
 
 use super::theme::Theme;
 

@@ -15,8 +15,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use metaspy_core::store::files;
-use metaspy_core::{EventId, Store};
+use metaspy_reader::{EventId, Store, files};
 use serde::{Deserialize, Serialize};
 
 use super::config::with_place;

@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use metaspy_core::Store;
+use metaspy_reader::Store;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
@@ -48,7 +48,7 @@ pub enum Panel {
 /// content: each drawing shows what was read since the one before.
 ///
 /// ```no_run
-/// use metaspy_core::Store;
+/// use metaspy_reader::Store;
 /// use metaspy_tui::{Panel, Panels};
 /// use ratatui::layout::{Constraint, Layout};
 ///

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use metaspy_core::{Event, EventId, Store};
+use metaspy_reader::{Event, EventId, Store};
 
 use super::jobs::Effect;
 

@@ -7,7 +7,7 @@ use std::process::Command as Process;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use metaspy_core::Profile;
+use metaspy_reader::Store;
 use ratatui::crossterm::clipboard::CopyToClipboard;
 use ratatui::crossterm::event::{self, Event, KeyEventKind, KeyModifiers};
 
@@ -31,13 +31,13 @@ const BURST: usize = 32;
 /// Why nothing can be saved.
 const NO_DIRECTORY: &str = "there is no directory for it: set METASPY_CONFIG";
 
-/// Shows the recording of a profile in this process until the user quits. The title is the name of the profiler.
+/// Shows a recording until the user quits, as the one of a profiler in this process. The title is its name.
 ///
 /// # Errors
 ///
 /// The terminal cannot be used, as when standard output is a file.
-pub fn crawl(profile: &Profile) -> std::io::Result<()> {
-    run(Crawler::new(profile.store().clone(), profile.view().name.clone(), (80, 24)))
+pub fn crawl(store: &Store, title: &str) -> std::io::Result<()> {
+    run(Crawler::new(store.clone(), title.to_owned(), (80, 24)))
 }
 
 /// Shows a recording until the user quits.

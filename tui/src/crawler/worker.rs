@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use metaspy_core::Store;
+use metaspy_reader::Store;
 
 use super::jobs::{Answer, Job, Progress, Slot};
 

@@ -1,6 +1,6 @@
 //! Callers, callees, counts and times (SPY, section 4.4; Execution profiling blueprints, section 3).
 
-use crate::format::profile::Column;
+use crate::format::profile::{Column, built_in};
 use crate::method_profilers::table::CallTimes;
 use crate::method_profilers::{Call, CallEnd, CallerTable, Columns, Count, Data, MethodProfiler, MethodSpy, Tables};
 
@@ -28,7 +28,7 @@ impl Data for Timed {
 }
 
 impl MethodProfiler for Calls {
-    const NAME: &'static str = "calls";
+    const NAME: &'static str = built_in::CALLS;
     const TIMED: bool = true;
     const TRUSTED: bool = true;
     const ONLY_ENDS: bool = true;

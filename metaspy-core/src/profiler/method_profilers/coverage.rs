@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::format::profile::Column;
+use crate::format::profile::{Column, built_in};
 use crate::method_profilers::{
     Call, CallEnd, Choice, Columns, Count, Data, Facts, IdentitySet, Interest, MethodProfiler, MethodSpy, Returns,
     SubjectTable, Tables,
@@ -24,12 +24,7 @@ pub struct TestCoverage {
 const RECEIVERS: usize = 100;
 
 /// How receivers are distinguished. With an address, their number is a lower bound: values move, and memory is reused.
-const IDENTITIES: [&str; 2] = ["key", TestCoverage::ADDRESS];
-
-impl TestCoverage {
-    /// The value of the column `identity` if receivers are distinguished by their addresses.
-    pub const ADDRESS: &'static str = "address";
-}
+const IDENTITIES: [&str; 2] = ["key", built_in::ADDRESS];
 
 /// The coverage of a method.
 pub struct Covered {
@@ -62,7 +57,7 @@ impl Data for Covered {
 }
 
 impl MethodProfiler for TestCoverage {
-    const NAME: &'static str = "coverage";
+    const NAME: &'static str = built_in::COVERAGE;
     const TRUSTED: bool = true;
     type Package = ();
     type Type = ();

@@ -3,7 +3,7 @@
 
 use metaspy_probe::Value;
 
-use crate::format::profile::{Column, TypeKey};
+use crate::format::profile::{Column, TypeKey, built_in};
 use crate::method_profilers::receivers::{self, Receiver};
 use crate::method_profilers::table::TypeTable;
 use crate::method_profilers::type_names::{Named, TypeNames};
@@ -25,7 +25,7 @@ pub struct Types {
 }
 
 impl MethodProfiler for Types {
-    const NAME: &'static str = "types";
+    const NAME: &'static str = built_in::TYPES;
     const TRUSTED: bool = true;
     type Package = ();
     type Type = ();

@@ -1,6 +1,6 @@
 //! The document, read by an independent parser.
 
-use metaspy_core::store::RecordedSite;
+use metaspy_reader::RecordedSite;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::*;

@@ -5,7 +5,7 @@ mod proto;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use metaspy_core::{Event, Store};
+use metaspy_reader::{Event, Store};
 
 use super::arrows::Arrows;
 use super::chrome::track_name;

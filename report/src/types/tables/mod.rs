@@ -10,8 +10,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
-use metaspy_core::Store;
-use metaspy_core::store::{TypeKey, files};
+use metaspy_reader::{Store, TypeKey, files};
 use object::read::ReadCache;
 use object::{Object, ObjectSegment};
 

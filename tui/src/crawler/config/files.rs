@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-use metaspy_core::store::files;
+use metaspy_reader::files;
 
 use super::{Browser, Config, Filters, with_place};
 

@@ -5,7 +5,7 @@
 //! │ Scene::measure   240 │▸#4 <p>            40 │ measure #4    61.2 µs │
 //! ```
 
-use metaspy_core::Store;
+use metaspy_reader::Store;
 use metaspy_report::text::wrap;
 
 use super::canvas::Canvas;

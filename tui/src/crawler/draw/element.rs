@@ -8,9 +8,9 @@
 //! └─────────────────────────────────────────────────────────────────────────────┘
 //! ```
 
-use metaspy_core::method_profilers::{Facts, SelfKind, Visibility};
-use metaspy_core::store::RecordedSite;
-use metaspy_core::{SiteKind, Store};
+use metaspy_format::facts::{Facts, SelfKind, Visibility};
+use metaspy_probe::SiteKind;
+use metaspy_reader::{RecordedSite, Store};
 use metaspy_report::program::{Element, Of};
 use metaspy_report::text::{counted, cut, duration, grouped, outcomes, shorten_file, shorten_path, width};
 

@@ -12,7 +12,7 @@
 
 use std::borrow::Cow;
 
-use metaspy_core::Outcome;
+use metaspy_reader::Outcome;
 use metaspy_report::text::{duration, grouped, pad_left, short, width};
 
 use super::canvas::Canvas;

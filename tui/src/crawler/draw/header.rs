@@ -6,7 +6,7 @@
 //!
 //! If there is not enough room for all, warnings stay.
 
-use metaspy_core::store::EndState;
+use metaspy_reader::EndState;
 use metaspy_report::text::{clock, duration, short, width};
 use ratatui::style::Style;
 

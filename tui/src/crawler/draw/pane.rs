@@ -11,7 +11,7 @@
 //! └─────────────────────────────────┘
 //! ```
 
-use metaspy_core::{Event, Outcome};
+use metaspy_reader::{Event, Outcome};
 use metaspy_report::text::{duration, grouped, last_segment, short, short_path, width};
 
 use super::canvas::Canvas;

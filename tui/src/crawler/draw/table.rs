@@ -5,7 +5,7 @@
 //! │ #412 <p> "The quick…"  48,211 ████████████████████▌     +512   3,100.0 │
 //! ```
 
-use metaspy_core::Store;
+use metaspy_reader::Store;
 use metaspy_report::text::{cut, duration, grouped, short, shorten_path, width};
 use ratatui::style::Style;
 

@@ -2,7 +2,7 @@
 //!
 //! The drawing uses the sixteen colours of the terminal. At the end a theme replaces them.
 
-use metaspy_core::Outcome;
+use metaspy_reader::Outcome;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 

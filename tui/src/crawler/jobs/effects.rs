@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use metaspy_core::store::EffectsIndex;
-use metaspy_core::{Event, EventId, Store};
+use metaspy_reader::{EffectsIndex, Event, EventId, Store};
 
 use super::Progress;
 
@@ -19,7 +18,7 @@ pub struct Effects {
     /// The tree, depth first.
     pub tree: Vec<Effect>,
     /// The direct effects by site, the most frequent first.
-    pub by_site: Vec<(metaspy_core::SiteId, usize)>,
+    pub by_site: Vec<(metaspy_probe::SiteId, usize)>,
     /// Number of direct effects.
     pub direct: usize,
     /// Ticks of the direct effects on the same lane.

@@ -7,9 +7,9 @@ mod effects;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use metaspy_core::store::control::Change;
-use metaspy_core::store::{By, DetailLevel, EffectsIndex, Filter, Page, Position, Scope};
-use metaspy_core::{Event, EventId, SiteId, Store, Subject};
+use metaspy_probe::{SiteId, Subject};
+use metaspy_reader::control::Change;
+use metaspy_reader::{By, DetailLevel, EffectsIndex, Event, EventId, Filter, Page, Position, Scope, Store};
 use metaspy_report::export::Progress as Share;
 use metaspy_report::functions::{Functions, NoFunctions};
 use metaspy_report::source_line;

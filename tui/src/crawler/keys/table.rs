@@ -1,6 +1,6 @@
 //! The table of keys. Dispatch, the help, the hints at the bottom, the palette and the documentation read it.
 
-use metaspy_core::store::control::Change;
+use metaspy_reader::control::Change;
 use ratatui::crossterm::event::KeyCode::{
     self, BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
 };

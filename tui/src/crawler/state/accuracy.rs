@@ -1,6 +1,6 @@
 //! Why a number is not exact: a sign before it, and a few words beside it.
 
-use metaspy_core::store::EndState;
+use metaspy_reader::EndState;
 use metaspy_report::text::counted;
 
 use super::{Crawler, filter_edit};

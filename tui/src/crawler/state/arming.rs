@@ -1,8 +1,7 @@
 //! Arming from the crawler: which sites and subjects the running process observes.
 
-use metaspy_core::Store;
-use metaspy_core::store::Filter;
-use metaspy_core::store::control::{Change, ControlRequest, Observed, SiteState};
+use metaspy_reader::control::{Change, ControlRequest, Observed, SiteState};
+use metaspy_reader::{Filter, Store};
 use metaspy_report::text::counted;
 
 use super::{Crawler, filter_edit};

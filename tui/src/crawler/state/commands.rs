@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use metaspy_core::store::Filter;
+use metaspy_reader::Filter;
 
 use super::event_list::Side;
 use super::pane::Tab;

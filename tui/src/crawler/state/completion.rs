@@ -1,6 +1,6 @@
 //! Completion of the word before the caret in a filter: names of terms, and their values in this recording.
 
-use metaspy_core::{Outcome, Store};
+use metaspy_reader::{Outcome, Store};
 use metaspy_report::export::Format;
 use metaspy_report::text::{clean, last_segment};
 

@@ -1,7 +1,6 @@
 //! The list of events: the rows around the visible ones, and never the whole recording.
 
-use metaspy_core::store::{Filter, Page, Position};
-use metaspy_core::{Event, EventId, Store};
+use metaspy_reader::{Event, EventId, Filter, Page, Position, Store};
 
 use crate::crawler::command::Step;
 

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use metaspy_core::store::Filter;
-use metaspy_core::store::files::OutputFile;
+use metaspy_reader::Filter;
+use metaspy_reader::files::OutputFile;
 use metaspy_report::export::{Format, text};
 use metaspy_report::text::counted;
 
@@ -83,7 +83,7 @@ impl Crawler {
 
 /// Writes the events that pass a filter. Returns the sentence about it; `None` if it was stopped.
 pub fn write(
-    store: &metaspy_core::Store,
+    store: &metaspy_reader::Store,
     filter: &Filter,
     target: &Target,
     goes_on: &dyn Fn(metaspy_report::export::Progress) -> bool,

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use metaspy_core::store::{Filter, FilterError, RecordedLane};
-use metaspy_core::{Selector, SiteId, Store, Subject};
+use metaspy_probe::{SiteId, Subject};
+use metaspy_reader::{Filter, FilterError, RecordedLane, Selector, Store};
 use metaspy_report::program::{Element, Key, Program};
 use metaspy_report::text::short_type;
 

@@ -1,7 +1,6 @@
 //! Search for a text: as it is typed, and from match to match in both directions.
 
-use metaspy_core::Event;
-use metaspy_core::store::{Filter, Position};
+use metaspy_reader::{Event, Filter, Position};
 
 use super::Crawler;
 use super::event_list::Side;

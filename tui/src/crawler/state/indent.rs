@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use metaspy_core::store::{Filter, FilterTester};
-use metaspy_core::{Event, EventId, Store};
+use metaspy_reader::{Event, EventId, Filter, FilterTester, Store};
 
 use super::event_list::Row;
 

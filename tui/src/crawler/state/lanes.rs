@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use metaspy_core::store::{Filter, Position, RecordedLane};
-use metaspy_core::{Event, EventId, LaneId, SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{Event, EventId, Filter, LaneId, Position, RecordedLane, Store};
 
 use super::cursor::Cursor;
 use super::filter_edit;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metaspy_core::EventId;
+use metaspy_reader::EventId;
 
 use super::prompt::Prompt;
 use super::{Crawler, Request, name};

@@ -43,8 +43,8 @@ pub(crate) mod view;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use metaspy_core::store::{By, DetailLevel, EffectsIndex, EndState, Scope};
-use metaspy_core::{SiteKind, Store};
+use metaspy_probe::SiteKind;
+use metaspy_reader::{By, DetailLevel, EffectsIndex, EndState, Scope, Store};
 use metaspy_report::program::Program;
 use metaspy_report::text::clean;
 

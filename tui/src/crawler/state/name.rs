@@ -1,6 +1,7 @@
 //! The names of subjects and events, in full or shortened to a number of columns.
 
-use metaspy_core::{Event, SiteId, SiteKind, Store, Subject};
+use metaspy_probe::{SiteId, SiteKind, Subject};
+use metaspy_reader::{Event, Store};
 use metaspy_report::text::{clean, last_segment, short_type, shorten, shorten_label, width};
 
 /// The name of a subject: its label, or its kind and key: `Node #12`. A place has an address: `Node @7f3a`.

@@ -1,7 +1,7 @@
 //! Navigation from an event to its cause, its effects and its subject.
 
-use metaspy_core::store::{Filter, Position};
-use metaspy_core::{Event, EventId, Subject};
+use metaspy_probe::Subject;
+use metaspy_reader::{Event, EventId, Filter, Position};
 
 use super::pane::graph::Target;
 use super::pane::{Content, Tab, causes};

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use metaspy_core::EventId;
+use metaspy_reader::EventId;
 
 use super::cursor::Cursor;
 use super::line::Line;

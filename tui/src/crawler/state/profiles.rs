@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use metaspy_core::Store;
-use metaspy_core::store::{Column as Declared, ColumnKind, KeyKind, ProfileTable, RowKey, Value as ProfileValue};
+use metaspy_reader::{Column as Declared, ColumnKind, KeyKind, ProfileTable, RowKey, Store, Value as ProfileValue};
 use metaspy_report::program::is_additive;
 use metaspy_report::rows::cpu;
 

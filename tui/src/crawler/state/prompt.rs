@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use metaspy_core::Store;
-use metaspy_core::store::Filter;
+use metaspy_reader::{Filter, Store};
 
 use super::completion::Completion;
 use super::filter_edit;

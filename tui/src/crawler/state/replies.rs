@@ -1,7 +1,6 @@
 //! Applies the results of jobs to the state.
 
-use metaspy_core::Store;
-use metaspy_core::store::By;
+use metaspy_reader::{By, Store};
 
 use super::Crawler;
 use super::event_list::Side;

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use metaspy_core::Store;
-use metaspy_core::store::{EndState, Filter, Position, Totals};
+use metaspy_reader::{EndState, Filter, Position, Store, Totals};
 use metaspy_report::rows::text::title;
 
 /// The time over which the rate is measured.

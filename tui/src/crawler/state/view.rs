@@ -1,7 +1,7 @@
 //! Everything on the screen as one value, so that `Backspace` can restore it.
 
-use metaspy_core::SiteId;
-use metaspy_core::store::{By, Filter};
+use metaspy_probe::SiteId;
+use metaspy_reader::{By, Filter};
 use metaspy_report::text::clean;
 
 use super::blueprint::BlueprintView;

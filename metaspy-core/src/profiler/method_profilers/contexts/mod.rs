@@ -7,6 +7,7 @@ mod node;
 mod nodes;
 mod tree;
 
+use crate::format::profile::built_in;
 use crate::method_profilers::{Call, CallEnd, MethodProfiler, MethodSpy, Tables};
 
 pub(crate) use births::{Birth, born, died};
@@ -39,7 +40,7 @@ pub struct Contexts {
 }
 
 impl MethodProfiler for Contexts {
-    const NAME: &'static str = "contexts";
+    const NAME: &'static str = built_in::CONTEXTS;
     const TRUSTED: bool = true;
     const ONLY_ENDS: bool = true;
     type Package = ();
@@ -73,7 +74,7 @@ pub struct Allocations {
 }
 
 impl MethodProfiler for Allocations {
-    const NAME: &'static str = "allocations";
+    const NAME: &'static str = built_in::ALLOCATIONS;
     const TRUSTED: bool = true;
     const ONLY_ENDS: bool = true;
     type Package = ();

@@ -6,8 +6,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use metaspy_core::format::View;
-use metaspy_core::{SiteId, SiteKind, Store};
+use metaspy_format::View;
+use metaspy_probe::{SiteId, SiteKind};
+use metaspy_reader::Store;
 
 use super::{Browser, BrowserTab, RowsOf, Show, ValueOf, values};
 

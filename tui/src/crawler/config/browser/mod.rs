@@ -29,8 +29,8 @@ mod parse;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use metaspy_core::SiteId;
-use metaspy_core::store::Filter;
+use metaspy_probe::SiteId;
+use metaspy_reader::Filter;
 use serde::Deserialize;
 
 pub use declared::declared;
@@ -217,7 +217,7 @@ pub fn filled(query: &str, selections: &[Option<String>]) -> Result<Filter, Stri
         rest = behind;
     }
     text.push_str(rest);
-    text.parse().map_err(|error: metaspy_core::store::FilterError| error.to_string())
+    text.parse().map_err(|error: metaspy_reader::FilterError| error.to_string())
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 
-use metaspy_core::store::{By, Filter, FilterError, Measure, Members, NO_CAUSE, Position, REMOTE_CAUSE, Scope};
-use metaspy_core::{Event, SiteId, Store, Subject};
+use metaspy_probe::{SiteId, Subject};
+use metaspy_reader::{
+    By, Event, Filter, FilterError, Measure, Members, NO_CAUSE, Position, REMOTE_CAUSE, Scope, Store,
+};
 use metaspy_report::text::{clean, grouped, short_path, width};
 
 use super::related;

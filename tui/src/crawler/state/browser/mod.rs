@@ -5,8 +5,8 @@ mod related;
 
 use std::sync::Arc;
 
-use metaspy_core::store::Filter;
-use metaspy_core::{Event, SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{Event, Filter, Store};
 
 use super::cursor::Cursor;
 use super::table::Rows;

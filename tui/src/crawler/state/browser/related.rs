@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use metaspy_core::store::{By, Filter, Measure};
-use metaspy_core::{Store, Subject};
+use metaspy_probe::Subject;
+use metaspy_reader::{By, Filter, Measure, Store};
 
 use super::column::{BrowserRow, ROWS, counted, number, scope};
 use crate::crawler::config::browser::BrowserTab;

@@ -6,8 +6,8 @@ mod rows;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use metaspy_core::store::{EventId, Filter};
-use metaspy_core::{SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{EventId, Filter, Store};
 use metaspy_report::functions::{Functions, InSubject, NoFunctions};
 
 use super::cursor::Cursor;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use metaspy_core::Store;
+use metaspy_reader::Store;
 use metaspy_report::functions::{Called, Function, Functions, Span, text};
 use metaspy_report::text::{clean, counted};
 

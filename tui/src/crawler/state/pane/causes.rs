@@ -1,7 +1,6 @@
 //! The tab with the tree of reasons: the cause, its cause and so on, and the links of each of them.
 
-use metaspy_core::store::{Origin, Remote};
-use metaspy_core::{Event, Store};
+use metaspy_reader::{Event, Origin, Remote, Store};
 
 use metaspy_report::text::counted;
 

@@ -1,7 +1,7 @@
 //! The tab about one event: the chain of its causes, then its facts.
 
-use metaspy_core::store::{DetailKind, EndState};
-use metaspy_core::{Event, Outcome, SiteKind, Store};
+use metaspy_probe::SiteKind;
+use metaspy_reader::{DetailKind, EndState, Event, Outcome, Store};
 use metaspy_report::text::{clean, counted, duration, grouped, shorten_file, shorten_path, wrap};
 
 use super::{Content, PaneRow, causes, effects};

@@ -1,6 +1,6 @@
 //! The tab with the tree of effects.
 
-use metaspy_core::{Event, Store};
+use metaspy_reader::{Event, Store};
 use metaspy_report::text::{counted, grouped, width};
 
 use super::{Content, PaneRow, indent};

@@ -2,8 +2,7 @@
 //!
 //! Each row is a filter: Enter selects its events, `-` leaves them out.
 
-use metaspy_core::store::{By, DetailLevel, Filter, Scope, Tally};
-use metaspy_core::{Outcome, Store};
+use metaspy_reader::{By, DetailLevel, Filter, Outcome, Scope, Store, Tally};
 use metaspy_report::text::{clean, counted, short_path};
 
 use super::{Content, PaneRow};
@@ -81,8 +80,7 @@ fn failure(store: &Store, tally: &Tally) -> &'static str {
 }
 
 fn outcomes(store: &Store, tally: &Tally) -> Vec<Facet> {
-    let sum =
-        |number: fn(&metaspy_core::store::Measure) -> u64| tally.rows.iter().map(|row| number(&row.measure)).sum();
+    let sum = |number: fn(&metaspy_reader::Measure) -> u64| tally.rows.iter().map(|row| number(&row.measure)).sum();
     let named: [(Outcome, u64); 4] = [
         (Outcome::Failed, sum(|measure| measure.failed)),
         (Outcome::Panicked, sum(|measure| measure.panicked)),

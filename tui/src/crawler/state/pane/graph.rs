@@ -15,7 +15,8 @@
 //! line with the number of the others. The layers are those of Sugiyama et al., "Methods for Visual Understanding of
 //! Hierarchical System Structures" (1981), section III; with one event in the middle no edges cross.
 
-use metaspy_core::{Event, EventId, Store, Subject};
+use metaspy_probe::Subject;
+use metaspy_reader::{Event, EventId, Store};
 use metaspy_report::text::{clean, counted, pad_right, width};
 
 use super::relations;

@@ -11,7 +11,8 @@ pub(crate) mod object;
 pub(crate) mod relations;
 pub(crate) mod times;
 
-use metaspy_core::{Event, EventId, Store, Subject};
+use metaspy_probe::Subject;
+use metaspy_reader::{Event, EventId, Store};
 use metaspy_report::text::{width, wrap};
 
 use crate::crawler::command::Step;

@@ -1,8 +1,8 @@
 //! The tab about the subject of the event: its numbers, its owners, its siblings and every relation. Another subject can
 //! be shown beside it.
 
-use metaspy_core::store::{By, Filter, Measure, Scope};
-use metaspy_core::{SiteId, Store, Subject};
+use metaspy_probe::{SiteId, Subject};
+use metaspy_reader::{By, Filter, Measure, Scope, Store};
 use metaspy_report::text::{clean, duration, grouped, last_segment, pad_left, pad_right, short_path, shorten, width};
 
 use super::times::{self, Times, spark};

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use metaspy_core::store::Relation;
-use metaspy_core::{Event, Store, Subject};
+use metaspy_probe::Subject;
+use metaspy_reader::{Event, Relation, Store};
 use metaspy_report::text::grouped;
 
 use super::{Content, PaneRow, indent};

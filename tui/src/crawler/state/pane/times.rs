@@ -14,8 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use metaspy_core::store::{Filter, Position};
-use metaspy_core::{Event, EventId, Outcome, Store};
+use metaspy_reader::{Event, EventId, Filter, Outcome, Position, Store};
 use metaspy_report::text::{counted, duration, grouped, pad_left, width};
 
 use super::{Content, PaneRow};
@@ -60,7 +59,7 @@ pub fn read(store: &Store, filter: Filter, mut goes_on: impl FnMut(usize) -> boo
         ..Times::default()
     };
     let all = Filter::all();
-    let edge = |page: metaspy_core::store::Page| page.events.first().map(|event| event.start);
+    let edge = |page: metaspy_reader::Page| page.events.first().map(|event| event.start);
     let first = edge(store.forward(Position::Start, &all, 1, STRIDE)).unwrap_or(0);
     let last = edge(store.backward(Position::End, &all, 1, STRIDE)).unwrap_or(0);
     let ticks = last.saturating_sub(first) + 1;

@@ -4,8 +4,8 @@ mod tree;
 
 use std::sync::Arc;
 
-use metaspy_core::store::{Filter, Measure};
-use metaspy_core::{SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{Filter, Measure, Store};
 use metaspy_report::text::last_segment;
 
 pub use tree::{Production, Tree};

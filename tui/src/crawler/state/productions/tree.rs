@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use metaspy_core::store::{By, Filter, Measure, Scope};
-use metaspy_core::{SiteId, SiteKind, Store, Subject};
+use metaspy_probe::{SiteId, SiteKind, Subject};
+use metaspy_reader::{By, Filter, Measure, Scope, Store};
 
 /// The kind of the subjects that stand for productions. Their keys are the numbers of their sites; the one with key 0
 /// is the grammar, which refers to the rule that it starts with.

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use metaspy_core::Store;
+use metaspy_reader::Store;
 use metaspy_report::program::Element;
 
 use super::super::indent;

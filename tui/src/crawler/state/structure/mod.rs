@@ -5,8 +5,8 @@ pub(crate) mod columns;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use metaspy_core::store::Filter;
-use metaspy_core::{SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{Filter, Store};
 use metaspy_report::program::{Element, Key, Of, Program};
 use metaspy_report::types::Types;
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use metaspy_core::Subject;
+use metaspy_probe::Subject;
 
 use super::Key;
 

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use metaspy_core::store::Filter;
-use metaspy_core::{SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{Filter, Store};
 
 pub use cell::{Cell, Tone, Value};
 pub use sort::{Key, Sort, SortChange, reorder};

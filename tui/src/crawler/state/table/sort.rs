@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use metaspy_core::Store;
+use metaspy_reader::Store;
 
 use super::{Column, Kind, TableList};
 

@@ -1,8 +1,7 @@
 //! The columns of subjects and of sites.
 
-use metaspy_core::Store;
-use metaspy_core::store::By;
-use metaspy_core::store::control::Observed;
+use metaspy_reader::control::Observed;
+use metaspy_reader::{By, Store};
 use metaspy_report::text::duration;
 
 use super::super::arming;

@@ -6,9 +6,9 @@ pub(crate) mod trend;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use metaspy_core::store::control::{ControlRequest, SiteState};
-use metaspy_core::store::{By, Filter, Measure, RowKey, Scope, TallyRow};
-use metaspy_core::{SiteId, Store, Subject};
+use metaspy_probe::{SiteId, Subject};
+use metaspy_reader::control::{ControlRequest, SiteState};
+use metaspy_reader::{By, Filter, Measure, RowKey, Scope, Store, TallyRow};
 
 use super::cursor::Cursor;
 use super::event_list::Side;

@@ -4,8 +4,7 @@
 
 use std::collections::HashMap;
 
-use metaspy_core::Store;
-use metaspy_core::store::{By, Filter, Position};
+use metaspy_reader::{By, Filter, Position, Store};
 
 use super::super::lanes::{self, Span};
 use super::super::table::Rows;

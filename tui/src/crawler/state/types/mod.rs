@@ -5,8 +5,8 @@ mod rows;
 
 use std::sync::Arc;
 
-use metaspy_core::store::Filter;
-use metaspy_core::{SiteId, Store};
+use metaspy_probe::SiteId;
+use metaspy_reader::{Filter, Store};
 use metaspy_report::table::Top;
 use metaspy_report::text::counted;
 use metaspy_report::types::{self, Types};

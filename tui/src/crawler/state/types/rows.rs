@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use metaspy_core::SiteId;
+use metaspy_probe::SiteId;
 use metaspy_report::text::{counted, duration, grouped, percent};
 use metaspy_report::types::{MethodTypes, Shape, Target, Types, ValueTypes};
 
@@ -112,7 +112,7 @@ fn target(one: &Target, all: u64, site: &impl Fn(&str) -> Option<SiteId>) -> Typ
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::store::TypeKey;
+    use metaspy_reader::TypeKey;
     use metaspy_report::types::{Arrived, CallSite};
 
     use super::*;
