@@ -94,6 +94,7 @@ fn build(woven: &Woven) -> Map<String, Value> {
     build.insert("woven".into(), packages.collect());
     build.insert("skipped".into(), woven.skipped.iter().map(left).collect());
     build.insert("light".into(), woven.light.iter().map(left).collect());
+    build.insert("uncarried".into(), woven.uncarried.iter().map(|spawn| json!(spawn)).collect());
     build.insert("macros".into(), woven.macros.into());
     build.insert("derives".into(), woven.derives.into());
     build

@@ -10,7 +10,7 @@ use metaspy_report::coverage::{Comparison, text};
 use metaspy_report::rows::By;
 use metaspy_report::text::{counted, grouped};
 use metaspy_report::types;
-use metaspy_weave::wrapper::Left;
+use metaspy_weave::wrapper::{Left, Uncarried};
 
 use crate::cargo_metaspy::arguments;
 use crate::cargo_metaspy::results::{Refused, Results, Woven};
@@ -116,6 +116,7 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
         lines.push(format!("since the baseline: {gained} methods gained, {lost} lost, {new} new, {gone} gone"));
     }
     lines.extend(reasons(&woven.skipped));
+    lines.extend(woven.uncarried.iter().map(uncarried));
     if woven.macros + woven.derives > 0 {
         let (macros, derives) = (counted(woven.macros as u64, "macro call"), counted(woven.derives as u64, "derive"));
         lines.push(format!("not woven: the functions that {macros} and {derives} generate"));
@@ -132,6 +133,12 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
 /// The reasons of functions below attributes of unknown effect, which an option weaves.
 pub fn below_attributes(woven: &Woven) -> Vec<String> {
     reasons(woven.skipped.iter().filter(|left| left.is_below_attribute()))
+}
+
+/// A call that spawns work without its cause.
+fn uncarried(Uncarried { door, file, line, message }: &Uncarried) -> String {
+    let message = message.as_deref().unwrap_or("it gives no reason");
+    format!("causes end at {door} ({file}:{line}): the compiler refuses to carry them: {message}")
 }
 
 /// The reasons why functions have no hook.

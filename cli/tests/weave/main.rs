@@ -5,6 +5,7 @@ mod arrived;
 mod attributes;
 mod blueprints;
 mod builds;
+mod causes;
 mod common;
 mod conditions;
 mod drops;

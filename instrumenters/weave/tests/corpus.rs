@@ -1,10 +1,11 @@
 //! Crates that this workspace depends on are woven, as text, and read again: every fourth of them, and with
 //! `METASPY_LONG=1` in the environment all.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 
-use metaspy_weave::source::{self, Function, Hook, HookKind, Values, insertions, parse, weave};
+use metaspy_weave::source::{self, Edit, Function, Hook, HookKind, Spawn, Values, insertions, parse, weave};
 
 /// The roots of the libraries of all packages that cargo knows of here: most of them nobody here wrote.
 fn libraries() -> Vec<PathBuf> {
@@ -56,19 +57,24 @@ fn check(file: &source::SourceFile, is_deep: bool) -> usize {
         is_alone: false,
     };
     let hooks: Vec<Hook<'_>> = functions.iter().filter(|function| function.skipped.is_none()).map(hook).collect();
-    let woven = weave(&file.text, hooks.iter().cloned());
+    let spawns = &parsed.functions.spawns;
+    let edits = spawns.iter().flat_map(Spawn::edits).chain(hooks.iter().cloned().map(Edit::from));
+    let edits: Vec<Edit> = edits.collect();
+    let woven = weave(&file.text, edits.clone());
     assert_eq!(woven.lines().count(), file.text.lines().count(), "{shown}");
     let again = parse(&woven).unwrap_or_else(|error| panic!("{shown}, woven: {error}"));
     // What stands in a body that a macro is given, only the compiler sees.
     let around: Vec<_> = hooks.iter().filter(|hook| hook.behind() == "})").map(|hook| &hook.function.body).collect();
     let is_visible = |function: &&Function| {
         let body = &function.body;
-        !around.iter().any(|outer| *outer != body && outer.start <= body.start && body.end <= outer.end)
+        let is_within = |outer: &Range<usize>| outer.start <= body.start && body.end <= outer.end;
+        let is_spawned = spawns.iter().any(|spawn| spawn.is_given_to_a_macro() && is_within(&spawn.argument));
+        !is_spawned && !around.iter().any(|outer| *outer != body && is_within(outer))
     };
     let name = |function: &Function| (function.name.clone(), function.lines);
     let visible: Vec<_> = functions.iter().filter(is_visible).map(name).collect();
     assert_eq!(again.functions.all.iter().map(name).collect::<Vec<_>>(), visible, "{shown}");
-    assert!(taken_back(&woven, insertions(hooks.iter().cloned())) == file.text, "{shown}: it is another text");
+    assert!(taken_back(&woven, insertions(edits)) == file.text, "{shown}: it is another text");
     hooks.len()
 }
 

@@ -36,6 +36,21 @@ pub struct Adapter {
     pub stop: extern "C" fn(begun: *mut u8),
     /// The same two halves for hooks that keep their registers.
     pub thunks: Thunks,
+    /// The current event of this thread with its recording, as a number; 0 if it is in none.
+    pub carried: extern "C" fn() -> u64,
+    /// Names a carried event as the cause of this thread's next events. False if it is in another recording.
+    pub because: extern "C" fn(cause: u64, before: &mut CauseBefore) -> bool,
+    /// Ends what `because` began.
+    pub no_longer: extern "C" fn(before: &CauseBefore),
+}
+
+/// The event that was current before a cause was named, and its log.
+#[derive(Debug)]
+#[repr(C)]
+#[expect(missing_docs)]
+pub struct CauseBefore {
+    pub event: u64,
+    pub log: *const (),
 }
 
 /// Hashes a value at an address.

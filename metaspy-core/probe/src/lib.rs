@@ -16,6 +16,7 @@ extern crate std;
 
 mod adapter;
 mod async_call;
+mod cause;
 mod counters;
 mod entry;
 mod entry_cells;
@@ -35,8 +36,9 @@ mod type_layout;
 mod value;
 mod value_copy;
 
-pub use adapter::{Adapter, Hash, PollOnce, Seen};
+pub use adapter::{Adapter, CauseBefore, Hash, PollOnce, Seen};
 pub use async_call::{AsyncCall, Polled};
+pub use cause::*;
 pub use counters::{ANY, Cell, Counters, NO_CELL, with_kind};
 pub use entry_cells::{EntryCell, EntryCells};
 pub use guard::{Entered, Frame, Guard, NOT_OBSERVED};

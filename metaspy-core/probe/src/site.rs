@@ -130,6 +130,7 @@ pub struct Site {
     pub plan: AtomicPtr<()>,
     kind: SiteKind,
     is_entry: bool,
+    is_door: bool,
     lines: [u32; 2],
     module: &'static str,
     name: &'static str,
@@ -163,6 +164,7 @@ impl Site {
             plan: AtomicPtr::new(null_mut()),
             kind: def.kind,
             is_entry: false,
+            is_door: false,
             lines: [def.lines.0, def.lines.1],
             module: def.module,
             name: def.name,
@@ -193,6 +195,12 @@ impl Site {
         let kind = if has_word(facts.as_bytes(), b"async") { SiteKind::Async } else { SiteKind::Method };
         let is_entry = has_word(facts.as_bytes(), b"entry");
         Site { is_entry, ..Site::with_facts(SiteDef { kind, module, name, file, lines, skipped: None }, facts) }
+    }
+
+    /// No site of a program: the core leaves its adapter there for code that carries causes.
+    pub(crate) const fn door() -> Self {
+        let def = SiteDef { kind: SiteKind::Block, module: "", name: "", file: "", lines: (0, 0), skipped: None };
+        Site { is_door: true, ..Site::new(def) }
     }
 
     /// A site of a family.
@@ -232,6 +240,11 @@ impl Site {
     /// True if its hook only sees that calls begin: they can be counted, and nothing else of them can be recorded.
     pub const fn is_entry(&self) -> bool {
         self.is_entry
+    }
+
+    /// True if it only holds the adapter, and is listed nowhere.
+    pub const fn is_door(&self) -> bool {
+        self.is_door
     }
 
     /// Its kind.

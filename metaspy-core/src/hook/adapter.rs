@@ -7,9 +7,12 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
-use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, EntryCells, Frame, Lean, PollOnce, Receiver, Seen, Value};
+use metaspy_probe::{
+    ANNOUNCED, Adapter, COUNTED, CauseBefore, Entered, EntryCells, Frame, Lean, PollOnce, Receiver, Seen, Value,
+};
 
 use crate::arm::Config;
+use crate::causality::{self, Carried};
 use crate::event::Outcome;
 use crate::hook::light_call::{self, LightCall};
 use crate::hook::thunks::THUNKS;
@@ -49,6 +52,9 @@ pub fn address() -> *mut Adapter {
         returned_async,
         stop,
         thunks: THUNKS,
+        carried,
+        because,
+        no_longer,
     };
     (&raw const ADAPTER).cast_mut()
 }
@@ -325,4 +331,19 @@ extern "C" fn stop(begun: *mut u8) {
     if let Some(profiled) = &mut of.profiled {
         profiled.end(if of.is_done { Outcome::Returned } else { Outcome::Cancelled }, None);
     }
+}
+
+extern "C" fn carried() -> u64 {
+    causality::carried().to_bits()
+}
+
+extern "C" fn because(cause: u64, before: &mut CauseBefore) -> bool {
+    let Some(event) = Carried::from_bits(cause).event() else { return false };
+    *before = recorder::Current::enter(event.raw()).into_raw();
+    true
+}
+
+extern "C" fn no_longer(before: &CauseBefore) {
+    // SAFETY: `because` made it on this thread, and a guard ends it once.
+    drop(unsafe { recorder::Current::from_raw(before) });
 }

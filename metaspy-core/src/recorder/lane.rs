@@ -3,10 +3,11 @@
 //! A constant thread-local without a destructor, so that reaching it costs one instruction and it is there even in
 //! the last destructor of a thread. Its words are atomics only because signal handlers run on the same thread.
 
+use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
 
-use metaspy_probe::Lean;
+use metaspy_probe::{CauseBefore, Lean};
 
 use crate::clock;
 use crate::format::BLOCK_SLOTS;
@@ -440,6 +441,20 @@ impl Current {
 }
 
 impl Current {
+    /// As what [`Current::from_raw`] takes.
+    pub fn into_raw(self) -> CauseBefore {
+        let current = ManuallyDrop::new(self);
+        CauseBefore { event: current.before, log: current.log.cast() }
+    }
+
+    /// From what [`Current::into_raw`] returned.
+    ///
+    /// # Safety
+    /// Only the same thread may call it, and once.
+    pub unsafe fn from_raw(before: &CauseBefore) -> Self {
+        Current { before: before.event, log: before.log.cast(), _thread: std::marker::PhantomData }
+    }
+
     /// As [`Current::enter`], with the event of a call. If another log is written by now the event is none of its own, and the
     /// thread is in nothing.
     pub fn enter_call(begun: &Begun) -> Self {

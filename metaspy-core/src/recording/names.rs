@@ -18,7 +18,7 @@ pub(super) fn register() {
 /// Bytes of the names of all sites that the linker collected.
 pub(super) fn linked_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| site::linked().iter().map(|site| site_entry(SiteId(0), site).bytes()).sum())
+    *BYTES.get_or_init(|| site::linked_sites().map(|site| site_entry(SiteId(0), site).bytes()).sum())
 }
 
 /// The name of a site.

@@ -18,7 +18,7 @@ const DEPTH: usize = 3;
 
 /// Leaves the name of this program, unless it has no sites or its directory was not made.
 pub(crate) fn leave_name() {
-    if site::linked().is_empty() {
+    if site::linked_sites().next().is_none() {
         return;
     }
     let program = process::program();

@@ -12,7 +12,7 @@ use metaspy_report::text::counted;
 use metaspy_report::types::{self, Types};
 use metaspy_weave::plan::Plan;
 use metaspy_weave::source::Facts;
-use metaspy_weave::wrapper::{EarlierLists, Left, Listing, Method, listings};
+use metaspy_weave::wrapper::{EarlierLists, Left, Listing, Method, Uncarried, listings};
 
 use crate::cargo_metaspy::recordings::Recordings;
 
@@ -25,6 +25,8 @@ pub struct Woven {
     pub skipped: BTreeSet<Left>,
     /// Functions whose hook sees less than was requested.
     pub light: BTreeSet<Left>,
+    /// Calls that spawn work without its cause.
+    pub uncarried: BTreeSet<Uncarried>,
     /// Calls of macros in the place of items. The functions that they generate have no hook.
     pub macros: usize,
     /// Derived traits. Their functions have no hook.
@@ -106,6 +108,7 @@ impl Woven {
         }
         self.skipped.extend(listing.skipped);
         self.light.extend(listing.light);
+        self.uncarried.extend(listing.uncarried);
     }
 }
 

@@ -8,23 +8,37 @@ use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, MetaList, Token};
 
 /// What a build is known to set: the `--cfg` of its command line, as `feature="std"`, and `test`.
 #[derive(Clone, Debug, Default)]
-pub struct Build(BTreeSet<String>);
+pub struct Build {
+    settings: BTreeSet<String>,
+    edition: u32,
+}
 
 impl Build {
     /// A build with these settings.
     pub fn new(settings: impl IntoIterator<Item = String>) -> Self {
-        Build(settings.into_iter().map(|setting| setting.replace(char::is_whitespace, "")).collect())
+        let settings = settings.into_iter().map(|setting| setting.replace(char::is_whitespace, "")).collect();
+        Build { settings, edition: 2015 }
+    }
+
+    /// In this edition of the language.
+    pub fn in_edition(self, edition: u32) -> Self {
+        Build { edition, ..self }
+    }
+
+    /// The edition of the language.
+    pub fn edition(&self) -> u32 {
+        self.edition
     }
 
     /// True if it is a build of tests.
     pub fn is_test(&self) -> bool {
-        self.0.contains("test")
+        self.settings.contains("test")
     }
 
     /// True if it has a setting. `None` if the compiler may set it by itself, such as `unix`.
     fn has(&self, setting: &str) -> Option<bool> {
         let is_given = setting == "test" || setting.starts_with("feature=");
-        self.0.contains(setting).then_some(true).or(is_given.then_some(false))
+        self.settings.contains(setting).then_some(true).or(is_given.then_some(false))
     }
 }
 

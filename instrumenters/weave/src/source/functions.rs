@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Block, ExprClosure, ExprConst, ImplItem, ImplItemFn, ImplItemMacro, Item, ItemFn, ItemImpl, ItemMacro,
-    ItemMod, ItemTrait, Signature, TraitItem, TraitItemFn, TraitItemMacro, Type,
+    Attribute, Block, ExprCall, ExprClosure, ExprConst, ExprMethodCall, ImplItem, ImplItemFn, ImplItemMacro, Item,
+    ItemFn, ItemImpl, ItemMacro, ItemMod, ItemTrait, Signature, TraitItem, TraitItemFn, TraitItemMacro, Type,
 };
 
 use crate::source::attributes::{self, WrittenAttribute};
@@ -22,6 +22,7 @@ use crate::source::condition::{Build, Condition};
 use crate::source::modules::{self, Declared};
 use crate::source::scope::{Returned, Scope, TypeRef};
 use crate::source::signature::{FunctionSignature, Properties};
+use crate::source::spawn::Spawn;
 use crate::source::type_items::{OfItem, TypeItem};
 
 /// A function with a body.
@@ -67,11 +68,20 @@ pub struct Function {
     pub(super) returned: Option<Returned>,
 }
 
+impl Function {
+    /// True if this byte of the text is in its body.
+    pub fn contains(&self, byte: usize) -> bool {
+        self.body.contains(&byte)
+    }
+}
+
 /// The functions of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Functions {
     /// All of them, in the order of the text.
     pub all: Vec<Function>,
+    /// The calls in them that spawn work.
+    pub spawns: Vec<Spawn>,
     /// What macros generate.
     pub generated: MacroGenerated,
     /// The macros that declare modules by the names in their arguments.
@@ -245,6 +255,16 @@ impl Search<'_> {
         });
     }
 
+    /// Adds calls that spawn work, which only code of functions does.
+    fn spawns(&mut self, find: impl FnOnce(&dyn Fn(&ExprClosure) -> Range<usize>) -> Vec<Spawn>) {
+        if self.around.is_none() {
+            return;
+        }
+        let source = self.source;
+        let found = find(&|closure| closures::body(closure, |block| body_start(source, &block.attrs, &block.block)));
+        self.found.spawns.extend(found.into_iter().map(|spawn| spawn.moved(self.offset)));
+    }
+
     fn within(&mut self, names: &[String], owner: Owner, visit: impl FnOnce(&mut Self)) {
         self.owners.extend_from_slice(names);
         let before = replace(&mut self.owner, owner);
@@ -333,6 +353,16 @@ impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_expr_closure(&mut self, closure: &'ast ExprClosure) {
         self.closure(closure);
         visit::visit_expr_closure(self, closure);
+    }
+
+    fn visit_expr_call(&mut self, call: &'ast ExprCall) {
+        self.spawns(|body| Spawn::of_call(call, body));
+        visit::visit_expr_call(self, call);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
+        self.spawns(|body| Spawn::of_method_call(call, body));
+        visit::visit_expr_method_call(self, call);
     }
 
     fn visit_expr_const(&mut self, block: &'ast ExprConst) {

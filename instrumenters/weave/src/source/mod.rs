@@ -16,14 +16,16 @@ mod parse;
 mod resolve;
 mod scope;
 mod signature;
+mod spawn;
 mod type_items;
 
 pub use condition::Build;
 pub use files::{CrateSource, SourceFile, plain, read};
 pub use functions::{Function, Functions, TypeWords};
-pub use hook::{EXTERN_CRATE, Hook, Values, insertions, weave};
+pub use hook::{EXTERN_CRATE, Edit, Hook, Values, insertions, weave};
 pub use hook_kind::HookKind;
 pub use macro_generated::MacroGenerated;
 pub use metaspy_syntax::{Facts, SelfKind, Visibility};
 pub use parse::{Parsed, Unreadable, parse};
 pub use signature::{FunctionSignature, Limit, Properties};
+pub use spawn::Spawn;

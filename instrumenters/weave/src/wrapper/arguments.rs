@@ -151,7 +151,9 @@ impl Arguments {
         let text = |argument: &OsString| argument.to_str().map(str::to_owned);
         let joined = self.all.iter().filter_map(|argument| Some(argument.to_str()?.strip_prefix("--cfg=")?.to_owned()));
         let apart = self.all.windows(2).filter(|pair| pair[0] == "--cfg").filter_map(|pair| text(&pair[1]));
-        Build::new(apart.chain(joined).chain(self.is_test().then(|| "test".to_owned())))
+        let edition = self.after("--edition").and_then(|edition| edition.to_str()?.parse().ok());
+        let settings = apart.chain(joined).chain(self.is_test().then(|| "test".to_owned()));
+        Build::new(settings).in_edition(edition.unwrap_or(2015))
     }
 
     /// True if it is optimised for speed: `-C opt-level=2` or `3`.

@@ -179,9 +179,9 @@ impl Crate<'_> {
         let mut woven = BTreeMap::new();
         for (at, file) in source.files.iter().enumerate() {
             let Ok(parsed) = &file.parsed else { continue };
-            let hooks = choice.hooks(at, &parsed.functions);
-            if at == 0 || !hooks.is_empty() {
-                woven.insert(file.path.clone(), source::weave(&file.text, hooks));
+            let edits = choice.edits(at, &parsed.functions);
+            if at == 0 || !edits.is_empty() {
+                woven.insert(file.path.clone(), source::weave(&file.text, edits));
             }
         }
         let root = &source.files[0];

@@ -11,7 +11,7 @@ use crate::plan::{Content, File, Plan, Target, write_whole};
 use crate::source::{CrateSource, SelfKind, Visibility};
 
 /// The version of the lists. A crate with a list of another version is woven again.
-pub const FORMAT: &str = "listing 9";
+pub const FORMAT: &str = "listing 10";
 
 /// The reason of a function whose hook was removed.
 const REFUSED: &str = "the compiler refuses the hook";
@@ -36,6 +36,9 @@ pub struct Listing {
     pub light: Vec<Left>,
     /// Selected functions without a hook.
     pub skipped: Vec<Left>,
+    /// Calls that spawn work and do not carry its cause, because the compiler refuses it.
+    #[serde(default)]
+    pub uncarried: Vec<Uncarried>,
     /// Calls of item macros in files with selected functions.
     pub macros: usize,
     /// Derived traits in these files.
@@ -82,6 +85,19 @@ pub struct Method {
     /// True if only builds of tests contain it.
     #[serde(default)]
     pub is_test_only: bool,
+}
+
+/// A call that spawns work without its cause.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Uncarried {
+    /// What it calls, as it is written.
+    pub door: String,
+    /// Its file, as `file!()` gives it.
+    pub file: String,
+    /// Its first line.
+    pub line: u32,
+    /// The compiler's message.
+    pub message: Option<String>,
 }
 
 /// A function without a hook, or with a smaller one.

@@ -25,7 +25,7 @@ use crate::runtime::{self, ALONE, BUILDS_CORE};
 use arguments::Arguments;
 use metaspy_reader::text::print_message;
 
-pub use listing::{EarlierLists, FORMAT, Left, Listing, Method, listings};
+pub use listing::{EarlierLists, FORMAT, Left, Listing, Method, Uncarried, listings};
 pub use stamp::{CrateStamp, PLAIN, stamps};
 
 /// True if cargo started this process in place of the compiler.

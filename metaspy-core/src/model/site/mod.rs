@@ -12,4 +12,4 @@ pub use linkme;
 pub use metaspy_probe::{Site, SiteDef, SiteId, SiteKind, register};
 pub use registry::{SiteEntry, entries, entry, register_dynamic};
 pub(crate) use registry::{by_id, compare_with, entries_since, provide, register_dynamic_in};
-pub(crate) use section::linked;
+pub(crate) use section::{linked, linked_sites};

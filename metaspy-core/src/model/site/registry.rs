@@ -33,6 +33,10 @@ pub(crate) fn provide(adapter: *mut Adapter) {
     let sites = all().write().unwrap_or_else(|poisoned| poisoned.into_inner());
     if ADAPTER.swap(adapter, Release).is_null() {
         sites.iter().for_each(|site| site.adapter.store(adapter, Release));
+        for door in section::doors() {
+            door.adapter.store(adapter, Release);
+            door.arm.store(1, Release);
+        }
     }
 }
 
@@ -40,7 +44,7 @@ pub(crate) fn provide(adapter: *mut Adapter) {
 fn all() -> &'static RwLock<Vec<&'static Site>> {
     ALL.get_or_init(|| {
         let mut sites: Vec<&'static Site> = Vec::new();
-        for site in section::linked().iter().take(FIRST_MARK as usize - 1) {
+        for site in section::linked_sites().take(FIRST_MARK as usize - 1) {
             // If a program contains two cores, the number belongs to the first one.
             if site.id.compare_exchange(0, sites.len() as u32 + 1, Relaxed, Relaxed).is_ok() {
                 aim(site);

@@ -7,6 +7,16 @@ pub fn linked() -> &'static [Site] {
     bounds::section()
 }
 
+/// The sites among them.
+pub fn linked_sites() -> impl Iterator<Item = &'static Site> {
+    linked().iter().filter(|site| !site.is_door())
+}
+
+/// The others: each copy of the probe has one, by which it carries causes.
+pub fn doors() -> impl Iterator<Item = &'static Site> {
+    linked().iter().filter(|site| site.is_door())
+}
+
 #[cfg(not(any(target_vendor = "apple", target_os = "windows", target_os = "uefi", target_family = "wasm")))]
 mod bounds {
     //! The section between two symbols of the linker.

@@ -4,6 +4,9 @@
 //! column but those behind that brace on its own line; rustfmt ends a line there unless the whole function is on it. A
 //! hook around the body ends directly before the brace that closes it.
 
+use std::cmp::Reverse;
+use std::ops::Range;
+
 use metaspy_syntax::{Facts, SelfKind};
 
 use crate::source::functions::Function;
@@ -150,35 +153,52 @@ impl Hook<'_> {
     }
 }
 
+/// Code that is inserted around a part of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The bytes of the part.
+    pub bytes: Range<usize>,
+    /// The code before it.
+    pub before: String,
+    /// The code behind it.
+    pub behind: &'static str,
+}
+
+impl From<Hook<'_>> for Edit {
+    fn from(hook: Hook<'_>) -> Self {
+        Edit { bytes: hook.function.body.clone(), before: hook.before(), behind: hook.behind() }
+    }
+}
+
 /// The insertions into a text, in its order: the byte, and the code.
-pub fn insertions<'f>(hooks: impl IntoIterator<Item = Hook<'f>>) -> Vec<(usize, String)> {
-    let mut hooks: Vec<Hook<'f>> = hooks.into_iter().collect();
-    // A hook that begins later is inside, and ends first.
-    hooks.sort_by_key(|hook| hook.function.body.start);
-    let mut inserted = Vec::with_capacity(hooks.len() * 2);
-    let mut open: Vec<&Hook<'f>> = Vec::new();
-    let close = |inserted: &mut Vec<(usize, String)>, hook: &Hook<'f>| {
-        if !hook.behind().is_empty() {
-            inserted.push((hook.function.body.end, hook.behind().to_owned()));
+pub fn insertions(edits: impl IntoIterator<Item: Into<Edit>>) -> Vec<(usize, String)> {
+    let mut edits: Vec<Edit> = edits.into_iter().map(Into::into).collect();
+    // What begins later is inside, and ends first.
+    edits.sort_by_key(|edit| (edit.bytes.start, Reverse(edit.bytes.end)));
+    let mut inserted = Vec::with_capacity(edits.len() * 2);
+    let mut open: Vec<Edit> = Vec::new();
+    for edit in edits {
+        while let Some(outer) = open.pop_if(|outer| outer.bytes.end <= edit.bytes.start) {
+            close(&mut inserted, &outer);
         }
-    };
-    for hook in &hooks {
-        let start = hook.function.body.start;
-        while let Some(outer) = open.pop_if(|outer| outer.function.body.end <= start) {
-            close(&mut inserted, outer);
-        }
-        inserted.push((start, hook.before()));
-        open.push(hook);
+        inserted.push((edit.bytes.start, edit.before.clone()));
+        open.push(edit);
     }
     while let Some(outer) = open.pop() {
-        close(&mut inserted, outer);
+        close(&mut inserted, &outer);
     }
     inserted
 }
 
-/// The text with these hooks. Their functions must come from this text.
-pub fn weave<'f>(text: &str, hooks: impl IntoIterator<Item = Hook<'f>>) -> String {
-    let inserted = insertions(hooks);
+fn close(inserted: &mut Vec<(usize, String)>, edit: &Edit) {
+    if !edit.behind.is_empty() {
+        inserted.push((edit.bytes.end, edit.behind.to_owned()));
+    }
+}
+
+/// The text with these insertions. Their places must come from this text.
+pub fn weave(text: &str, edits: impl IntoIterator<Item: Into<Edit>>) -> String {
+    let inserted = insertions(edits);
     let mut woven = String::with_capacity(text.len() + inserted.iter().map(|(_, hook)| hook.len()).sum::<usize>());
     let mut done = 0;
     for (at, hook) in inserted {

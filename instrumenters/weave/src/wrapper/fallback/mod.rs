@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::plan::{Plan, Selection, Target};
+use crate::plan::{Plan, Selection, Selectors, Target};
 use crate::source::{
-    Build, CrateSource, Facts, Function, Functions, Hook, HookKind, SelfKind, SourceFile, Values, insertions, plain,
+    Build, CrateSource, Edit, Facts, Function, Functions, Hook, HookKind, SelfKind, SourceFile, Spawn, Values,
+    insertions, plain,
 };
 use crate::wrapper::diagnostics;
-use crate::wrapper::listing::{Left, Listing, Method};
+use crate::wrapper::listing::{Left, Listing, Method, Uncarried};
 
 /// A function of a crate: its file and its place in it.
 pub type Place = (usize, usize);
@@ -18,6 +19,8 @@ pub type Place = (usize, usize);
 /// The hooks of a crate.
 pub struct ChosenHooks {
     hooks: BTreeMap<Place, Chosen>,
+    /// The calls that spawn work and carry their cause.
+    spawns: BTreeMap<Place, Uncarried>,
     values: Values,
     build: Build,
     /// The list of functions with and without hooks.
@@ -77,7 +80,14 @@ impl ChosenHooks {
         let selectors = plan.selection.parse()?;
         let Selection { returns, args, types, entries, .. } = plan.selection;
         let values = Values { returns, args, types };
-        let mut choice = ChosenHooks { hooks: BTreeMap::new(), values, build, listing, counts_objects: false };
+        let mut choice = ChosenHooks {
+            hooks: BTreeMap::new(),
+            spawns: BTreeMap::new(),
+            values,
+            build,
+            listing,
+            counts_objects: false,
+        };
         for (at, file) in source.files.iter().enumerate() {
             let shown = shown(file).display().to_string();
             let parsed = match &file.parsed {
@@ -91,6 +101,13 @@ impl ChosenHooks {
                 }
                 Err(_) => continue,
             };
+            if target.is_woven && !entries {
+                for spawn in choice.carried(&selectors, &parsed.functions) {
+                    let Spawn { door, lines: (line, _), .. } = &parsed.functions.spawns[spawn];
+                    let uncarried = Uncarried { door: door.clone(), file: shown.clone(), line: *line, message: None };
+                    choice.spawns.insert((at, spawn), uncarried);
+                }
+            }
             let mut is_any_selected = false;
             for (place, function) in parsed.functions.all.iter().enumerate() {
                 // A file that is several modules has one hook for all of them, and is listed for the selected ones.
@@ -134,9 +151,28 @@ impl ChosenHooks {
         Ok(choice)
     }
 
-    /// True if no function has a hook.
+    /// True if nothing is inserted.
     pub fn is_empty(&self) -> bool {
-        self.hooks.is_empty()
+        self.hooks.is_empty() && self.spawns.is_empty()
+    }
+
+    /// The calls that can carry their cause, by their places among those of a file: not in functions that have no hook, because
+    /// a macro reads them, say, or because they also run at compile time.
+    fn carried<'c>(&self, selectors: &'c Selectors, functions: &'c Functions) -> impl Iterator<Item = usize> + use<'c> {
+        let edition = self.build.edition();
+        functions.spawns.iter().enumerate().filter_map(move |(at, spawn)| {
+            let around = functions.all.iter().filter(|function| function.contains(spawn.argument.start));
+            let is_woven = around.into_iter().all(|function| selectors.skipped(function).is_none());
+            (is_woven && spawn.is_possible_in(edition)).then_some(at)
+        })
+    }
+
+    /// The insertions of a file.
+    pub fn edits(&self, file: usize, functions: &Functions) -> Vec<Edit> {
+        let spawns = self.spawns.range((file, 0)..(file + 1, 0));
+        let spawns = spawns.flat_map(|(&(_, place), _)| functions.spawns[place].edits());
+        // A closure has its cause before it begins.
+        spawns.chain(self.hooks(file, functions).into_iter().map(Edit::from)).collect()
     }
 
     /// The hooks of a file.
@@ -161,6 +197,12 @@ impl ChosenHooks {
 
     /// Shrinks the hooks that the compiler points at. Returns false if it points at none.
     pub fn yield_at(&mut self, places: &[diagnostics::Place], source: &CrateSource) -> bool {
+        let spawns: BTreeSet<Place> = places.iter().flat_map(|at| self.blamed_spawns(at, source)).collect();
+        if !spawns.is_empty() {
+            let message = places.first().map(|at| at.message.as_str());
+            spawns.iter().for_each(|place| self.uncarry(*place, message));
+            return true;
+        }
         let mut blamed = Vec::new();
         for at in places {
             let blame =
@@ -172,6 +214,9 @@ impl ChosenHooks {
 
     /// Shrinks the hooks that see most.
     pub fn yield_most(&mut self, message: Option<&str>) {
+        if !self.spawns.is_empty() {
+            return self.uncarry_all(message);
+        }
         let deep = self.hooks.iter().any(|(_, chosen)| chosen.below(false).is_some());
         let most = self.hooks.iter().filter(|(_, chosen)| !deep || chosen.below(false).is_some());
         let blame =
@@ -182,8 +227,41 @@ impl ChosenHooks {
 
     /// Removes all hooks.
     pub fn leave_all(&mut self, message: Option<&str>) {
+        self.uncarry_all(message);
         for (_, chosen) in std::mem::take(&mut self.hooks) {
             self.leave(&chosen, message);
+        }
+    }
+
+    /// The calls with a carried cause that may cause an error: those at its place, or else those of the functions around it.
+    fn blamed_spawns(&self, at: &diagnostics::Place, source: &CrateSource) -> Vec<Place> {
+        let path = plain(&at.file);
+        let is_on_line = |(first, last): (u32, u32)| (first..=last).contains(&at.line);
+        let mut on_line = Vec::new();
+        let mut around = Vec::new();
+        for (&(file, place), _) in self.spawns.iter().filter(|(_, spawn)| Path::new(&spawn.file) == path) {
+            let Some(functions) = source.functions(file) else { continue };
+            let Spawn { lines, argument, .. } = &functions.spawns[place];
+            if is_on_line(*lines) {
+                on_line.push((file, place));
+            }
+            let mut outer = functions.all.iter().filter(|function| function.contains(argument.start));
+            if outer.any(|function| is_on_line(function.lines)) {
+                around.push((file, place));
+            }
+        }
+        if on_line.is_empty() { around } else { on_line }
+    }
+
+    fn uncarry(&mut self, place: Place, message: Option<&str>) {
+        if let Some(spawn) = self.spawns.remove(&place) {
+            self.listing.uncarried.push(Uncarried { message: message.map(str::to_owned), ..spawn });
+        }
+    }
+
+    fn uncarry_all(&mut self, message: Option<&str>) {
+        while let Some((&place, _)) = self.spawns.first_key_value() {
+            self.uncarry(place, message);
         }
     }
 
@@ -214,7 +292,7 @@ impl ChosenHooks {
     /// The byte of the original text that a byte of the woven text comes from; of a hook, the byte that it stands before.
     fn original_byte(&self, file: usize, woven: usize, source: &CrateSource) -> Option<usize> {
         let mut inserted = 0;
-        for (at, hook) in insertions(self.hooks(file, source.functions(file)?)) {
+        for (at, hook) in insertions(self.edits(file, source.functions(file)?)) {
             if woven < at + inserted {
                 break;
             }
