@@ -1,48 +1,28 @@
 //! The order of words: the words of `cargo metaspy` and of cargo may be mixed.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Words of `cargo metaspy` that take a value.
-const WITH_VALUE: [&str; 16] = [
-    "--weave",
-    "--weave-attributes",
-    "--without",
-    "--subject",
-    "--trust",
-    "--top",
-    "--profile",
-    "--profiler",
-    "--callers",
-    "--lcov",
-    "--cobertura",
-    "--fail-under",
-    "--baseline",
-    "--blueprint",
-    "--depth",
-    "--threshold",
-];
-/// A word that takes a value behind `=` only.
-const JSON: &str = "--json";
-/// Words without a value.
-const ALONE: [&str; 12] = [
-    "--allocations",
-    "--by-test",
-    "--contexts",
-    "--folded",
-    "--timed",
-    "--types",
-    "--returns",
-    "--args",
-    "--closures",
-    "--tree",
-    "--help",
-    "-h",
-];
+use clap::{ArgAction, CommandFactory};
+
+use super::Cli;
+
+/// How an option of `cargo metaspy` takes its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    /// Behind `=` only.
+    BehindEquals,
+    /// Behind `=`, or as the next argument.
+    Value,
+}
+
 /// The word for cargo's `--profile`, as `cargo nextest` calls it.
 const CARGO_PROFILE: &str = "--cargo-profile";
 
 /// Puts the words of `cargo metaspy` first, and the words of cargo behind `--`.
 pub fn sorted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let options = options();
     let mut arguments = arguments.into_iter().peekable();
     arguments.next_if(|first| first == "metaspy");
     let mut own = vec![OsString::from("cargo metaspy")];
@@ -54,25 +34,22 @@ pub fn sorted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     }
     while let Some(argument) = arguments.next() {
         let text = argument.to_string_lossy();
-        let has_value = |word: &str| text.strip_prefix(word).is_some_and(|rest| rest.starts_with('='));
+        let (name, value) = text.split_once('=').map_or((&*text, None), |(name, value)| (name, Some(value)));
         if text == "--" {
             cargo.push(argument);
             cargo.extend(arguments.by_ref());
-        } else if let Some(value) =
-            text.strip_prefix(CARGO_PROFILE).filter(|rest| rest.is_empty() || has_value(CARGO_PROFILE))
-        {
-            cargo.push(format!("--profile{value}").into());
-        } else if WITH_VALUE.contains(&&*text) {
-            own.push(argument);
-            own.extend(arguments.next());
-        } else if ALONE.contains(&&*text)
-            || text == JSON
-            || has_value(JSON)
-            || WITH_VALUE.iter().any(|word| has_value(word))
-        {
-            own.push(argument);
+        } else if name == CARGO_PROFILE {
+            cargo.push(value.map_or("--profile".to_owned(), |value| format!("--profile={value}")).into());
         } else {
-            cargo.push(argument);
+            match options.get(name) {
+                Some(Takes::Value) if value.is_none() => {
+                    own.push(argument);
+                    own.extend(arguments.next());
+                }
+                Some(Takes::Nothing) if value.is_some() => cargo.push(argument),
+                Some(_) => own.push(argument),
+                None => cargo.push(argument),
+            }
         }
     }
     if !cargo.is_empty() {
@@ -80,4 +57,22 @@ pub fn sorted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         own.extend(cargo);
     }
     own
+}
+
+/// The options of all commands, as they are typed.
+fn options() -> BTreeMap<String, Takes> {
+    let mut cli = Cli::command();
+    cli.build();
+    let mut options = BTreeMap::new();
+    for argument in cli.get_subcommands().flat_map(clap::Command::get_arguments) {
+        let takes = match argument.get_action() {
+            ArgAction::Set | ArgAction::Append if argument.is_require_equals_set() => Takes::BehindEquals,
+            ArgAction::Set | ArgAction::Append => Takes::Value,
+            _ => Takes::Nothing,
+        };
+        let long = argument.get_long_and_visible_aliases().into_iter().flatten().map(|name| format!("--{name}"));
+        let short = argument.get_short().map(|letter| format!("-{letter}"));
+        options.extend(long.chain(short).map(|name| (name, takes)));
+    }
+    options
 }
