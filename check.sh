@@ -4,6 +4,7 @@
 #
 #   ./check.sh          all of it
 #   ./check.sh --fast   format, clippy and tests
+#   ./check.sh report   format, clippy and tests of one package, and what is quick to test of those that depend on it
 #
 # A check that cannot run on a machine prints "SKIPPED: name: why". Those not listed in .ci/may-skip fail the run.
 set -euo pipefail
@@ -15,10 +16,12 @@ trap 'rm -f "$log"' EXIT
 export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}" CARGO_PROFILE_DEV_DEBUG="${CARGO_PROFILE_DEV_DEBUG:-line-tables-only}"
 
 step() {
+    local name=$1 began=$SECONDS
     echo
-    echo "== $1"
+    echo "== $name"
     shift
     "$@" 2>&1 | tee -a "$log"
+    echo "== $name took $((SECONDS - began)) s"
 }
 
 # What the steps so far built and no later step reads. A clone that is checked once needs half of the disk in this way.
@@ -29,6 +32,22 @@ discard() {
 }
 
 skip() { echo "SKIPPED: $1: $2" | tee -a "$log"; }
+
+# One package, by its folder's name or its own.
+if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
+    package=$1
+    if cargo pkgid "metaspy-$1" >/dev/null 2>&1; then package=metaspy-$1; fi
+    above=$(cargo tree --workspace --invert "$package" --edges normal --prefix none --format '{p}' | awk '{print $1}' |
+        sort -u | grep -vx "$package" | grep -vE 'examples|-story$' || true)
+    step "format" cargo fmt --all --check
+    step "clippy" cargo clippy $(printf -- '-p %s ' $package $above) --all-targets -- -D warnings
+    step "tests of $package" cargo test -p "$package"
+    if [ -n "$above" ]; then
+        step "unit tests of what depends on it" cargo test $(printf -- '-p %s ' $above) --lib
+    fi
+    if grep -qx metaspy-cli <<<"$above"; then step "commands" cargo test -p metaspy-cli --test commands; fi
+    exit
+fi
 
 step "format" cargo fmt --all --check
 step "clippy" cargo clippy --workspace --all-targets -- -D warnings
@@ -78,13 +97,13 @@ if [ "${1:-}" != "--fast" ]; then
             cargo test -p metaspy-core $tests --target "$host" --target-dir "target/$sanitizer"
         discard
     done
-fi
 
-# The engines take long to build, so what was checked before is not checked again.
-if [ "$(scale/digest.sh)" = "$(cat scale/checked)" ]; then
-    echo "scale: unchanged since it was checked"
-else
-    step "scale" scale/check.sh
+    # The engines take long to build, so what was checked before is not checked again.
+    if [ "$(scale/digest.sh)" = "$(cat scale/checked)" ]; then
+        echo "scale: unchanged since it was checked"
+    else
+        step "scale" scale/check.sh
+    fi
 fi
 
 skipped=$(grep -o 'SKIPPED: [^:]*' "$log" | sed 's/SKIPPED: //' | sort -u || true)
