@@ -9,7 +9,7 @@ use loom::thread;
 use metaspy_core::format::slot::{ended, is_running, running};
 use metaspy_core::protocol::{
     ReadyRing, Word, announce_summary, begin_step, begin_use, claim, claim_full, end_elsewhere, end_use, evict,
-    is_unused, publish, read_stable, retract,
+    is_unused, let_go, publish, read_stable, retract,
 };
 
 struct Cell(AtomicU64);
@@ -119,6 +119,32 @@ fn a_log_that_was_let_go_is_written_no_more_and_no_call_is_in_none() {
         let calls = [0, 1].map(|log: usize| logs.calls[log].load(Ordering::Relaxed));
         assert_eq!(calls[0] + calls[1], 1);
         assert!(calls_at_end.is_none_or(|at_end| at_end == calls[0]), "{calls_at_end:?} {calls:?}");
+    });
+}
+
+#[test]
+fn what_comes_late_is_in_the_log_before_it_was_let_go_or_in_the_next_one() {
+    loom::model(|| {
+        // Whether the first log is gone, and its users and calls.
+        let first = Arc::new([(); 3].map(|()| Cell::new(0)));
+        let late = {
+            let first = first.clone();
+            thread::spawn(move || {
+                let [is_gone, users, calls] = &*first;
+                let is_there = || is_gone.load(Ordering::SeqCst) == 0;
+                let is_in_first = begin_use(users, is_there);
+                if is_in_first {
+                    calls.store(1, Ordering::Relaxed);
+                    end_use(users);
+                }
+                is_in_first
+            })
+        };
+        let [is_gone, users, calls] = &*first;
+        let is_let_go = let_go(is_gone, || !is_unused(users));
+        let calls_at_end = is_let_go.then(|| calls.load(Ordering::Relaxed));
+        let is_in_first = late.join().unwrap();
+        assert!(calls_at_end.is_none_or(|at_end| at_end == u64::from(is_in_first)), "{calls_at_end:?} {is_in_first}");
     });
 }
 

@@ -125,7 +125,7 @@ impl Lane {
         let log = self.join(log);
         // Calls that still run end in the block that the lane holds.
         if log.is_closing() {
-            return false;
+            return self.turn_after(log, tick);
         }
         self.leave(log);
         let row = self.row.load(Relaxed);
@@ -137,7 +137,7 @@ impl Lane {
         // Another core's counter may be behind; in a lane, time never goes back.
         let tick = tick.max(self.seen());
         let (lost, last) = (self.lost.load(Relaxed), self.last.load(Relaxed));
-        let Some(taken) = log.take(lane, epoch, tick, lost, last) else { return false };
+        let Some(taken) = log.take(lane, epoch, tick, lost, last) else { return self.turn_after(log, tick) };
         self.last.store(taken.sequence, Relaxed);
         self.lost.store(0, Relaxed);
         self.sequence.store(taken.sequence, Relaxed);
@@ -152,6 +152,11 @@ impl Lane {
         self.next.store(taken.sequence * BLOCK_SLOTS as u64 + 1, Relaxed);
         self.name_open_calls(log.number);
         true
+    }
+
+    /// As [`Lane::turn`], if another log has replaced this one after the lane joined it.
+    fn turn_after(&self, log: &Log, tick: u64) -> bool {
+        current().is_some_and(|next| !std::ptr::eq(next, log)) && self.turn(tick)
     }
 
     /// Writes the calls that are open into the new block, so that it shows what its calls are inside of.

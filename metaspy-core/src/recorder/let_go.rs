@@ -11,7 +11,7 @@ use crate::format::{Region, superblock as sb};
 use crate::platform::lock::{lock, lock_for_long};
 use crate::platform::{map, truncation};
 use crate::recorder::log::Log;
-use crate::recorder::protocol::is_unused;
+use crate::recorder::protocol::{is_unused, let_go};
 use crate::recorder::{folders, listener};
 
 /// Logs that a rotation has closed, and that were in use when it tried to let go of them.
@@ -33,11 +33,7 @@ impl Log {
             return false;
         }
         lock_for_long(&self.collecting).feed = None;
-        self.is_gone.store(!self.is_used(), SeqCst);
-        // Either a reader finds that it is gone, or it is found here.
-        fence(SeqCst);
-        if !self.is_gone() || self.is_used() {
-            self.is_gone.store(false, SeqCst);
+        if !let_go(&self.is_gone, || self.is_used()) {
             self.page_out();
             return false;
         }

@@ -80,8 +80,8 @@ pub(crate) struct Log {
     pub(super) users: AtomicU64,
     /// True if its values of tables are where its tables keep those of earlier recordings.
     pub(super) is_handed_over: AtomicBool,
-    /// True if its memory was let go.
-    pub(super) is_gone: AtomicBool,
+    /// 1 if its memory was let go.
+    pub(super) is_gone: AtomicU8,
     /// True if its pages were given back, but not its memory.
     pub(super) is_paged_out: AtomicBool,
     pub policy: Policy,
@@ -183,7 +183,13 @@ impl Log {
         begin_use(&self.users, || current().is_some_and(|log| std::ptr::eq(log, self)))
     }
 
-    /// Ends what [`Log::begin_use`] began.
+    /// As [`Log::begin_use`], of a log that may have been replaced. False if its memory was let go.
+    #[must_use]
+    pub fn begin_late_use(&self) -> bool {
+        begin_use(&self.users, || !self.is_gone())
+    }
+
+    /// Ends what [`Log::begin_use`] or [`Log::begin_late_use`] began.
     pub fn end_use(&self) {
         end_use(&self.users);
     }
@@ -196,7 +202,7 @@ impl Log {
 
     /// True if its memory was let go.
     pub fn is_gone(&self) -> bool {
-        self.is_gone.load(Ordering::SeqCst)
+        self.is_gone.load(Ordering::SeqCst) != 0
     }
 
     /// Its values of tables were handed over.

@@ -2,8 +2,8 @@
 //!
 //! While a log is written, each area has room for all that may come, and the file is as long as all areas together. At the
 //! end a copy takes the place of the file, in which each area ends behind its used part. Readers that have the file open
-//! keep it. This process maps the copy at the addresses of the file, because threads may still end calls there. While
-//! threads are busy with hooks, a file is not packed: a counter that is moved between two increments could miss one.
+//! keep it. This process maps the copy at the addresses of the file, because threads may still end calls there. A hook that
+//! needs a new row or page of a table meanwhile finds no room, and continues in the recording that follows.
 
 use std::fs::File;
 use std::io;

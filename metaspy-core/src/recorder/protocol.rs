@@ -165,13 +165,13 @@ pub fn claim<'a, W: Word + 'a>(
     }
 }
 
-/// Begins to use a log. False: it is not the current one any more, so it may be let go at any time, and must not be written.
+/// Begins to use a log, if it is there. False: it was let go, or may be at any time, and must not be written.
 #[inline]
-pub fn begin_use<W: Word>(users: &W, is_current: impl FnOnce() -> bool) -> bool {
+pub fn begin_use<W: Word>(users: &W, is_there: impl FnOnce() -> bool) -> bool {
     add(users, 1);
-    // Either this thread finds that the log was replaced, or the one that lets it go finds this thread.
+    // Either this thread finds that the log is not there, or the one that lets it go finds this thread.
     W::fence(Ordering::SeqCst);
-    let is_used = is_current();
+    let is_used = is_there();
     if !is_used {
         end_use(users);
     }
@@ -189,6 +189,22 @@ pub fn end_use<W: Word>(users: &W) {
 pub fn is_unused<W: Word>(users: &W) -> bool {
     W::fence(Ordering::SeqCst);
     users.load(Ordering::Acquire) == 0
+}
+
+/// Lets a log go that was replaced before. False: it is used. Until that is found, it seems to be gone.
+#[inline]
+pub fn let_go<W: Word>(is_gone: &W, is_used: impl Fn() -> bool) -> bool {
+    if is_used() {
+        return false;
+    }
+    is_gone.store(1, Ordering::SeqCst);
+    // Either who begins to use it finds that it is gone, or is found here.
+    W::fence(Ordering::SeqCst);
+    let is_let_go = !is_used();
+    if !is_let_go {
+        is_gone.store(0, Ordering::SeqCst);
+    }
+    is_let_go
 }
 
 fn add<W: Word>(word: &W, by: u64) {

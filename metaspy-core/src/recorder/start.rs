@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::Duration;
 
@@ -252,7 +252,7 @@ impl Log {
             began_in: epoch(),
             users: AtomicU64::new(0),
             is_handed_over: AtomicBool::new(false),
-            is_gone: AtomicBool::new(false),
+            is_gone: AtomicU8::new(0),
             is_paged_out: AtomicBool::new(false),
             policy: spec.policy,
             file,

@@ -46,23 +46,25 @@ metaspy_core::profiler!(Seen);
 /// Methods that are called equally often.
 pub const PATHS: [&str; 2] = ["Layout::twice", "Scene::Layout::measure"];
 
+/// The sum of a column over the rows of a method.
+pub fn column(store: &Store, path: &str, profile: &str, table: &str, column: &str) -> u64 {
+    let profile = store.profile(profile);
+    let Some(table) = profile.as_ref().and_then(|profile| profile.table(table)) else { return 0 };
+    let rows = table.rows.iter().filter(|row| store.site_path(row.key.site()).ends_with(path));
+    rows.map(|row| number(&table.value(row.key, column))).sum()
+}
+
 /// What a recording counted of a method.
 pub fn counted(store: &Store, path: &str) -> [u64; 5] {
-    let is_of = |site| store.site_path(site).ends_with(path);
-    let sum = |profile: &str, table: &str, column: &str| -> u64 {
-        let profile = store.profile(profile);
-        let Some(table) = profile.as_ref().and_then(|profile| profile.table(table)) else { return 0 };
-        let rows = table.rows.iter().filter(|row| is_of(row.key.site()));
-        rows.map(|row| number(&table.value(row.key, column))).sum()
-    };
     let counts = store.tally(metaspy_core::store::By::Site, &Default::default());
+    let is_of = |site| store.site_path(site).ends_with(path);
     let rows = counts.rows.iter().filter(|row| row.site.is_some_and(is_of));
     [
         rows.map(|row| row.measure.count).sum(),
-        sum("contexts", "tree", "calls"),
-        sum("calls", "callers", "calls"),
-        sum("seen", "", "count"),
-        sum("seen", "subjects", "seen"),
+        column(store, path, "contexts", "tree", "calls"),
+        column(store, path, "calls", "callers", "calls"),
+        column(store, path, "seen", "", "count"),
+        column(store, path, "seen", "subjects", "seen"),
     ]
 }
 

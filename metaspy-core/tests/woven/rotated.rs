@@ -1,5 +1,6 @@
 //! A rotation has no end: each call is in one of its files, and what the process keeps does not grow with their number.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +10,16 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
+use metaspy_core::method_profilers::{Call, Column, Count, MethodProfiler, MethodSpy, SubjectTable, Tables};
 use metaspy_core::store::EndState;
-use metaspy_core::{Store, recording};
+use metaspy_core::{Kind, Profiler, Store, Subject, recording};
 
 use crate::domain::{Layout, Scene};
-use crate::replaced::{PATHS, counted};
+use crate::replaced::{PATHS, column, counted};
 
-/// Files of a process: more than a log has numbers. `METASPY_TEST_LONG` is the number of the long form.
-const FILES: usize = 300;
+/// Files of a process. With `METASPY_LONG=1` they are more than a log has numbers.
+const FILES: usize = 60;
+const MANY_FILES: usize = 300;
 /// Files that the process leaves alone, because a thread that has lost its processor may be at work in one.
 const LEFT_ALONE: usize = 40;
 /// The directory of the process.
@@ -32,8 +35,8 @@ struct Kept {
 
 /// What later recordings may add to [`Kept::memory_kib`]: less than one of them has.
 const MORE_KIB: u64 = 3 << 10;
-/// The same for mappings and open files: threads come and go.
-const MORE: u64 = 16;
+/// The same for mappings and open files: threads come and go, and one that has lost its processor keeps a file of some mappings.
+const MORE: u64 = 64;
 
 impl Kept {
     fn now() -> Self {
@@ -72,11 +75,20 @@ fn take(files: impl IntoIterator<Item = PathBuf>, sums: &mut [Vec<u64>]) {
     }
 }
 
+/// Ends the threads of a process, also when what it found is wrong.
+struct Ends<'e>(&'e AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
 /// What the process does: threads call a method until there were many files. It adds them up and removes them meanwhile.
 #[test]
 fn rotates() {
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
-    let files: usize = std::env::var("METASPY_TEST_LONG").map_or(FILES, |files| files.parse().expect("it is a number"));
+    let files = if std::env::var_os("METASPY_LONG").is_some() { MANY_FILES } else { FILES };
     let mut sums = vec![vec![0; 5]; PATHS.len()];
     let has_ended = AtomicBool::new(false);
     let calls = thread::scope(|scope| {
@@ -106,6 +118,7 @@ fn rotates() {
             calls
         };
         let workers = [(); 2].map(|()| scope.spawn(works));
+        let ends = Ends(&has_ended);
         let (mut seen, mut half) = (BTreeSet::new(), None);
         while seen.len() < files {
             thread::sleep(Duration::from_millis(10));
@@ -118,26 +131,31 @@ fn rotates() {
             take(found.into_iter().filter(|file| !file.ends_with("run.spy")).take(later), &mut sums);
         }
         half.expect("half of the files were seen").assert_is_enough_for(&Kept::now());
-        has_ended.store(true, Relaxed);
+        drop(ends);
         let calls: u64 = workers.into_iter().map(|worker| worker.join().expect("it only calls")).sum();
         calls + rests.join().expect("it only calls")
     });
     println!("calls={calls} sums={}", serde_json::to_string(&sums).expect("they are numbers"));
 }
 
-/// Runs such a process: its files have all calls, in these columns of [`counted`].
-fn run(name: &str, variables: &[(&str, &str)], columns: usize) {
-    let directory = std::env::temp_dir().join(format!("metaspy-rotated-{}-{name}", std::process::id()));
-    fs::create_dir_all(&directory).expect("there is room");
+/// Runs such a process in this directory. Returns the calls that it made and what its files counted that it has removed.
+fn run_process(test: &str, directory: &Path, variables: &[(&str, &str)]) -> (u64, Vec<Vec<u64>>) {
+    fs::create_dir_all(directory).expect("there is room");
     let mut command = Command::new(std::env::current_exe().expect("it is known"));
-    command.args(["--exact", "rotated::rotates", "--nocapture"]).env(DIRECTORY, &directory);
+    command.args(["--exact", test, "--nocapture"]).env(DIRECTORY, directory);
     command.env("METASPY_RECORD", directory.join("run.spy"));
     let output = command.envs(variables.iter().copied()).output().expect("it runs");
     let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && error.is_empty(), "{text}{error}");
     let said = text.lines().find_map(|line| line.split_once("calls=")?.1.split_once(" sums=")).expect("it prints them");
-    let calls: u64 = said.0.parse().expect("it is a number");
-    let mut sums: Vec<Vec<u64>> = serde_json::from_str(said.1).expect("they are numbers");
+    let sums = serde_json::from_str(said.1).expect("they are numbers");
+    (said.0.parse().expect("it is a number"), sums)
+}
+
+/// Runs [`rotates`]: its files have all calls, in these columns of [`counted`].
+fn run(name: &str, variables: &[(&str, &str)], columns: usize) {
+    let directory = std::env::temp_dir().join(format!("metaspy-rotated-{}-{name}", std::process::id()));
+    let (calls, mut sums) = run_process("rotated::rotates", &directory, variables);
     take(recordings(&directory), &mut sums);
     fs::remove_dir(&directory).expect("it is empty");
     let expected: Vec<u64> = (0..5).map(|column| if column < columns { calls } else { 0 }).collect();
@@ -146,17 +164,107 @@ fn run(name: &str, variables: &[(&str, &str)], columns: usize) {
 
 #[test]
 fn a_rotation_has_no_end_and_its_files_have_all_events_and_tables() {
-    // A known fault: on a busy machine, one call of some 800,000 may be in no row of a table.
-    if std::env::var_os("METASPY_LONG").is_none() {
-        println!("SKIPPED: rotated-tables: METASPY_LONG=1 compares the tables of 300 files");
-        return;
-    }
     run("full", &[("METASPY_ROTATE", "4MiB,1ms"), ("METASPY_PROFILE", "contexts,calls,+")], 5);
 }
 
 #[test]
 fn a_rotation_has_no_end_and_its_files_have_all_that_is_only_counted() {
     run("tally", &[("METASPY_ROTATE", "1MiB,1ms"), ("METASPY_MODE", "tally")], 1);
+}
+
+/// Counts calls by method, and by a subject of its own. In the first call of a thread that pauses, recordings follow each other
+/// between the row and its value.
+struct Pauses {
+    by_subject: SubjectTable,
+    directory: PathBuf,
+}
+
+static PAUSED: Kind = Kind::new("paused");
+
+thread_local! {
+    /// Whether this thread pauses, and then, whether it has counted in the recording before.
+    static PAUSE: Cell<Option<bool>> = const { Cell::new(None) };
+}
+
+/// Recordings that follow each other meanwhile: the first one is let go.
+const FOLLOWING: usize = 4;
+
+impl MethodProfiler for Pauses {
+    const NAME: &'static str = "pauses";
+    type Package = ();
+    type Type = ();
+    type Method = Count;
+    type Around = ();
+
+    fn install(&mut self, tables: &mut Tables<'_>) {
+        self.by_subject = tables.by_subject("subjects", [Column::new("seen")]);
+    }
+
+    fn before(&self, spy: &MethodSpy<Self>, _: &Call<'_>) {
+        let pause = PAUSE.take();
+        if pause != Some(false) {
+            spy.data.add(1);
+        }
+        let row = self.by_subject.row(spy.site, Subject::new(PAUSED.id(), 0));
+        let wanted = recordings(&self.directory).len() + FOLLOWING;
+        while pause.is_some() && recordings(&self.directory).len() < wanted {
+            thread::sleep(Duration::from_millis(1));
+        }
+        row.put(0, 1);
+        if pause == Some(false) {
+            spy.data.add(1);
+        }
+    }
+}
+
+/// What that process does.
+#[test]
+fn pauses() {
+    let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
+    let profiler = Pauses { by_subject: SubjectTable::default(), directory };
+    let installed = Profiler::new("pauses").method_profiler(profiler).install().expect("it is installed");
+    let has_ended = AtomicBool::new(false);
+    let calls = thread::scope(|scope| {
+        let ends = Ends(&has_ended);
+        let works = scope.spawn(|| {
+            let scene = Scene::new(&[1]);
+            let mut calls = 0;
+            while !has_ended.load(Relaxed) {
+                scene.twice();
+                calls += 1;
+                thread::sleep(Duration::from_millis(1));
+            }
+            calls
+        });
+        for has_counted in [false, true] {
+            let paused = scope.spawn(move || {
+                PAUSE.set(Some(has_counted));
+                Scene { nodes: vec![1] }.twice();
+            });
+            paused.join().expect("it only calls");
+        }
+        drop(ends);
+        works.join().expect("it only calls") + 2
+    });
+    drop(installed);
+    println!("calls={calls} sums=[]");
+}
+
+#[test]
+fn a_value_that_comes_after_the_file_of_its_row_was_closed_is_in_a_later_file() {
+    let directory = std::env::temp_dir().join(format!("metaspy-rotated-{}-pauses", std::process::id()));
+    let (calls, _) = run_process("rotated::pauses", &directory, &[("METASPY_ROTATE", "4MiB,1ms")]);
+    let mut sums = [[0; 2]; PATHS.len()];
+    for file in recordings(&directory) {
+        let store = Store::open(&file).expect("it was recorded");
+        assert_eq!(store.lost_profile_values(), 0, "{}", file.display());
+        for (sums, path) in sums.iter_mut().zip(PATHS) {
+            sums[0] += column(&store, path, "pauses", "", "count");
+            sums[1] += column(&store, path, "pauses", "subjects", "seen");
+        }
+    }
+    fs::remove_dir_all(directory).expect("it is ours");
+    assert_eq!(sums, [[calls; 2]; PATHS.len()]);
 }
 
 /// What a process does that records in the directory of live recordings: it makes some files, and cleans up.

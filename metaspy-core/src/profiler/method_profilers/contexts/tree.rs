@@ -172,7 +172,10 @@ impl Tree {
         }
         let name = Name { id: mixed(parent.id, self.name_of(site)), site, depth: parent.depth + 1 };
         let Some(child) = self.child(nodes, parent, name, written) else {
-            return Some(self.cut(nodes, parent, written));
+            return match self.after(written) {
+                Some(now) => self.find(None, site, now),
+                None => Some(self.cut(nodes, parent, written)),
+            };
         };
         nodes.remember(parent, child);
         Some(child)
@@ -208,11 +211,25 @@ impl Tree {
     #[inline(never)]
     fn count_shared(&'static self, of: Option<&Node>, site: u32, written: Written) {
         let (row, column) = match of {
-            None => (self.table.find_context(written, mixed(0, self.name_of(site)), site, 0), column::CALLS),
+            None => (self.below_root(written, mixed(0, self.name_of(site)), site), column::CALLS),
             Some(node) if node.depth == CUT => (node.row(), column::CUT),
             Some(node) => (node.row(), column::CALLS),
         };
         self.table.add_to(row, column, 1);
+    }
+
+    /// The recording that is written now, if it is another one: a closed one has no room for what is new there.
+    fn after(&self, written: Written) -> Option<Written> {
+        Some(self.table.written()).filter(|now| *now != written)
+    }
+
+    /// The row of a context without one around it, also where the recording is replaced meanwhile.
+    fn below_root(&self, written: Written, id: u64, site: u32) -> ContextRow {
+        let row = self.table.find_context(written, id, site, 0);
+        match self.after(written).filter(|_| row.is_none()) {
+            Some(now) => self.below_root(now, id, site),
+            None => row,
+        }
     }
 
     fn name_of(&self, site: u32) -> u64 {
@@ -225,7 +242,7 @@ impl Tree {
         if let Some(known) = root.filter(|root| root.is_of(written)) {
             return known.row();
         }
-        let row = self.table.find_context(written, 0, 0, 0);
+        let row = self.below_root(written, 0, 0);
         if let Some(root) = root.filter(|_| !row.is_none()) {
             root.put(row, column::CUT);
         }

@@ -62,8 +62,11 @@ fn add_and_remember(table: &Table, [total, own]: [&Count; 2], key: Key, times: &
     own.add(times.own);
     let Some((instance, row)) = table.row(key) else { return };
     let first = row as usize * table.def.columns.len();
-    table.put_in(instance, first, 1, Merge::Sum);
-    table.put_in(instance, first + 1, times.total, Merge::Sum);
+    for (column, word) in [1, times.total].into_iter().enumerate() {
+        if !table.put_in(instance, first + column, word, Merge::Sum) {
+            table.put_later(instance, key, column, word, Merge::Sum);
+        }
+    }
     if let Some(pages) = thread_pages::pages()
         && let (Some(of_method), Some(of_caller)) = (total.words(), table.own_words(instance, first))
     {

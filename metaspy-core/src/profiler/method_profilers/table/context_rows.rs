@@ -82,11 +82,10 @@ impl Table {
     pub fn find_context(&self, written: Written, id: u64, site: u32, around: u64) -> ContextRow {
         let key = Key { site, second: 0, key: around };
         let found = self.in_written(written).and_then(|instance| {
-            let row = instance.keys.as_ref()?.row(key, self.rows)?;
+            let row = instance.row(key, self.rows)?;
             let found = self.of_this_thread(written, row);
             // Each thread that counts here writes it: the largest of equal ids is the id.
-            self.put_in(instance, row as usize * self.def.columns.len(), id, Merge::Max);
-            Some(found)
+            self.put_in(instance, row as usize * self.def.columns.len(), id, Merge::Max).then_some(found)
         });
         found.unwrap_or(ContextRow::none(written))
     }
@@ -135,9 +134,9 @@ impl Table {
 
     fn merge_shared(&self, at: ContextRow, column: usize, value: u64, merge: Merge) {
         let Some(instance) = self.in_written(at.written) else { return };
-        match at.is_none() {
-            true => instance.lose(),
-            false => self.put_in(instance, at.row as usize * self.def.columns.len() + column, value, merge),
+        let first = at.row as usize * self.def.columns.len();
+        if at.is_none() || !self.put_in(instance, first + column, value, merge) {
+            instance.lose();
         }
     }
 }

@@ -30,7 +30,17 @@ pub(crate) struct TypeTable(Option<Arc<Table>>);
 
 /// A row of such a table. Without room for the row, its values are lost, and counted as lost.
 #[derive(Clone, Copy)]
-pub struct Row<'t>(Option<(&'t Table, &'t Instance, usize)>);
+pub struct Row<'t>(Option<Found<'t>>);
+
+/// A row in a recording.
+#[derive(Clone, Copy)]
+struct Found<'t> {
+    table: &'t Table,
+    instance: &'t Instance,
+    key: Key,
+    /// Its first word.
+    first: usize,
+}
 
 impl Tables<'_> {
     /// A table with a row for each site and subject.
@@ -111,7 +121,7 @@ impl TypeTable {
 fn row_of(table: Option<&Table>, key: Key) -> Row<'_> {
     Row(table.and_then(|table| {
         let (instance, row) = table.row(key)?;
-        Some((table, instance, row as usize * table.def.columns.len()))
+        Some(Found { table, instance, key, first: row as usize * table.def.columns.len() })
     }))
 }
 
@@ -119,10 +129,12 @@ impl Row<'_> {
     /// Merges a value into a column by the column's rule. For flags it is the bits; for a choice, the place of the name + 1.
     #[inline]
     pub fn put(&self, column: usize, value: u64) {
-        let Some((table, instance, first)) = self.0 else { return };
+        let Some(Found { table, instance, key, first }) = self.0 else { return };
         if let Some(Column { merge, .. }) = table.def.columns.get(column) {
             let word = if *merge == Merge::Min { merge.value(value) } else { value };
-            table.put_in(instance, first + column, word, *merge);
+            if !table.put_in(instance, first + column, word, *merge) {
+                table.put_later(instance, key, column, word, *merge);
+            }
         }
     }
 }

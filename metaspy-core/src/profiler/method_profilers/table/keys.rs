@@ -122,15 +122,6 @@ impl KeyIndex {
         self.next()
     }
 
-    /// The site of a row; 0 if there is no such row.
-    pub fn site_of(&self, row: u32) -> u32 {
-        let Some(at) = row.checked_sub(self.first) else { return 0 };
-        match self.keys.get(at as usize * Key::WORDS..(at as usize + 1) * Key::WORDS) {
-            Some(key) => Key::read(key[Key::WHO].load(Relaxed), 0).map_or(0, |key| key.site),
-            None => self.next().map_or(0, |next| next.site_of(row)),
-        }
-    }
-
     #[inline]
     fn row_here(&self, key: Key) -> Option<u32> {
         let who = key.who();

@@ -60,7 +60,8 @@ pub(crate) struct Table {
     earlier: OnceLock<Box<[AtomicU64]>>,
 }
 
-/// A table in one recording. What a hook does is all in one of them, also while the next recording begins.
+/// A table in one recording. What a hook does is all in one of them, also while the next recording begins, unless the file of
+/// the first one is closed meanwhile and has no room for it.
 pub(super) struct Instance {
     log: &'static Log,
     /// Distinguishes it from all others of the process; from 1 on.
@@ -247,21 +248,34 @@ impl Table {
         if let Some(row) = pages.and_then(|pages| pages.known_row(here.log, self.number, key)) {
             return Some((here, row));
         }
-        let row = self.find_row(here, key)?;
-        pages.into_iter().for_each(|pages| pages.remember_row(here.log, self.number, key, row));
-        Some((here, row))
+        let (instance, row) = self.find_row(here, key)?;
+        pages.into_iter().for_each(|pages| pages.remember_row(instance.log, self.number, key, row));
+        Some((instance, row))
     }
 
-    /// The row of a key that this thread did not use last.
+    /// The row of a key that this thread did not use last, in the recording that is written now if this one has no room.
     #[inline(never)]
-    fn find_row(&self, instance: &Instance, key: Key) -> Option<u32> {
+    fn find_row<'t>(&'t self, mut instance: &'t Instance, key: Key) -> Option<(&'t Instance, u32)> {
         // A forked child records nothing.
         recorder::current()?;
-        let row = instance.keys.as_ref().and_then(|keys| keys.row(key, self.rows));
-        if row.is_none() {
-            instance.lose_at(key.site);
+        loop {
+            if let Some(row) = instance.row(key, self.rows) {
+                return Some((instance, row));
+            }
+            match self.after(instance) {
+                Some(next) => instance = next,
+                None => {
+                    instance.lose_at(key.site);
+                    return None;
+                }
+            }
         }
-        row
+    }
+
+    /// The recording that is written now, if it is another one. The one before may have been closed while a hook was at work
+    /// in it, and then has no room for what is new there.
+    fn after(&self, before: &Instance) -> Option<&Instance> {
+        self.here().filter(|here| !std::ptr::eq(*here, before))
     }
 
     /// Counts a value of a site that is lost.
@@ -272,30 +286,46 @@ impl Table {
         }
     }
 
-    /// The site that a word is about; 0 if it is not known.
-    fn site_of(&self, instance: &Instance, at: usize) -> u32 {
-        let row = (at / self.def.columns.len()) as u32;
-        match self.def.key {
-            KeyKind::Site => row,
-            _ => instance.keys.as_ref().map_or(0, |keys| keys.site_of(row)),
-        }
-    }
-
-    /// Merges a word into word `at` of the recording that is written now.
+    /// Merges a word into a column of a row of the recording that is written now.
     #[inline]
     fn put(&self, at: usize, word: u64, merge: Merge) {
-        if let Some(here) = self.here() {
-            self.put_in(here, at, word, merge);
+        let Some(here) = self.here() else { return };
+        if !self.put_in(here, at, word, merge) {
+            let columns = self.def.columns.len();
+            let key = Key { site: (at / columns) as u32, second: 0, key: 0 };
+            self.put_later(here, key, at % columns, word, merge);
         }
     }
 
-    /// Merges a word into word `at`, in memory that only this thread writes if it has such memory.
+    /// Merges a word into word `at`, in memory that only this thread writes if it has such memory. False: it found no room.
     #[inline]
-    fn put_in(&self, instance: &Instance, at: usize, word: u64, merge: Merge) {
+    #[must_use]
+    fn put_in(&self, instance: &Instance, at: usize, word: u64, merge: Merge) -> bool {
         match self.own_word(instance, at) {
-            Ok(own) => own.store(merge.words(own.load(Relaxed), word), Relaxed),
+            Ok(own) => {
+                own.store(merge.words(own.load(Relaxed), word), Relaxed);
+                true
+            }
             Err(missing) => self.put_shared(instance, at, word, merge, &missing),
         }
+    }
+
+    /// Merges a word that found no room in a recording, into the one that has followed meanwhile. Without one it is lost.
+    #[cold]
+    #[inline(never)]
+    fn put_later<'t>(&'t self, mut before: &'t Instance, key: Key, column: usize, word: u64, merge: Merge) {
+        while let Some(now) = self.after(before) {
+            let row = match self.def.key {
+                KeyKind::Site => Some(key.site),
+                _ => now.row(key, self.rows),
+            };
+            let at = row.map(|row| row as usize * self.def.columns.len() + column);
+            if at.is_some_and(|at| self.put_in(now, at, word, merge)) {
+                return;
+            }
+            before = now;
+        }
+        before.lose_at(key.site);
     }
 
     /// The word that this thread, and no other one, writes.
@@ -329,17 +359,23 @@ impl Table {
         pages::take(log, Content { table: self.number, kind: Kind::Values }, first as u64, words)
     }
 
-    /// Merges a word where several threads may write.
+    /// Merges a word where several threads may write. False: it found no room.
     #[cold]
-    fn put_shared(&self, instance: &Instance, at: usize, word: u64, merge: Merge, missing: &Missing) {
+    fn put_shared(&self, instance: &Instance, at: usize, word: u64, merge: Merge, missing: &Missing) -> bool {
         if let Missing::Log = missing {
-            return;
+            return true;
         }
-        match self.shared_word(instance, at) {
+        // It may have been replaced long before.
+        if !instance.log.begin_late_use() {
+            return false;
+        }
+        let shared = self.shared_word(instance, at);
+        if let Some(shared) = shared {
             // It never fails: the rule always has a result.
-            Some(shared) => _ = shared.fetch_update(Relaxed, Relaxed, |found| Some(merge.words(found, word))),
-            None => instance.lose_at(self.site_of(instance, at)),
+            let _ = shared.fetch_update(Relaxed, Relaxed, |found| Some(merge.words(found, word)));
         }
+        instance.log.end_use();
+        shared.is_some()
     }
 
     fn shared_word(&self, instance: &Instance, at: usize) -> Option<&'static AtomicU64> {
@@ -422,6 +458,12 @@ impl Drop for Table {
 }
 
 impl Instance {
+    /// The row of a key, made if it is new; `None` if there is no room for another row. The table has this many at most.
+    #[inline]
+    fn row(&self, key: Key, most: usize) -> Option<u32> {
+        self.keys.as_ref()?.row(key, most)
+    }
+
     /// Counts a value of a site that found no room; 0 = the site is not known.
     #[cold]
     fn lose_at(&self, site: u32) {

@@ -35,6 +35,8 @@ pub(crate) struct ThreadPages {
     log: AtomicPtr<Log>,
     /// True while they keep the memory of that log.
     use_log: AtomicBool,
+    /// The log before, whose memory they keep as well: where a log is being replaced, a table may still be in it. Null: none.
+    before: AtomicPtr<Log>,
     /// The first word of a page for each slot; null = not taken.
     slots: [AtomicPtr<AtomicU64>; SLOTS],
     /// Rows of that log that the thread used last, by the hash of their key.
@@ -331,14 +333,26 @@ impl ThreadPages {
         }
     }
 
-    /// Keeps the memory of the log no longer.
+    /// Keeps the memory of logs no longer.
     fn end_use(&self) {
-        // SAFETY: as above.
-        if let Some(log) = unsafe { self.log.load(Relaxed).as_ref() }
-            && self.use_log.load(Relaxed)
-        {
+        self.keep_used();
+        self.end_use_before();
+    }
+
+    /// The log is the one before from now on.
+    fn keep_used(&self) {
+        self.end_use_before();
+        if self.use_log.load(Relaxed) {
             self.use_log.store(false, Relaxed);
-            log.end_use();
+            self.before.store(self.log.load(Relaxed), Relaxed);
+        }
+    }
+
+    fn end_use_before(&self) {
+        // SAFETY: it is null, or a log, and logs are leaked boxes.
+        if let Some(before) = unsafe { self.before.load(Relaxed).as_ref() } {
+            self.before.store(std::ptr::null_mut(), Relaxed);
+            before.end_use();
         }
     }
 
@@ -348,7 +362,7 @@ impl ThreadPages {
         if !log.begin_use() {
             return false;
         }
-        self.end_use();
+        self.keep_used();
         self.slots.iter().for_each(|slot| slot.store(std::ptr::null_mut(), Relaxed));
         self.rows.iter().for_each(|known| known.row.store(0, Relaxed));
         self.pairs.iter().for_each(|known| known.of_caller.store(std::ptr::null_mut(), Relaxed));
