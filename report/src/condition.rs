@@ -228,7 +228,9 @@ pub(crate) fn sentences(gaps: &Gaps, store: &Store) -> Vec<String> {
     match store.missing() {
         _ if !gaps.is_open => {}
         [] if store.is_live() => sentences.push("the recording changes while it is read: wait for its end".into()),
-        [] => sentences.push(format!("causes left the window, or chains of causes are too long: {WINDOW}")),
+        [] => sentences.push(format!(
+            "causes left the window, are calls of an earlier file of a rotation, or chains of causes are too long: {WINDOW}"
+        )),
         missing => sentences.push(format!("{}: record again", missing.join("; "))),
     }
     sentences

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context, Result, bail};
 use datafusion::arrow::temporal_conversions::timestamp_ns_to_datetime;
 use metaspy_core::recording;
-use metaspy_reader::{EffectsIndex, EndState, Store};
+use metaspy_reader::{EffectsIndex, EndState, Store, files};
 
 use crate::roots::Roots;
 
@@ -124,7 +124,7 @@ fn paths_of(source: &Path) -> Result<Vec<PathBuf>> {
         let entries = std::fs::read_dir(source).with_context(|| format!("cannot read {}", source.display()))?;
         let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         paths.retain(|path| path.is_file() && recording::is_recording(path));
-        paths.sort();
+        files::sort_by_number(&mut paths);
         if paths.is_empty() {
             bail!("there is no recording in {}: `metaspy list` shows where they are", source.display());
         }

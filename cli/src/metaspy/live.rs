@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_core::recording;
-use metaspy_core::store::OpenError;
+use metaspy_core::store::{OpenError, files};
 
 use crate::exit::{complain, say};
 use crate::metaspy::{incoming, scale};
@@ -96,7 +96,7 @@ fn recordings_in(dir: &Path) -> Result<Vec<PathBuf>> {
 fn entries_of(dir: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(dir).map_err(|error| say(format!("cannot read {}: {error}", dir.display())))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
+    files::sort_by_number(&mut paths);
     Ok(paths)
 }
 
@@ -109,14 +109,14 @@ pub fn beside(path: &Path, store: &Store) -> Vec<PathBuf> {
     let is_other = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let number = name.strip_prefix(&stem).and_then(|rest| rest.strip_suffix(&extension));
-        number.is_some_and(|number| number.split('.').all(|part| part.parse::<u32>().is_ok()))
+        number.is_some_and(|number| number.split('.').all(|part| part.parse::<u64>().is_ok()))
     };
     let entries = std::fs::read_dir(dir).into_iter().flatten();
     let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_other).collect();
     let own = store.header();
     let is_later = |other: &Store| other.header().pid != own.pid && other.header().started_ns >= own.started_ns;
     found.retain(|path| Store::open(path).is_ok_and(|other| is_later(&other)));
-    found.sort();
+    files::sort_by_number(&mut found);
     found
 }
 

@@ -26,6 +26,7 @@ mod processes;
 mod profiles;
 mod report;
 mod report_columns;
+mod rotated;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod sample;
 #[cfg(unix)]

@@ -25,6 +25,9 @@ pub const START_MAX: u64 = (1 << START_BITS) - 1;
 /// The first site number that is a [`Mark`].
 pub const FIRST_MARK: u32 = 0xF_FFF0;
 
+/// The id of a cause in an earlier file of a rotation. No event has it: readers find it as little as one that has left the window.
+pub const EARLIER: u64 = 1;
+
 /// Word 0: start, site, and lap of the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commit {

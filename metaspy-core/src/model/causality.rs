@@ -56,9 +56,17 @@ impl Carried {
         }
     }
 
-    /// The event. `None` if another recording has begun since.
+    /// The event. `None` if another recording has begun since. If that is a later file of a rotation, it is an event that is not
+    /// in this file.
     #[inline]
     pub fn event(self) -> Option<EventId> {
+        let earlier = || EventId::from_raw(recorder::earlier_cause(recorder::current()?));
+        self.event_here().or_else(|| EventId::from_raw(self.0).and_then(|_| earlier()))
+    }
+
+    /// The event, in the current recording.
+    #[inline]
+    pub(crate) fn event_here(self) -> Option<EventId> {
         let event = EventId::from_raw(self.0 & ((1 << EVENT_BITS) - 1))?;
         let is_current = |log: &&recorder::Log| log.serial << EVENT_BITS == self.0 & !((1 << EVENT_BITS) - 1);
         recorder::current().filter(is_current).map(|_| event)

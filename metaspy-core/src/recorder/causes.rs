@@ -24,6 +24,18 @@ pub(crate) fn is_under(log: &Log, event: Option<EventId>, root: EventId) -> Opti
     None
 }
 
+/// The first event of a chain of causes. `None` if it is not in this log, or too far.
+pub(super) fn first_cause(log: &Log, id: u64) -> Option<u64> {
+    let mut at = EventId::from_raw(id)?;
+    for _ in 0..FARTHEST {
+        match EventId::from_raw(cause_of(log, at)?) {
+            None => return Some(at.raw()),
+            Some(cause) => at = cause,
+        }
+    }
+    None
+}
+
 /// The cause of an event; 0 = it is a root. `None` if its block was used again.
 fn cause_of(log: &Log, id: EventId) -> Option<u64> {
     let place = header::place(id.sequence(), log.layout.blocks);

@@ -99,7 +99,7 @@ pub(super) fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outc
     write_end(lane, now, span, begun, site, key, outcome, marked);
     // In another recording the same number is another event.
     match lane.current.load(Relaxed) == begun.id {
-        _ if !lane.is_in_log_of(begun.about) => {}
+        _ if !lane.is_in_log_of(begun.about) => lane.leave_earlier(begun.id, begun.about.log(), Some(begun.before)),
         true => lane.current.store(begun.before, Relaxed),
         false => out_of_order(),
     }

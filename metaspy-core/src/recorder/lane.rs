@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
 use metaspy_probe::{CauseBefore, Lean};
 
 use crate::clock;
-use crate::format::BLOCK_SLOTS;
 use crate::format::slot::{self, Mark, START_MAX};
+use crate::format::{BLOCK_SLOTS, superblock as sb};
 use crate::platform::thread_end::watch_this_thread;
 use crate::platform::thread_word;
 use crate::recorder::begin::{About, Begun, slot_cells};
 use crate::recorder::blocks::commit;
 use crate::recorder::busy::{Busy, Gate};
+use crate::recorder::causes;
 use crate::recorder::counter_cache::Cells;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::log::{Log, current};
@@ -54,8 +55,10 @@ pub(crate) struct Lane {
     pub held: AtomicU64,
     /// Lean events in earlier blocks.
     pub running_on: RunningOn,
-    /// The event that this thread is in; 0 = none.
+    /// The event that this thread is in; 0 = none, [`EARLIER`](slot::EARLIER) = a call of an earlier file of the rotation.
     pub current: AtomicU64,
+    /// The outermost of those calls; 0 = not known.
+    outermost: AtomicU64,
     /// When this lane last looked at the clock, as word 0 of a slot has it.
     pub stamp: AtomicU64,
     /// The same as a tick, where it was not a lean event.
@@ -99,6 +102,7 @@ impl Lane {
             held: AtomicU64::new(0),
             running_on: RunningOn::none(),
             current: AtomicU64::new(0),
+            outermost: AtomicU64::new(0),
             stamp: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             untimed: AtomicU64::new(0),
@@ -259,6 +263,7 @@ impl Lane {
         }
         if let Some(old) = old.filter(|_| self.row.load(Relaxed) != 0) {
             self.leave(old);
+            self.carry_current(old, log);
         }
         if !is_used(log) {
             self.end_use();
@@ -271,10 +276,6 @@ impl Lane {
         self.aim();
         self.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
         self.about.store(About::of_lane(0, log.number, self.level()).0, Relaxed);
-        if self.row.load(Relaxed) != 0 {
-            // An event of the recording before; a thread that had no lane yet can only have named its cause.
-            self.current.store(0, Relaxed);
-        }
         self.lost.store(0, Relaxed);
         self.last.store(0, Relaxed);
         // Without a row as long as its end is not seen.
@@ -285,6 +286,25 @@ impl Lane {
             self.end_use();
         }
         log
+    }
+
+    /// The lane goes on in another log, and may be in an event of this one. What begins there is no root if it is an effect of
+    /// that event; the effects of one in a recording that is no part of the same rotation are.
+    fn carry_current(&self, old: &Log, log: &Log) {
+        let current = self.current.load(Relaxed);
+        let carried = if current == 0 { 0 } else { earlier_cause(log) };
+        if let Some(outermost) = causes::first_cause(old, current).filter(|_| carried != 0) {
+            self.outermost.store(call_of(old.number, outermost), Relaxed);
+        }
+        self.current.store(carried, Relaxed);
+    }
+
+    /// A call of another log has ended. `before` is the event that the thread was in before, if that is known.
+    pub(super) fn leave_earlier(&self, call: u64, log: u8, before: Option<u64>) {
+        let is_outermost = before == Some(0) || self.outermost.load(Relaxed) == call_of(log, call);
+        if is_outermost && self.current.load(Relaxed) == slot::EARLIER {
+            self.current.store(0, Relaxed);
+        }
     }
 
     /// Its log, which may have been replaced.
@@ -366,6 +386,11 @@ impl Lane {
     }
 }
 
+/// An event of a log, as one word.
+fn call_of(log: u8, id: u64) -> u64 {
+    u64::from(log) << 56 ^ id
+}
+
 /// The last word of an event that begins in a block, without its subject's kind.
 fn running_in(sequence: u64, level: u8) -> u64 {
     slot::running(sequence, slot::flags_at_level(level))
@@ -398,6 +423,11 @@ fn join_current() {
     if let Some(log) = current() {
         lane.join_unless_busy(log);
     }
+}
+
+/// The cause of the effects of events in earlier files, where a rotation goes on in this log; else 0.
+pub(crate) fn earlier_cause(log: &Log) -> u64 {
+    if log.word(sb::EARLIER_FILES).load(Relaxed) == 0 { 0 } else { slot::EARLIER }
 }
 
 /// The event that this thread is in; 0 if that is one of an earlier recording.
@@ -461,10 +491,13 @@ impl Current {
     }
 
     /// As [`Current::enter`], with the event of a call. If another log is written by now the event is none of its own, and the
-    /// thread is in nothing.
+    /// thread is in nothing, or in an event of an earlier file.
     pub fn enter_call(begun: &Begun) -> Self {
-        let is_current = current().is_some_and(|log| log.has(begun.about.log(), begun.about.epoch()));
-        Current::enter(if is_current { begun.id } else { 0 })
+        let event = current().map_or(0, |log| match log.has(begun.about.log(), begun.about.epoch()) {
+            true => begun.id,
+            false => earlier_cause(log),
+        });
+        Current::enter(event)
     }
 }
 

@@ -108,7 +108,7 @@ pub(crate) fn end_slowly(lean: Lean, outcome: Outcome, now: u64) {
     let lane = lane::here();
     let taken = Busy::enter(lane).and_then(|_busy| take(lane, lean));
     // Those of a log that was closed meanwhile are not found: it is not touched again.
-    let Some(RunsOn { begun, site, key }) = taken else { return };
+    let Some(RunsOn { begun, site, key }) = taken else { return lane.leave_earlier(lean.id(), lean.log(), None) };
     let now = if lean.is_timed() && now == 0 { clock::now() } else { now };
     end_at(now, &begun, site, key, outcome, false);
 }

@@ -75,7 +75,9 @@ pub(crate) use counter_cache::{Cells, LINKED, Settled};
 pub(crate) use end::{end, end_apart, end_marked, end_point};
 pub(crate) use entered::note_entered;
 pub(crate) use epoch::{EPOCH, epoch};
-pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane_level, near, swap_current};
+pub(crate) use lane::{
+    Current, Lane, current_event, current_event_in, earlier_cause, here, lane_level, near, swap_current,
+};
 pub(crate) use lean::{begin_lean, end_lean, end_slowly as end_lean_slowly};
 pub(crate) use let_go::let_go_before;
 pub(crate) use level::Level;

@@ -236,8 +236,8 @@ pub(crate) fn new_live_file(budget: u64) -> Result<PathBuf, StartError> {
     }))
 }
 
-/// A path with a number that no earlier file of this process had, and no other file has. Its digits keep the files in the
-/// order of their beginnings.
+/// A path with a number that no earlier file of this process had, and no other file has. Lists have the files in the
+/// order of their numbers.
 pub(super) fn next_free(next: &AtomicU64, path: impl Fn(u64) -> PathBuf) -> PathBuf {
     loop {
         let path = path(next.fetch_add(1, Ordering::Relaxed));

@@ -11,10 +11,10 @@ use std::thread;
 use std::time::Duration;
 
 use metaspy_core::method_profilers::{Call, Column, Count, MethodProfiler, MethodSpy, SubjectTable, Tables};
-use metaspy_core::store::EndState;
+use metaspy_core::store::{Conditions, EndState, Origin};
 use metaspy_core::{Kind, Profiler, Store, Subject, recording};
 
-use crate::domain::{Layout, Scene};
+use crate::domain::{Layout, Scene, a_long_test};
 use crate::replaced::{PATHS, column, counted};
 
 /// Files of a process. With `METASPY_LONG=1` they are more than a log has numbers.
@@ -265,6 +265,48 @@ fn a_value_that_comes_after_the_file_of_its_row_was_closed_is_in_a_later_file() 
     }
     fs::remove_dir_all(directory).expect("it is ours");
     assert_eq!(sums, [[calls; 2]; PATHS.len()]);
+}
+
+/// What a process does whose recording rotates within a call.
+#[test]
+fn is_in_a_call() {
+    let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
+    let (scene, calls) = (Scene::new(&[1]), Cell::new(1));
+    a_long_test(&|| {
+        while recordings(&directory).len() < 4 {
+            scene.twice();
+            calls.set(calls.get() + 1);
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+    scene.twice();
+    println!("calls={} sums=[]", calls.get());
+}
+
+#[test]
+fn a_call_that_began_within_one_of_an_earlier_file_is_no_root_and_one_behind_it_is() {
+    let directory = std::env::temp_dir().join(format!("metaspy-rotated-{}-within", std::process::id()));
+    let (calls, _) = run_process("rotated::is_in_a_call", &directory, &[("METASPY_ROTATE", "4MiB,1ms")]);
+    let (mut found, mut roots, mut effects) = (0, 0, 0);
+    for file in recordings(&directory) {
+        let store = Store::open(&file).expect("it was recorded");
+        let scan = store.scan(Conditions::default());
+        let mut events = Vec::new();
+        (0..scan.parts()).for_each(|part| scan.read(part, &mut events));
+        for event in events.iter().filter(|event| store.site_path(event.site).ends_with("Layout::twice")) {
+            let mut causes = store.causes(event.id);
+            found += 1;
+            match (causes.next(), causes.origin()) {
+                (None, Origin::Root) => roots += 1,
+                (None, Origin::Evicted(_)) => effects += 1,
+                (Some(cause), Origin::Root) => assert!(store.site_path(cause.site).ends_with("a_long_test")),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    fs::remove_dir_all(directory).expect("it is ours");
+    assert_eq!((found, roots), (calls, 1));
+    assert!(effects > 0 && effects < calls, "{effects} of {calls} are in later files than their cause");
 }
 
 /// What a process does that records in the directory of live recordings: it makes some files, and cleans up.

@@ -4,7 +4,9 @@
 //! its own.
 
 pub mod input;
+mod order;
 mod output;
 
 pub use input::{open, read, read_argument, read_beginning, read_text, text_of};
+pub use order::sort_by_number;
 pub use output::{OutputFile, replace};

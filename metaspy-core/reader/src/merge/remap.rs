@@ -8,6 +8,7 @@ use crate::merge::clock::ClockLine;
 use crate::merge::kept::Kept;
 use crate::scan::blocks::Ring;
 use metaspy_format::row::OTHERS;
+use metaspy_format::slot::EARLIER;
 use metaspy_format::{BLOCK_SLOTS, header};
 use metaspy_probe::{KindId, Subject};
 
@@ -93,6 +94,9 @@ impl Input {
     /// The merged id of an event. The event need not exist. 0 stays 0.
     pub fn id(&self, id: u64, whole: MergedRing) -> u64 {
         let slots = BLOCK_SLOTS as u64;
+        if id == EARLIER {
+            return id;
+        }
         if id < slots * self.store.layout().blocks {
             // No valid id is this small: the recording is damaged, and this becomes a root.
             return 0;

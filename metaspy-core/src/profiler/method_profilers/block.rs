@@ -55,7 +55,7 @@ impl Block {
         let root = match self.root.load(Acquire) {
             NOT_BEGUN => return Some(false),
             WITHOUT_EVENT => return Some(true),
-            root => Carried::from_bits(root).event(),
+            root => Carried::from_bits(root).event_here(),
         };
         // Of a recording that has ended, nothing belongs to another one.
         let Some((root, log)) = root.zip(recorder::current()) else { return Some(false) };
