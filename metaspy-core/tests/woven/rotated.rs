@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
+use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use metaspy_core::method_profilers::{Call, Column, Count, MethodProfiler, MethodSpy, SubjectTable, Tables};
 use metaspy_core::store::{Conditions, EndState, Origin};
-use metaspy_core::{Kind, Profiler, Store, Subject, recording};
+use metaspy_core::{Installed, Kind, Profiler, Recording, Store, Subject, recording};
 
 use crate::domain::{Layout, Scene, a_long_test};
 use crate::replaced::{PATHS, column, counted};
@@ -84,11 +85,80 @@ impl Drop for Ends<'_> {
     }
 }
 
+/// What else happens in the process while its recording rotates.
+const MEANWHILE: &str = "METASPY_TEST_MEANWHILE";
+
+/// What happens each time when the process has looked for files.
+#[derive(Clone, Copy)]
+enum Meanwhile {
+    Nothing,
+    /// Forked children call, and end.
+    Forks,
+    /// The current recording is read.
+    Reads,
+    /// Now and then there is no room for another file.
+    FillsTheDisk,
+}
+
+impl Meanwhile {
+    fn of_environment() -> Self {
+        match std::env::var(MEANWHILE).as_deref() {
+            Ok("forks") => Meanwhile::Forks,
+            Ok("reads") => Meanwhile::Reads,
+            Ok("fills") => Meanwhile::FillsTheDisk,
+            _ => Meanwhile::Nothing,
+        }
+    }
+
+    fn happens(self, round: usize, scene: &Scene, installed: &Installed) {
+        match self {
+            Meanwhile::Nothing => {}
+            Meanwhile::Forks => {
+                // SAFETY: the child only calls, and ends.
+                let child = unsafe { libc::fork() };
+                if child == 0 {
+                    scene.twice();
+                    // SAFETY: it ends the child.
+                    unsafe { libc::_exit(0) };
+                }
+                let mut status = -1;
+                // SAFETY: it is a child, and there is room for its status.
+                assert_eq!((unsafe { libc::waitpid(child, &mut status, 0) }, status), (child, 0));
+            }
+            Meanwhile::Reads => {
+                let recording = Recording::current().expect("it records");
+                // While this is read, no event is folded.
+                black_box(installed.so_far().counts().by_site().rows.len());
+                black_box(counted(&recording.store(), PATHS[0]));
+            }
+            Meanwhile::FillsTheDisk if round.is_multiple_of(200) => {
+                limit_files(1 << 20);
+                thread::sleep(Duration::from_millis(100));
+                limit_files(libc::RLIM_INFINITY);
+            }
+            Meanwhile::FillsTheDisk => {}
+        }
+    }
+}
+
+/// Limits the size of files of this process: a file that would be longer meets a full disk.
+fn limit_files(bytes: libc::rlim_t) {
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the signal is ignored from now on, and the limit is a whole one.
+    let is_set = unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        libc::setrlimit(libc::RLIMIT_FSIZE, &limit)
+    };
+    assert_eq!(is_set, 0);
+}
+
 /// What the process does: threads call a method until there were many files. It adds them up and removes them meanwhile.
 #[test]
 fn rotates() {
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
     let files = if std::env::var_os("METASPY_LONG").is_some() { MANY_FILES } else { FILES };
+    let meanwhile = Meanwhile::of_environment();
+    let installed = Profiler::new("meanwhile").install().expect("it is installed");
     let mut sums = vec![vec![0; 5]; PATHS.len()];
     let has_ended = AtomicBool::new(false);
     let calls = thread::scope(|scope| {
@@ -119,8 +189,11 @@ fn rotates() {
         };
         let workers = [(); 2].map(|()| scope.spawn(works));
         let ends = Ends(&has_ended);
-        let (mut seen, mut half) = (BTreeSet::new(), None);
+        let (mut seen, mut half, mut round) = (BTreeSet::new(), None, 0);
+        let scene = Scene { nodes: vec![1] };
         while seen.len() < files {
+            round += 1;
+            meanwhile.happens(round, &scene, &installed);
             thread::sleep(Duration::from_millis(10));
             let found = recordings(&directory);
             seen.extend(found.iter().cloned());
@@ -146,7 +219,8 @@ fn run_process(test: &str, directory: &Path, variables: &[(&str, &str)]) -> (u64
     command.env("METASPY_RECORD", directory.join("run.spy"));
     let output = command.envs(variables.iter().copied()).output().expect("it runs");
     let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && error.is_empty(), "{text}{error}");
+    let is_expected = |line: &str| line.contains("There is no room for the next file");
+    assert!(output.status.success() && error.lines().all(is_expected), "{text}{error}");
     let said = text.lines().find_map(|line| line.split_once("calls=")?.1.split_once(" sums=")).expect("it prints them");
     let sums = serde_json::from_str(said.1).expect("they are numbers");
     (said.0.parse().expect("it is a number"), sums)
@@ -170,6 +244,16 @@ fn a_rotation_has_no_end_and_its_files_have_all_events_and_tables() {
 #[test]
 fn a_rotation_has_no_end_and_its_files_have_all_that_is_only_counted() {
     run("tally", &[("METASPY_ROTATE", "1MiB,1ms"), ("METASPY_MODE", "tally")], 1);
+}
+
+#[test]
+fn a_rotation_keeps_all_calls_while_the_process_forks_reads_and_fills_the_disk() {
+    let full: &[(&str, &str)] = &[("METASPY_ROTATE", "4MiB,1ms"), ("METASPY_PROFILE", "contexts,calls,+")];
+    let tally: &[(&str, &str)] = &[("METASPY_ROTATE", "1MiB,1ms"), ("METASPY_MODE", "tally")];
+    for (name, variables, columns) in [("forks", full, 5), ("reads", full, 5), ("forks", tally, 1), ("fills", tally, 1)]
+    {
+        run(name, &[variables, &[(MEANWHILE, name)]].concat(), columns);
+    }
 }
 
 /// Counts calls by method, and by a subject of its own. In the first call of a thread that pauses, recordings follow each other
