@@ -7,6 +7,7 @@ use std::thread;
 use metaspy_core::method_profilers::{
     Call, Calls, Column, Contexts, Count, MethodProfiler, MethodSpy, SubjectTable, Tables,
 };
+use metaspy_core::recording::Builder;
 use metaspy_core::{Kind, Profiler, Recording, Store, Subject};
 
 use crate::domain::{Layout, Scene};
@@ -70,11 +71,25 @@ pub fn counted(store: &Store, path: &str) -> [u64; 5] {
 
 #[test]
 fn all_recordings_together_have_all_calls_of_every_profiler() {
-    if !is_apart("replaced::all_recordings_together_have_all_calls_of_every_profiler") {
-        return;
+    if is_apart("replaced::all_recordings_together_have_all_calls_of_every_profiler") {
+        check(|_| Recording::memory());
     }
-    let start = || Recording::memory().budget(4 << 20).collector(false).start().expect("it starts");
-    let mut recordings = vec![start()];
+}
+
+#[test]
+fn all_files_together_have_all_calls_of_every_profiler() {
+    if is_apart("replaced::all_files_together_have_all_calls_of_every_profiler") {
+        let directory = std::env::temp_dir().join(format!("metaspy-replaced-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("there is room");
+        check(|number| Recording::file(directory.join(format!("{number}.spy"))));
+        std::fs::remove_dir_all(directory).expect("it is ours");
+    }
+}
+
+/// Threads call, and start others that call and end, while recordings follow each other.
+fn check(recording: impl Fn(usize) -> Builder) {
+    let start = |number| recording(number).budget(4 << 20).collector(false).start().expect("it starts");
+    let mut recordings = vec![start(0)];
     let profiler = Profiler::new("all").method_profiler(Contexts::default()).method_profiler(Calls::default());
     let installed = profiler.method_profiler(Seen::default()).install().expect("they are installed");
     static HAVE_ALL: AtomicBool = AtomicBool::new(false);
@@ -85,7 +100,9 @@ fn all_recordings_together_have_all_calls_of_every_profiler() {
                 let mut calls = 0;
                 while !HAVE_ALL.load(Relaxed) {
                     scene.twice();
-                    calls += 1;
+                    let ended = thread::scope(|scope| scope.spawn(|| scene.twice()).join());
+                    ended.expect("it only calls");
+                    calls += 2;
                 }
                 // Each thread ends in the last recording, and has been in one before.
                 scene.twice();
@@ -93,8 +110,8 @@ fn all_recordings_together_have_all_calls_of_every_profiler() {
             })
         };
         let threads: Vec<_> = (0..THREADS).map(thread).collect();
-        for _ in 1..RECORDINGS {
-            recordings.push(start());
+        for number in 1..RECORDINGS {
+            recordings.push(start(number));
             // Until the threads are in it.
             let store = recordings.last().map(Recording::store);
             while store.as_ref().is_some_and(|store| counted(store, "twice")[0] == 0) {
