@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use ballista_core::utils::default_session_builder;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
@@ -16,6 +17,7 @@ use metaspy_reader::text::print_message;
 use url::Url;
 
 use crate::arguments;
+use crate::query::with_distinct_projections;
 
 /// Seconds between two signs of life of an executor.
 const HEARTBEAT_S: u64 = 2;
@@ -50,6 +52,9 @@ async fn schedule(options: &arguments::Cluster) -> Result<()> {
         executor_timeout_seconds: LOST_AFTER_S,
         no_executors_grace_period_seconds: LOST_AFTER_S,
         expire_dead_executor_interval_seconds: 1,
+        override_session_builder: Some(Arc::new(|config| {
+            default_session_builder(config).map(with_distinct_projections)
+        })),
         ..SchedulerConfig::default()
     };
     let cluster = BallistaCluster::new_from_config(&config).await?;

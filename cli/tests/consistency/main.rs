@@ -9,6 +9,7 @@ mod client;
 #[path = "../weave/common.rs"]
 mod common;
 mod outputs;
+#[allow(dead_code, reason = "the test of SQL uses the rest")]
 mod reference;
 #[allow(dead_code, reason = "the tests of terminals use the rest")]
 #[path = "../terminal/tmux.rs"]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use metaspy_core::store::{Filter, Position};
-use metaspy_core::{Event, Store};
+use metaspy_core::{Event, Outcome, Store};
 
 /// What a function did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,22 @@ impl Reference {
 
     /// What the functions did together that have such a path.
     pub fn of(&self, is_of: impl Fn(&str) -> bool) -> Numbers {
-        let events: Vec<&Timed> = self.events.iter().filter(|event| is_of(&event.path)).collect();
+        self.of_events(|event| is_of(&event.path))
+    }
+
+    /// What the calls of one object did together, at one site or at all.
+    pub fn of_subject(&self, key: u64, site: Option<&str>) -> Numbers {
+        self.of_events(|event| event.is_of_subject(key, site))
+    }
+
+    /// How many calls of one object at a site ended so.
+    pub fn ended(&self, key: u64, site: &str, outcome: Outcome) -> u64 {
+        let ended = |event: &&Timed| event.is_of_subject(key, Some(site)) && event.event.outcome == outcome;
+        self.events.iter().filter(ended).count() as u64
+    }
+
+    fn of_events(&self, is_of: impl Fn(&Timed) -> bool) -> Numbers {
+        let events: Vec<&Timed> = self.events.iter().filter(|event| is_of(event)).collect();
         let count = events.len() as u64;
         if events.iter().any(|event| event.is_async) {
             return Numbers { count, ..Numbers::default() };
@@ -75,6 +90,12 @@ impl Reference {
         }
         let own: u64 = self.by_site.values().map(|numbers| numbers.own_ns).sum();
         assert!(own <= run, "{name}: {own} of {run}");
+    }
+}
+
+impl Timed {
+    fn is_of_subject(&self, key: u64, site: Option<&str>) -> bool {
+        self.event.subject.is_some_and(|subject| subject.key == key) && site.is_none_or(|site| self.path == site)
     }
 }
 

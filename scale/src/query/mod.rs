@@ -6,6 +6,7 @@ mod errors;
 mod examples;
 mod output;
 mod output_file;
+mod projections;
 mod session;
 mod source;
 
@@ -24,6 +25,8 @@ use errors::QueryError;
 pub use examples::EXAMPLES;
 pub use output::print;
 use output_file::OutputFile;
+#[cfg(feature = "cluster")]
+pub use projections::with_distinct_projections;
 pub use session::{MEMORY, Query, run as run_sql, run_bounded as run_bounded_sql};
 pub use source::Source;
 

@@ -13,6 +13,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::query::divided_pool::DividedPool;
 use crate::query::errors::QueryError;
+use crate::query::projections::with_distinct_projections;
 use crate::query::source::Source;
 
 /// A query that is ready to run.
@@ -44,7 +45,8 @@ pub async fn on_cluster(scheduler: &url::Url) -> datafusion::error::Result<Sessi
     // The adaptive planner of Ballista 55 cannot repeat a stage. When an executor is lost with the output of a stage, the
     // scheduler drops the reports of the repeated tasks ("Can't find active stage"), and the query never ends.
     let config = config().with_ballista_adaptive_query_planner(false);
-    SessionContext::remote_with_state(scheduler.as_str(), SessionContext::new_with_config(config).state()).await
+    let state = with_distinct_projections(SessionContext::new_with_config(config).state());
+    SessionContext::remote_with_state(scheduler.as_str(), state).await
 }
 
 /// Prepares a query. It can read, and nothing else. Sorts, groups and joins that need more than its memory go on in
@@ -75,7 +77,8 @@ async fn run_within(
         runtime = runtime.with_max_temp_directory_size(disk);
     }
     let runtime = runtime.build_arc().map_err(|error| QueryError::new(sql, error))?;
-    run_on(SessionContext::new_with_config_rt(config, runtime), sql, source).await
+    let state = with_distinct_projections(SessionContext::new_with_config_rt(config, runtime).state());
+    run_on(SessionContext::new_with_state(state), sql, source).await
 }
 
 /// Prepares a query in a session.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use metaspy::prelude::*;
@@ -63,6 +63,13 @@ pub fn recording() -> PathBuf {
     PATH.get_or_init(record).clone()
 }
 
+/// One recording at a time.
+pub fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    recording();
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn record() -> PathBuf {
     let path = directory("recording").join("tree.spy");
     let recording = Recording::file(&path).budget(64 << 20).policy(Policy::Grow).start().expect("there is room");
@@ -88,8 +95,7 @@ fn record() -> PathBuf {
 
 /// A recording that is too small for its events: most are folded into counts.
 pub fn record_folded(path: &Path) {
-    // One recording at a time.
-    recording();
+    let _turn = turn();
     let recording = Recording::file(path).budget(1 << 20).start().expect("there is room");
     let profiler = Profiler::new("folded").observe(methods("NodeId::*")).install().expect("they are observed");
     (0..FRAMES).for_each(|_| NodeId(0).frame());
@@ -99,8 +105,7 @@ pub fn record_folded(path: &Path) {
 
 /// A recording with details, links, and a call that runs when it is closed.
 pub fn record_odd(path: &Path) {
-    // One recording at a time.
-    recording();
+    let _turn = turn();
     let recording = Recording::file(path).budget(8 << 20).start().expect("there is room");
     let profiler = Profiler::new("odd").observe(methods("NodeId::*").details()).install().expect("they are observed");
     for node in 0..500 {

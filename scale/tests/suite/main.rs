@@ -2,10 +2,14 @@
 
 #[cfg(feature = "cluster")]
 mod cluster;
+mod consistency;
 mod fixture;
 mod live;
 mod otlp;
 mod query;
+#[allow(dead_code, reason = "the tests of the commands use the rest")]
+#[path = "../../../cli/tests/consistency/reference.rs"]
+mod reference;
 mod refusals;
 mod restore;
 mod seal;

@@ -229,6 +229,29 @@ fn a_path_need_not_be_utf_8() {
 }
 
 #[test]
+fn a_projection_of_an_equal_projection_computes_again() {
+    for depth in 1..6 {
+        let power = (1_u64 << depth).to_string();
+        let swapped = if depth % 2 == 0 { "1,2" } else { "2,1" };
+        for (layer, innermost, expected) in [
+            ("SELECT a + a AS a FROM ($)", "SELECT 1 AS a", power.as_str()),
+            ("SELECT a * 2 AS a FROM ($)", "SELECT 1 AS a, 7 AS b", &power),
+            ("SELECT b AS a, a AS b FROM ($)", "SELECT 1 AS a, 2 AS b", swapped),
+            // What is between them is removed.
+            ("SELECT a FROM (SELECT a + 1 AS a, 0 AS b FROM ($))", "SELECT 0 AS a", &depth.to_string()),
+            ("SELECT a + 1 AS a FROM ($) WHERE a >= 0 ORDER BY a", "SELECT 0 AS a", &depth.to_string()),
+        ] {
+            let sql = (0..depth).fold(innermost.to_owned(), |sql, _| layer.replace('$', &sql));
+            assert_eq!(rows(&sql), [expected], "{sql}");
+        }
+        let layer = "SELECT took_ns / 2 AS took_ns FROM ($)";
+        let sql = (0..depth).fold("SELECT took_ns FROM events".to_owned(), |sql, _| layer.replace('$', &sql));
+        let plainly = format!("SELECT sum({}took_ns{}) FROM events", "(".repeat(depth), " / 2)".repeat(depth));
+        assert_eq!(rows(&format!("SELECT sum(took_ns) FROM ({sql})")), rows(&plainly), "{sql}");
+    }
+}
+
+#[test]
 fn a_query_has_as_many_operators_as_the_engine_can_descend() {
     let spy = recording().display().to_string();
     let of_terms = |terms: usize| format!("SELECT {}1 AS n", "1+".repeat(terms - 1));
