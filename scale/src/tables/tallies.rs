@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result;
 use metaspy_probe::{SiteId, Subject};
-use metaspy_reader::{By, Measure, Scope, TallyRow};
+use metaspy_reader::{By, Measure, RecordedSite, Scope, TallyRow};
 
 use crate::recordings::Recording;
 use crate::tables::columns::{Column, batch, flags, integers, small, subjects, texts};
@@ -65,6 +65,11 @@ fn measures(recording: &Recording, rows: &[TallyRow]) -> Vec<Column> {
     let store = &recording.store;
     let number =
         |name: &str, value: fn(&Measure) -> u64| integers(name, rows.iter().map(|row| Some(value(&row.measure))));
+    // A hook that sees only begins knows no outcome: their number is no zero. It sees no subject either.
+    let knows = |row: &TallyRow| row.site.and_then(|id| store.site(id)).is_none_or(RecordedSite::knows_outcomes);
+    let outcome = |name: &str, value: fn(&Measure) -> u64| {
+        integers(name, rows.iter().map(|row| Some(value(&row.measure)).filter(|_| knows(row))))
+    };
     let time = |name: &str, ticks: fn(&Measure) -> Option<u64>| {
         let ns = |row: &TallyRow| Some(store.span_ns(ticks(&row.measure).filter(|_| row.measure.timed > 0)?));
         integers(name, rows.iter().map(ns))
@@ -72,9 +77,9 @@ fn measures(recording: &Recording, rows: &[TallyRow]) -> Vec<Column> {
     vec![
         number("calls", |measure| measure.count),
         flags("at_least", rows.iter().map(|row| Some(row.measure.at_least))),
-        number("failed", |measure| measure.failed),
-        number("panicked", |measure| measure.panicked),
-        number("cancelled", |measure| measure.cancelled),
+        outcome("failed", |measure| measure.failed),
+        outcome("panicked", |measure| measure.panicked),
+        outcome("cancelled", |measure| measure.cancelled),
         number("running", |measure| measure.running),
         number("lost", |measure| measure.lost),
         number("timed", |measure| measure.timed),
