@@ -58,6 +58,13 @@ fn a_program_draws_panels_over_a_recording_on_its_own_screen() {
 }
 
 #[test]
+fn a_table_without_rows_is_read_once() {
+    let mut panels = Panels::new(fixture::open(&fixture::closed("panel-empty.spy", 0)));
+    let screen = draw(&mut panels, [Panel::Subjects, Panel::Sites]);
+    assert!(!panels.is_reading(), "{screen}");
+}
+
+#[test]
 fn a_key_acts_on_its_panel_and_opens_no_prompt() {
     let mut panels = Panels::new(fixture::open(&fixture::closed("panel-keys.spy", 3)));
     draw(&mut panels, [Panel::Sites, Panel::Events]);

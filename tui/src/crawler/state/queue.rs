@@ -99,12 +99,12 @@ impl Crawler {
                 view.list.height = lines;
                 view.list.fill(&self.store, &view.filter);
             }
-            (None, _) => {
-                let is_read = view.rows_mut().is_some_and(|rows| {
+            (None, screen) => {
+                if let Some(rows) = view.rows_mut() {
                     rows.resize(lines);
-                    rows.row_count() > 0
-                });
-                if !is_read && !self.waiting.contains_key(&Slot::Table) {
+                }
+                let table = if screen == Screen::Sites { &view.sites } else { &view.subjects };
+                if !table.is_read() && !self.waiting.contains_key(&Slot::Table) {
                     self.queue_screen();
                 }
                 self.queue_trend();

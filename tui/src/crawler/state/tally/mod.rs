@@ -247,6 +247,11 @@ impl TallyView {
         self
     }
 
+    /// True if its rows were read, also if there are none.
+    pub fn is_read(&self) -> bool {
+        self.rows.is_some()
+    }
+
     /// Shows what a job has read. The cursor stays on its row, and on its line of the screen.
     pub fn accept(&mut self, store: &Store, read: TallyView, now_ns: u64) {
         self.since_ns = self.rows.is_some().then(|| now_ns - self.read_ns);
