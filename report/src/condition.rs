@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use metaspy_reader::{By, CallBounds, Filter, Gaps, Measure, Scope, Store, Tally};
+use metaspy_reader::{By, CallBounds, Filter, Gaps, Measure, RecordedSite, Scope, Store, Tally};
 
 use crate::text::{counted, grouped, parse_duration_ns, parse_number, time};
 
@@ -198,13 +198,18 @@ const TIMED: &str =
 /// How calls stay in the window.
 const WINDOW: &str = "record with a larger METASPY_BUDGET, or for a shorter time";
 
+/// How calls get more than a number.
+const ONLY_COUNTED: &str =
+    "hooks that only count do not see how a call ends, so run `cargo metaspy` with --timed or METASPY_MODE=full";
+
 /// What is missing, and what to do.
 pub(crate) fn sentences(gaps: &Gaps, store: &Store) -> Vec<String> {
     let calls = |count: u64| counted(count, "call");
     let mut sentences = Vec::new();
     if gaps.without_event > 0 {
         let calls = calls(gaps.without_event);
-        sentences.push(format!("{calls} without an event in the window may match, too: {WINDOW}"));
+        let advice = if store.sites().iter().all(RecordedSite::knows_outcomes) { WINDOW } else { ONLY_COUNTED };
+        sentences.push(format!("{calls} without an event in the window may match, too: {advice}"));
     }
     if gaps.unnamed > 0 {
         sentences.push(format!("{} were counted without site and subject: {WINDOW}", calls(gaps.unnamed)));

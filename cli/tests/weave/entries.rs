@@ -147,6 +147,12 @@ fn what_they_do_not_see_is_built_where_it_is_wanted_and_else_refused() {
     let fails = rows.iter().find(|row| row["key"] == "refuses::fails").expect("it ran");
     assert!(fails["count"] == 4 && fails["panicked"].is_null() && fails["failed"].is_null(), "{fails}");
 
+    let mut gate = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    gate.current_dir(&package.dir).args(["report", "run.spy", "--fail-if", "count(outcome:panicked) > 3"]);
+    let gate = gate.output().expect("it was built for this test");
+    let error = String::from_utf8_lossy(&gate.stderr);
+    assert!(gate.status.code() == Some(2) && error.contains("run `cargo metaspy` with --timed"), "{error}");
+
     for (name, value) in [("METASPY_MODE", "full"), ("METASPY_DETAILS", "1"), ("METASPY_PROFILE", "calls")] {
         package.metaspy_in(&["run"], &[(name, OsStr::new(value))]);
         assert!(woven(&package).contains("__metaspy::hook!"), "{name}");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use metaspy_format::profile::built_in;
-use metaspy_reader::{EndState, Measure, Shares, Store, Totals, Value};
+use metaspy_reader::{EndState, Measure, RecordedSite, Shares, Store, Totals, Value};
 
 use super::cpu::{self, error_percent};
 use super::{By, Key, Part, Report, Row};
@@ -68,7 +68,7 @@ pub fn write(
     summary(out, store, report)?;
     let rows = &report.rows[..top.min(report.rows.len())];
     if rows.is_empty() {
-        writeln!(out, "\nNothing to count: {}", nothing(report))?;
+        writeln!(out, "\nNothing to count: {}", nothing(report, store))?;
     } else {
         writeln!(out)?;
         table(out, store, report, rows, numbers)?;
@@ -128,14 +128,16 @@ pub fn write(
 }
 
 /// Why there is no row. What a filter asks may be known of stored events alone.
-fn nothing(report: &Report) -> String {
+fn nothing(report: &Report, store: &Store) -> String {
     let Totals { emitted, folded, counted, .. } = report.totals;
     match folded + counted {
         _ if emitted == 0 => "nothing was recorded".to_owned(),
-        calls @ 1.. if !report.exact && report.absent_files.is_none() => format!(
-            "no stored event passes, and {} have no event: of these only site, subject, outcome and number are known",
-            crate::text::counted(calls, "call")
-        ),
+        calls @ 1.. if !report.exact && report.absent_files.is_none() => {
+            let sees_all = store.sites().iter().all(RecordedSite::knows_outcomes);
+            let known = if sees_all { "site, subject, outcome and number" } else { "site and number" };
+            let calls = crate::text::counted(calls, "call");
+            format!("no stored event passes, and {calls} have no event: of these only {known} are known")
+        }
         _ => "no event passes".to_owned(),
     }
 }
