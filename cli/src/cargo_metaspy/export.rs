@@ -76,8 +76,9 @@ fn requested<'a>(options: &'a arguments::Woven, results: &Results) -> Vec<(&'a P
 fn more(results: &Results, options: &arguments::Woven) -> Map<String, Value> {
     let mut more = build(&results.woven);
     more.insert("comparison".into(), json!(results.comparison));
+    let names = results.run.program.names();
     let reach = |reach: &TestReach<'_>| {
-        let methods: Vec<&str> = reach.methods.iter().map(|method| method.path_text()).collect();
+        let methods: Vec<_> = reach.methods.iter().filter_map(|method| names.get(&method.site()?)).collect();
         json!({ "test": reach.test, "methods": methods, "alone": reach.alone, "at_least": reach.is_least })
     };
     let tests = options.by_test.then(|| by_test(&results.run.program).iter().map(reach).collect::<Vec<_>>());

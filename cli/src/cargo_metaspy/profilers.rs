@@ -23,6 +23,8 @@ pub const CONTEXTS: &str = "contexts";
 pub const ALLOCATIONS: &str = "allocations";
 /// The profiler of types.
 pub const TYPES: &str = "types";
+/// The profiler of calls that repeat an earlier one.
+pub const REPEATS: &str = "repeats";
 /// In what is options: not even unnamed ones.
 const NONE: &str = "none";
 /// In the environment of programs: all profilers of the user's own.
@@ -52,6 +54,7 @@ impl Requested {
         needed(ALLOCATIONS, options.allocations);
         needed(CONTEXTS, options.contexts && !options.allocations);
         needed(TYPES, options.types);
+        needed(REPEATS, with_defaults && options.args);
         Requested { names, with_own: !options.profiler.is_empty() }
     }
 
@@ -84,10 +87,10 @@ pub fn check_names(graph: &Graph, options: &Woven) -> Result<()> {
     if !options.profiler.is_empty() || graph.has_own_core() {
         return Ok(());
     }
-    let known = [COVERAGE, CALLS, CONTEXTS, ALLOCATIONS, TYPES, NONE];
+    let known = [COVERAGE, CALLS, CONTEXTS, ALLOCATIONS, TYPES, REPEATS, NONE];
     match options.profile.iter().find(|name| !known.contains(&name.as_str())) {
         Some(name) => bail!(
-            "--profile: there is no profiler `{name}`: write `{COVERAGE}`, `{CALLS}`, `{CONTEXTS}`, `{ALLOCATIONS}`, `{TYPES}` or `{NONE}`, or link one of your own with \
+            "--profile: there is no profiler `{name}`: write `{COVERAGE}`, `{CALLS}`, `{CONTEXTS}`, `{ALLOCATIONS}`, `{TYPES}`, `{REPEATS}` or `{NONE}`, or link one of your own with \
              --profiler"
         ),
         None => Ok(()),
@@ -159,7 +162,7 @@ mod tests {
         check("run --timed --contexts", Some("calls,contexts"));
         check("run --contexts --allocations", Some("allocations"));
         check("run --returns --profile coverage", Some("coverage"));
-        check("run --args --callers x", Some("coverage,calls"));
+        check("run --args --callers x", Some("coverage,calls,repeats"));
         check("run --profiler ../p --profile a", Some("a,+"));
     }
 }

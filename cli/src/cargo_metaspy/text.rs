@@ -92,6 +92,7 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     if run.program.profiles.has_coverage() && options.returns {
         lines.extend(text::constant_values(&run.program, options.top.rows()));
     }
+    lines.extend(text::repeated_calls(&run.program, options.top.rows()));
     if options.by_test {
         lines.extend(text::tests(&run.program, options.top.rows()));
     }

@@ -64,6 +64,8 @@ pub struct Facts {
     pub is_nested: bool,
     /// True if its hook sees what it returns.
     pub is_deep: bool,
+    /// True if its hook sees all of its arguments, and its receiver.
+    pub shows_inputs: bool,
     /// True if its hook sees only that a call begins: how it ends is not known.
     pub is_entry: bool,
     /// True for a test that is not selected: its hook only marks which test runs.
@@ -219,6 +221,7 @@ impl Facts {
             is_caching: has("caching"),
             is_nested: has("nested"),
             is_deep: has("deep"),
+            shows_inputs: has("inputs"),
             is_entry: has("entry"),
             is_alone: has("alone"),
         }
@@ -295,6 +298,7 @@ impl fmt::Display for Facts {
             (self.is_nested, "nested"),
             (self.is_alone, "alone"),
             (self.is_deep, "deep"),
+            (self.shows_inputs, "inputs"),
             (self.is_entry, "entry"),
         ];
         flags.iter().filter(|(is_set, _)| *is_set).try_for_each(|(_, word)| write!(f, " {word}"))?;

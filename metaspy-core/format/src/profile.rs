@@ -22,11 +22,17 @@ pub mod built_in {
     pub const CONTEXTS: &str = "contexts";
     /// Receivers, tests and returned values.
     pub const COVERAGE: &str = "coverage";
+    /// Calls that repeat an earlier one.
+    pub const REPEATS: &str = "repeats";
     /// Types of receivers, arguments and results.
     pub const TYPES: &str = "types";
 
     /// The column `identity` of [`COVERAGE`] for receivers that only an address identifies.
     pub const ADDRESS: &str = "address";
+    /// The column of [`REPEATS`] for calls that an earlier call was equal to.
+    pub const REPEATED: &str = "repeated";
+    /// The column of [`REPEATS`] for calls whose receivers or arguments cannot be compared.
+    pub const NOT_COMPARED: &str = "not compared";
 }
 
 /// Columns of a table at most.

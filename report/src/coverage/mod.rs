@@ -5,12 +5,14 @@ mod comparison;
 mod constants;
 pub mod gate;
 mod patterns;
+mod repeats;
 pub mod text;
 
 pub use by_test::{TestReach, by_test};
 pub use comparison::{Baseline, Comparison};
 pub use constants::{Constants, LEAST, TRUST, constants, is_cache, test_command};
 pub use patterns::{Example, Found, Pattern, patterns};
+pub use repeats::{Repeated, repeated};
 
 use metaspy_reader::{Filter, Store};
 

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use metaspy_probe::SiteId;
 use metaspy_reader::Selector;
 
-use super::{Constants, Example, Run, TRUST, by_test, constants, is_cache, patterns, test_command};
+use super::{Constants, Example, Repeated, Run, TRUST, by_test, constants, is_cache, patterns, repeated, test_command};
 use crate::program::{Edge, Element, MethodProfile, Of, Profiles, Program, Ratio, Receivers};
 use crate::rows;
 use crate::table::{Column, Table, Top};
@@ -26,17 +27,8 @@ pub fn functions(run: &Run, top: Top) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let keys = run.program.keys();
-    let mut uses: HashMap<&str, u32> = HashMap::new();
-    for method in &methods {
-        *uses.entry(method.path_text()).or_default() += 1;
-    }
-    // Several `impl`s of a generic trait have methods of the same path.
-    let name = |method: &&Element| match method.site().and_then(|site| keys.get(&site)) {
-        Some(key) if uses[method.path_text()] > 1 => key.clone(),
-        _ => method.path_text().to_owned(),
-    };
-    let names = Column::words("function", rows.iter().map(name));
+    let names = run.program.names();
+    let names = Column::words("function", rows.iter().map(|method| name_of(method, &names).to_owned()));
     let cells: Vec<Option<&Element>> = rows.iter().map(|method| Some(*method)).collect();
     let mut lines = table(&cells, &run.program.profiles, names);
     if ran > shown {
@@ -192,6 +184,7 @@ fn example(example: &Example<'_>) -> String {
 /// The methods that each test reached, and how many of them no other test reached.
 pub fn tests(program: &Program, top: Top) -> Vec<String> {
     let mut lines = vec!["tests, and the methods that each reached".to_owned()];
+    let names = program.names();
     for reach in by_test(program) {
         let sign = if reach.is_least { "≥" } else { "" };
         let methods = format!("{sign}{}", counted(reach.methods.len() as u64, "method"));
@@ -201,12 +194,17 @@ pub fn tests(program: &Program, top: Top) -> Vec<String> {
         };
         lines.push(format!("  {}: {methods}{alone}", reach.test));
         let shown = top.limit(TOP);
-        lines.extend(reach.methods.iter().take(shown).map(|method| format!("    {}", method.path_text())));
+        lines.extend(reach.methods.iter().take(shown).map(|method| format!("    {}", name_of(method, &names))));
         if reach.methods.len() > shown {
             lines.push(format!("    … {} more; --top all shows all", reach.methods.len() - shown));
         }
     }
     lines
+}
+
+/// The name of a method among [`Program::names`].
+fn name_of<'a>(method: &'a Element, names: &'a HashMap<SiteId, String>) -> &'a str {
+    method.site().and_then(|site| names.get(&site)).map_or_else(|| method.path_text(), String::as_str)
 }
 
 /// Methods that always return the same value for each receiver, by crate.
@@ -230,10 +228,37 @@ pub fn constant_values(program: &Program, top: Top) -> Vec<String> {
     for (row, of) in rows.zip(&all) {
         lines.push(row);
         let shown = top.limit(TOP);
-        lines.extend(of.constant.iter().take(shown).map(|element| candidate(program, element)));
+        let candidates = of.constant.iter().take(shown).map(|element| candidate(program, element));
+        lines.extend(candidates.map(|line| format!("{:>53}{line}", "")));
     }
     if all.iter().any(|of| of.not_comparable > 0) {
         lines.push(format!("not comparable: {TRUST}"));
+    }
+    lines
+}
+
+/// Methods that were called again with equal arguments on an unchanged receiver.
+pub fn repeated_calls(program: &Program, top: Top) -> Vec<String> {
+    let all = repeated(program).unwrap_or_default();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![
+        "called again with equal arguments on an unchanged receiver, as Debug shows them, of methods with at least 2 calls made"
+            .to_owned(),
+    ];
+    let shown = &all[..all.len().min(top.limit(TOP))];
+    let numbers = |title: &str, of: &dyn Fn(&Repeated<'_>) -> String| Column::numbers(title, shown.iter().map(of));
+    let sign = |of: &Repeated<'_>| if of.not_compared > 0 { "≥" } else { "" };
+    let table = Table::new([
+        numbers("repeated", &|of| format!("{}{}", sign(of), grouped(of.repeated))).at_least(14),
+        numbers("of", &|of| grouped(of.element.measure.count)).at_least(8),
+        numbers("", &|of| format!("{}{}", sign(of), percent(of.repeated, of.element.measure.count))).at_least(8),
+        Column::words("function", shown.iter().map(|of| candidate(program, of.element))),
+    ]);
+    lines.extend(table.lines());
+    if shown.iter().any(|of| of.not_compared > 0) {
+        lines.push(format!("≥: further calls cannot be compared: {TRUST}"));
     }
     lines
 }
@@ -246,7 +271,7 @@ fn candidate(program: &Program, element: &Element) -> String {
         true => "it caches already".to_owned(),
         false => format!("test a cache with: {}", test_command(path, &method.profile.tests)),
     });
-    format!("{:>53}{path}  {}", "", what.unwrap_or_default())
+    format!("{path}  {}", what.unwrap_or_default())
 }
 
 /// The callers and the callees of the functions that a selector names.
@@ -275,6 +300,8 @@ fn edge_line(way: &str, path: &str, Edge { count, total_ns }: &Edge) -> String {
 
 #[cfg(test)]
 mod tests {
+    use metaspy_reader::RecordedSite;
+
     use super::*;
     use crate::program::testing::{builder, program, woven};
     use crate::program::{Identity, Receivers, Returned};
@@ -313,6 +340,31 @@ mod tests {
                 "         calls  function",
                 "         1,200  a::b::Scene::Layout::measure",
                 "             …  1 more function ran; --top all shows all",
+            ]
+        );
+    }
+
+    #[test]
+    fn methods_of_one_path_have_their_keys_in_the_list_of_a_test() {
+        let path = "Scene::PartialEq::eq";
+        let eq = |arguments, line| RecordedSite {
+            lines: (line, line),
+            ..woven("a", path, &format!("c=1 type=Scene trait=PartialEq traitargs={arguments}"))
+        };
+        let mut builder = builder(&[(eq("<u8>", 1), 1), (eq("<&str>", 2), 1), (woven("a", "other", "c=1"), 1)]);
+        for (path, line) in [(path, 1), (path, 2), ("other", 1)] {
+            let method = Identity::new(&format!("a::{path}"), "src/lib.rs", line);
+            builder.profile(&method).expect("it is there").tests.insert("a::t".into());
+        }
+        let mut lines = tests(&builder.build(), Top::Default);
+        lines[2..].sort();
+        assert_eq!(
+            lines[1..],
+            [
+                "  a::t: 3 methods, 3 in no other test",
+                "    a::Scene::PartialEq<&str>::eq",
+                "    a::Scene::PartialEq<u8>::eq",
+                "    a::other",
             ]
         );
     }

@@ -8,7 +8,7 @@ use metaspy_reader::Column;
 use serde_json::{Map, Value, json};
 
 use super::{Exporter, Written};
-use crate::coverage::{Constants, FORMAT, Pattern, Run, constants, patterns};
+use crate::coverage::{Constants, FORMAT, Pattern, Repeated, Run, constants, patterns, repeated};
 use crate::program::{Edge, Element, Method, Of, Profiles, Program, Ratio};
 use crate::rows::json::profile_values;
 
@@ -50,6 +50,7 @@ fn object(run: &Run) -> Map<String, Value> {
         "ratio": was_run.then(|| ratio(program.ratio())),
         "patterns": program.profiles.has_coverage().then(|| pattern_lists(program)),
         "constant": program.profiles.has_coverage().then(|| constant_values(program)),
+        "repeated": repeated(program).map(repeated_calls),
         "profiles": profiles(program),
         "packages": crates.map(|(at, element)| package(run, keys, at, element)).collect::<Vec<_>>(),
         "methods": methods.iter().map(|(element, of)| method(run, keys, element, of)).collect::<Vec<_>>(),
@@ -145,6 +146,14 @@ fn constant_values(program: &Program) -> Value {
         json!({ "package": package, "methods": methods, "not_comparable": not_comparable, "of": candidates })
     };
     constants(program).iter().map(of).collect()
+}
+
+fn repeated_calls(methods: Vec<Repeated<'_>>) -> Value {
+    let of = |Repeated { element, repeated, not_compared }: Repeated<'_>| {
+        let calls = element.measure.count;
+        json!({ "path": element.path_text(), "repeated": repeated, "not_compared": not_compared, "of": calls })
+    };
+    methods.into_iter().map(of).collect()
 }
 
 fn pattern_lists(program: &Program) -> Value {

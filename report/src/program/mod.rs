@@ -95,6 +95,21 @@ impl Program {
         keys
     }
 
+    /// The path of each method, or its key if it shares the path with another method.
+    pub fn names(&self) -> HashMap<SiteId, String> {
+        let mut names = self.keys();
+        let mut uses: HashMap<&str, u32> = HashMap::new();
+        for method in self.methods() {
+            *uses.entry(method.path_text()).or_default() += 1;
+        }
+        for method in self.methods().filter(|method| uses[method.path_text()] == 1) {
+            if let Some(name) = method.site().and_then(|site| names.get_mut(&site)) {
+                method.path_text().clone_into(name);
+            }
+        }
+        names
+    }
+
     /// The children of the element at this place.
     pub fn children(&self, at: usize) -> impl Iterator<Item = (usize, &Element)> {
         let within = self.elements.iter().enumerate().skip(at + 1);

@@ -26,7 +26,7 @@ pub struct Woven {
     /// Records returned values, too: the hook is around the body of functions that allow it
     #[arg(long)]
     pub returns: bool,
-    /// Records arguments, too, of parameters with a plain name
+    /// Records arguments, too, of parameters with a plain name, and counts calls with equal arguments on an unchanged receiver
     #[arg(long)]
     pub args: bool,
     /// With `--returns` and `--args`: runs `Debug`, `Hash` and `PartialEq` of all types on values of these functions. Otherwise
@@ -46,8 +46,9 @@ pub struct Woven {
     #[arg(long)]
     pub types: bool,
     /// Starts a method profiler: `coverage` (objects and tests; the default with `test`, `nextest`, `--returns` and `--args`), `calls`
-    /// (times, callers and callees), `contexts` (the tree of calls), `allocations`, `types`, or one of your own; `none`
-    /// does not start the default ones. Cargo's own `--profile` is `--cargo-profile` here
+    /// (times, callers and callees), `contexts` (the tree of calls), `allocations`, `types`, `repeats` (calls that compute again
+    /// what an earlier one did; the default with `--args`), or one of your own; `none` does not start the default ones. Cargo's
+    /// own `--profile` is `--cargo-profile` here
     #[arg(long, value_name = "NAME", value_parser = parse_profile)]
     pub profile: Vec<String>,
     /// Takes the time of each call: `--profile calls`

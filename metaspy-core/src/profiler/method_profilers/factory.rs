@@ -3,7 +3,7 @@
 use linkme::distributed_slice;
 
 use crate::Profiler;
-use crate::method_profilers::{Allocations, Calls, Contexts, MethodProfiler, TestCoverage, Types};
+use crate::method_profilers::{Allocations, Calls, Contexts, MethodProfiler, Repeats, TestCoverage, Types};
 
 /// The method profilers of this program that have a factory: those of metaspy, and those of
 /// [`profiler!`](crate::profiler!).
@@ -27,6 +27,8 @@ static CONTEXTS: ProfilerFactory = ProfilerFactory::new::<Contexts>();
 static ALLOCATIONS: ProfilerFactory = ProfilerFactory::new::<Allocations>();
 #[distributed_slice(FACTORIES)]
 static TYPES: ProfilerFactory = ProfilerFactory::new::<Types>();
+#[distributed_slice(FACTORIES)]
+static REPEATS: ProfilerFactory = ProfilerFactory::new::<Repeats>();
 
 impl ProfilerFactory {
     /// A factory for a method profiler with a default value.
@@ -41,7 +43,8 @@ impl ProfilerFactory {
 
     /// True for the method profilers of metaspy itself.
     pub fn is_built_in(&self) -> bool {
-        matches!(self.name, TestCoverage::NAME | Calls::NAME | Contexts::NAME | Allocations::NAME | Types::NAME)
+        let names = [TestCoverage::NAME, Calls::NAME, Contexts::NAME, Allocations::NAME, Types::NAME, Repeats::NAME];
+        names.contains(&self.name)
     }
 
     /// Adds the method profiler to a profiler.

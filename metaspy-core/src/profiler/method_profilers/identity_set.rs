@@ -37,6 +37,15 @@ impl<const MOST: usize> IdentitySet<MOST> {
         self.used.load(Ordering::Relaxed) < MOST && self.search(identity.max(1))
     }
 
+    /// True if it has an object.
+    pub fn contains(&self, identity: u64) -> bool {
+        let identity = identity.max(1);
+        let Some(cells) = self.cells() else { return false };
+        let first = (identity >> 32) as usize;
+        let cells = (0..cells.len()).map(|step| cells[(first + step) & (cells.len() - 1)].load(Ordering::Relaxed));
+        cells.take_while(|found| *found != 0).any(|found| found == identity)
+    }
+
     fn search(&self, identity: u64) -> bool {
         let Some(cells) = self.cells() else { return false };
         let mask = cells.len() - 1;
@@ -125,5 +134,6 @@ mod tests {
         assert_eq!((set.len(), set.is_full()), (3, true));
         set.add(99);
         assert_eq!(set.len(), 3);
+        assert!(set.contains(7) && set.contains(1 << 40) && !set.contains(99));
     }
 }

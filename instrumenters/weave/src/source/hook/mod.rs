@@ -47,6 +47,13 @@ pub struct Values {
     pub types: bool,
 }
 
+impl Values {
+    /// True if receivers are values of a call.
+    pub fn shows_receivers(self) -> bool {
+        self.args || self.types
+    }
+}
+
 impl Hook<'_> {
     /// The text before the body.
     pub fn before(&self) -> String {
@@ -103,7 +110,9 @@ impl Hook<'_> {
         let facts = &self.function.facts;
         let is_deep = self.kind.is_deep() && self.values.returns;
         let is_entry = self.kind == HookKind::Entry;
-        let facts = Facts { is_alone: self.is_alone, is_deep, is_entry, ..facts.clone() }.to_string();
+        let sees_values = self.values.args && !matches!(self.kind, HookKind::Began | HookKind::Entry);
+        let shows_inputs = sees_values && !self.arguments().is_empty() && self.function.has_plain_inputs();
+        let facts = Facts { is_alone: self.is_alone, is_deep, is_entry, shows_inputs, ..facts.clone() }.to_string();
         facts + &self.parameters() + &self.type_words
     }
 
@@ -121,9 +130,9 @@ impl Hook<'_> {
         format!(" params={}", all.map(word).collect::<Vec<_>>().join(";"))
     }
 
-    /// The receiver, if its type is recorded.
+    /// The receiver, if it is recorded, or its type.
     fn receiver(&self) -> Option<&'static str> {
-        (self.values.types && self.function.facts.self_kind != SelfKind::None).then_some("self")
+        (self.values.shows_receivers() && self.function.facts.self_kind != SelfKind::None).then_some("self")
     }
 
     fn subject(&self) -> String {
@@ -146,7 +155,7 @@ impl Hook<'_> {
         let parameters = self.function.signature.parameters.iter().map(String::as_str);
         let all = self.receiver().into_iter().chain(parameters).filter(|_| self.with_args);
         let shown = |name: &str| match name {
-            "self" => "types self".to_owned(),
+            "self" if !self.values.args => "types self".to_owned(),
             name => format!("{} {name}", self.trust(self.values.args)),
         };
         all.map(shown).collect::<Vec<_>>().join(",")

@@ -147,7 +147,11 @@ fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
     let method = "impl A<u8> {\n pub(crate) fn f(&mut self, a: u8, (b, c): D) -> u8 {\n a? } }";
     assert_eq!(
         text_of(method, |_| {}),
-        r#"__metaspy::whole!("A::f",2,3,"c=2 self=mut type=A typeargs=<u8> vis=restricted deep",[place self],[known a],[own known u8],{__metaspy::held!(c b a self);…})"#
+        r#"__metaspy::whole!("A::f",2,3,"c=2 self=mut type=A typeargs=<u8> vis=restricted deep",[place self],[known self,known a],[own known u8],{__metaspy::held!(c b a self);…})"#
+    );
+    assert_eq!(
+        text_of("impl A {\n fn f(&self, a: u8, _: B) {} }", light),
+        r#"__metaspy::hook!("A::f",2,2,"c=1 self=ref type=A vis=private unit inputs",[place self],[known self,known a]);…"#
     );
     assert_eq!(
         text_of(method, |hook| (hook.kind, hook.subject, hook.with_args) = (HookKind::Hook, Some("self.id"), false)),

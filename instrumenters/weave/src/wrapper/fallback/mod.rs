@@ -136,7 +136,7 @@ impl ChosenHooks {
                     choice.listing.add(method, skipped.as_deref(), less);
                 }
                 if skipped.is_none() {
-                    let has_receiver = types && function.facts.self_kind != SelfKind::None;
+                    let has_receiver = (args || types) && function.facts.self_kind != SelfKind::None;
                     let has_args = has_receiver || !function.signature.parameters.is_empty();
                     let with_args = (args || types) && is_selected && has_args;
                     let chosen = Chosen { kind, subject, with_args, is_trusted, is_alone, asked_by, methods };
