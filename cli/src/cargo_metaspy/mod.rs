@@ -98,7 +98,7 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let profilers = Requested::new(command, &options);
     let selection = Selection {
         // A program with a core of its own may ask for more by itself.
-        entries: records && !graph.has_own_core() && profilers.only_count(&options),
+        entries: if records && !graph.has_own_core() { profilers.entries(&options) } else { None },
         ..options.selection()
     };
     let plan = plan(&settings, &graph, &options, selection, conditions.callers(), cargo.builds_tests(command), &dir)?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use metaspy_report::text::print_message;
-use metaspy_weave::plan::{Core, Target, stamp};
+use metaspy_weave::plan::{Core, Entries, Target, stamp};
 
 use crate::cargo_metaspy::arguments::Woven;
 use crate::cargo_metaspy::cargo::runs_tests;
@@ -63,15 +63,23 @@ impl Requested {
         self.names.iter()
     }
 
-    /// True if nothing is recorded but how often functions are called, so that their hooks need no end and no object.
-    pub fn only_count(&self, options: &Woven) -> bool {
+    /// What hooks do if nothing is recorded but how often functions are called, maybe by calling context: then they see no object,
+    /// and not how a call ends. `None`: more is recorded.
+    pub fn entries(&self, options: &Woven) -> Option<Entries> {
         let sees_values = options.returns || options.args || options.types || !options.subject.is_empty();
         let is_empty = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
         let is_off = |name: &str, off: &str| is_empty(name) || std::env::var_os(name).is_some_and(|value| value == off);
         // The program has the environment of this command.
         let asks_for_more =
             !is_empty("METASPY_PROFILE") || !is_off("METASPY_MODE", "tally") || !is_off("METASPY_DETAILS", "0");
-        self.text().is_none() && !sees_values && !options.allocations && !asks_for_more
+        let counts_in_contexts = self.names.iter().all(|name| [CONTEXTS, ALLOCATIONS].contains(&name.as_str()));
+        if sees_values || asks_for_more || self.with_own || !counts_in_contexts {
+            None
+        } else if self.names.is_empty() {
+            Some(Entries::Counted)
+        } else {
+            Some(Entries::InContexts)
+        }
     }
 
     /// The value of `METASPY_PROFILE`; `None` without profilers.

@@ -160,3 +160,29 @@ fn what_they_do_not_see_is_built_where_it_is_wanted_and_else_refused() {
     assert_eq!(package.metaspy(&["build"]).compiled(), [""; 0], "the hooks are those of `build`");
     assert_eq!(run(&[recorded, ("METASPY_MODE", "tally"), ("METASPY_PROFILE", "calls")]), "");
 }
+
+#[test]
+fn those_of_calling_contexts_find_the_tree_of_the_other_hooks() {
+    let package = package("in_contexts");
+    /// The contexts of a run: path, calls and depth.
+    fn contexts(package: &Package, run: &str) -> serde_json::Value {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"));
+        let runs = package.runs().join(run);
+        let output = command.current_dir(&package.dir).arg("report").arg(runs).args(["--contexts", "--json"]).output();
+        let text = String::from_utf8(output.expect("it was built for this test").stdout).expect("it is text");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+    for (number, profile) in [&[][..], &["--release"]].into_iter().enumerate() {
+        // Values need the other hooks.
+        let other = package.metaspy(&[&["run", "--contexts", "--returns", "--profile", "none"], profile].concat());
+        assert!(woven(&package).contains("__metaspy::whole!"), "{}", woven(&package));
+        let counted = package.metaspy(&[&["run", "--contexts"], profile].concat());
+        let text = woven(&package);
+        assert!(text.contains("__metaspy::context!") && text.contains("__metaspy::polled!"), "{text}");
+        assert!(!text.contains("__metaspy::hook!"), "{text}");
+        assert_eq!(counted.stdout.lines().next(), other.stdout.lines().next());
+        let [other, counted] = [1, 2].map(|run| contexts(&package, &(2 * number + run).to_string()));
+        assert_eq!(counted, other);
+        assert!(counted.to_string().contains("in_contexts::fib"), "{counted}");
+    }
+}

@@ -68,6 +68,8 @@ pub struct Facts {
     pub shows_inputs: bool,
     /// True if its hook sees only that a call begins: how it ends is not known.
     pub is_entry: bool,
+    /// True if such a hook counts calls in their contexts, too.
+    pub has_context: bool,
     /// True for a test that is not selected: its hook only marks which test runs.
     pub is_alone: bool,
 }
@@ -223,6 +225,7 @@ impl Facts {
             is_deep: has("deep"),
             shows_inputs: has("inputs"),
             is_entry: has("entry"),
+            has_context: has("context"),
             is_alone: has("alone"),
         }
     }
@@ -300,6 +303,7 @@ impl fmt::Display for Facts {
             (self.is_deep, "deep"),
             (self.shows_inputs, "inputs"),
             (self.is_entry, "entry"),
+            (self.has_context, "context"),
         ];
         flags.iter().filter(|(is_set, _)| *is_set).try_for_each(|(_, word)| write!(f, " {word}"))?;
         if self.fingerprint == 0 { Ok(()) } else { write!(f, " source={:x}", self.fingerprint) }

@@ -4,7 +4,7 @@
 //! may unwind is a Rust function: one compiler compiles both sides, and a call of C that unwinds would keep programs
 //! from `panic = "abort"`. So is what ends a call: it then ends by calling the next function.
 
-use crate::{Counters, EntryCells, Frame, Object, Outcome, Receiver, Site, Thunks, Value};
+use crate::{ContextWord, Counters, EntryCells, Frame, Object, Outcome, Receiver, Site, Thunks, Value};
 
 /// What a core does for instrumented code.
 #[repr(C)]
@@ -26,6 +26,9 @@ pub struct Adapter {
     pub began: extern "C" fn(site: &'static Site),
     /// The same at a site whose calls are only counted. These cells may count the next one.
     pub entered: extern "C" fn(site: &'static Site, cells: &EntryCells),
+    /// The same at a site whose calls are counted in their contexts. Returns the context to go back to when the call has ended;
+    /// null = its thread stays where it is.
+    pub enter_context: extern "C" fn(site: &'static Site, cells: &EntryCells, word: &ContextWord) -> *mut (),
     /// Begins an async call; null if it is not observed.
     pub start: extern "C" fn(site: &'static Site, seen: &Seen<'_>) -> *mut u8,
     /// Polls what `start` began, by calling `poll` with `data` once.

@@ -45,12 +45,12 @@ mod way {
     //! So the rare half of this hook is no call to the compiler. It leaves the function by a jump, saves all registers, and
     //! comes back.
 
-    use core::arch::{asm, naked_asm};
+    use core::arch::asm;
     use core::mem::offset_of;
-    use core::sync::atomic::AtomicU8;
 
     use crate::Site;
     use crate::entry_cells::{EntryCell, EntryCells};
+    use crate::keeping::RED_ZONE;
 
     /// Counts in the cell of this thread.
     ///
@@ -69,17 +69,7 @@ mod way {
         // pointer.
         unsafe {
             asm!(
-                ".ifndef metaspy_entry_cells",
-                ".pushsection .tbss.metaspy_entry_cells,\"awGT\",@nobits,metaspy_entry_cells,comdat",
-                ".weak metaspy_entry_cells",
-                ".hidden metaspy_entry_cells",
-                ".type metaspy_entry_cells, @object",
-                ".size metaspy_entry_cells, 8",
-                ".p2align 3",
-                "metaspy_entry_cells:",
-                ".zero 8",
-                ".popsection",
-                ".endif",
+                crate::keeping::thread_word!("metaspy_entry_cells"),
                 "mov {cell}, qword ptr [rip + metaspy_entry_cells@GOTTPOFF]",
                 "mov {cell}, qword ptr fs:[{cell}]",
                 "cmp {tally}, qword ptr [{site} + {cell} + {who}]",
@@ -111,105 +101,13 @@ mod way {
         }
     }
 
-    /// Bytes below the stack pointer that belong to a function.
-    const RED_ZONE: usize = 128;
     /// What the thunk removes when it returns: the red zone and two operands.
     const OPERANDS: usize = RED_ZONE + 16;
-    /// Room for the states of vector registers: the largest of known processors takes 2,688 bytes.
-    const STATES: usize = 2752;
-    /// The states that are saved: SSE, AVX, and the three of AVX-512. No Rust code has values in others.
-    const SAVED: u32 = 0xE6;
-    /// How this processor saves them: 0 = not yet known, else [`BY_FXSAVE`] or more.
-    static KNOWN: AtomicU8 = AtomicU8::new(0);
-    /// It has the registers of SSE only.
-    const BY_FXSAVE: u32 = 1;
 
     /// The rare half, in place of a call. On the stack are the address to return to, the cells, the site and the red zone.
-    /// It keeps all registers, and unwinders pass through it.
     #[unsafe(naked)]
     pub unsafe extern "C" fn slowly() {
-        naked_asm!(
-            ".cfi_startproc",
-            ".cfi_def_cfa rsp, {operands} + 8",
-            ".cfi_offset rip, -({operands} + 8)",
-            "push rbp",
-            ".cfi_def_cfa_offset {operands} + 16",
-            ".cfi_offset rbp, -({operands} + 16)",
-            "mov rbp, rsp",
-            ".cfi_def_cfa_register rbp",
-            "push rbx",
-            "push rax",
-            "push rcx",
-            "push rdx",
-            "push rsi",
-            "push rdi",
-            "push r8",
-            "push r9",
-            "push r10",
-            "push r11",
-            "sub rsp, {states}",
-            "and rsp, -64",
-            "movzx ebx, byte ptr [rip + {known}]",
-            "test ebx, ebx",
-            "jne 30f",
-            "mov eax, 1",
-            "xor ecx, ecx",
-            "cpuid",
-            "bt ecx, {has_xsave}",
-            "mov ebx, {by_fxsave}",
-            "adc ebx, 0",
-            "mov byte ptr [rip + {known}], bl",
-            "30:",
-            "cmp ebx, {by_fxsave}",
-            "je 31f",
-            // The head of the states must be zero.
-            "xor eax, eax",
-            "lea rdi, [rsp + 512]",
-            "mov ecx, 8",
-            "rep stosq",
-            "mov eax, {saved}",
-            "xor edx, edx",
-            "xsave64 [rsp]",
-            "jmp 32f",
-            "31:",
-            "fxsave64 [rsp]",
-            "32:",
-            "mov rsi, [rbp + 16]",
-            "mov rdi, [rbp + 24]",
-            "call {count}",
-            "cmp ebx, {by_fxsave}",
-            "je 33f",
-            "mov eax, {saved}",
-            "xor edx, edx",
-            "xrstor64 [rsp]",
-            "jmp 34f",
-            "33:",
-            "fxrstor64 [rsp]",
-            "34:",
-            "lea rsp, [rbp - 80]",
-            "pop r11",
-            "pop r10",
-            "pop r9",
-            "pop r8",
-            "pop rdi",
-            "pop rsi",
-            "pop rdx",
-            "pop rcx",
-            "pop rax",
-            "pop rbx",
-            "pop rbp",
-            ".cfi_def_cfa rsp, {operands} + 8",
-            ".cfi_restore rbp",
-            "ret {operands}",
-            ".cfi_endproc",
-            operands = const OPERANDS,
-            states = const STATES,
-            saved = const SAVED,
-            known = sym KNOWN,
-            by_fxsave = const BY_FXSAVE,
-            has_xsave = const 27,
-            count = sym count_slowly,
-        )
+        crate::keeping::call_keeping!(OPERANDS, count_slowly)
     }
 
     extern "C" fn count_slowly(site: &'static Site, cells: &EntryCells) {
@@ -223,10 +121,10 @@ mod way {
     target_env = "gnu",
     not(any(miri, metaspy_plain, metaspy_bare))
 )))]
-mod way {
+pub(crate) mod way {
     //! By an ordinary call of the rare half.
 
-    use core::sync::atomic::Ordering;
+    use core::sync::atomic::{AtomicU64, Ordering};
 
     use crate::Site;
     use crate::entry_cells::{EntryCell, EntryCells};
@@ -234,18 +132,18 @@ mod way {
     #[cfg(not(metaspy_bare))]
     std::thread_local! {
         // Constant and without a destructor: it exists as long as its thread.
-        static CELLS: EntryCells = const { EntryCells::none() };
+        pub(crate) static CELLS: EntryCells = const { EntryCells::none() };
     }
 
     /// Without `std` threads have no cells: the core counts each call.
     #[cfg(metaspy_bare)]
-    struct NoCells;
+    pub(crate) struct NoCells;
     #[cfg(metaspy_bare)]
-    static CELLS: NoCells = NoCells;
+    pub(crate) static CELLS: NoCells = NoCells;
     #[cfg(metaspy_bare)]
     impl NoCells {
-        fn with(&self, call: impl FnOnce(&EntryCells)) {
-            call(&EntryCells::none());
+        pub(crate) fn with<R>(&self, call: impl FnOnce(&EntryCells) -> R) -> R {
+            call(&EntryCells::none())
         }
     }
 
@@ -261,19 +159,26 @@ mod way {
 
     #[inline(always)]
     fn count_in(cells: &EntryCells, site: &Site, tally: u64) -> bool {
+        let Some(row) = row(cells, site, tally) else { return false };
+        row.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    /// The word that calls at a site are counted in, if the cell of this thread has one.
+    #[inline(always)]
+    pub(crate) fn row(cells: &EntryCells, site: &Site, tally: u64) -> Option<&'static AtomicU64> {
         let distance = cells.distance();
         if distance == 0 {
-            return false;
+            return None;
         }
         let at = core::ptr::from_ref(site).addr().wrapping_add(distance);
         // SAFETY: at this distance is the cell of the site, whose thread is this one.
         let cell = unsafe { &*core::ptr::with_exposed_provenance::<EntryCell>(at) };
         if cell.who.load(Ordering::Relaxed) != tally {
-            return false;
+            return None;
         }
         // SAFETY: a cell with a word has a row, and rows stay.
-        unsafe { &*cell.row.load(Ordering::Relaxed) }.fetch_add(1, Ordering::Relaxed);
-        true
+        Some(unsafe { &*cell.row.load(Ordering::Relaxed) })
     }
 
     /// Not in the function itself: it would be compiled with each of them.

@@ -17,12 +17,21 @@ extern crate std;
 mod adapter;
 mod async_call;
 mod cause;
+mod context;
+mod context_word;
 mod counters;
 mod entry;
 mod entry_cells;
 mod guard;
 #[doc(hidden)]
 pub mod hash;
+#[cfg(all(
+    target_arch = "x86_64",
+    target_os = "linux",
+    target_env = "gnu",
+    not(any(miri, metaspy_plain, metaspy_bare))
+))]
+mod keeping;
 #[doc(hidden)]
 pub mod known;
 mod lean;
@@ -39,6 +48,8 @@ mod value_copy;
 pub use adapter::{Adapter, CauseBefore, Hash, PollOnce, Seen};
 pub use async_call::{AsyncCall, Polled};
 pub use cause::*;
+pub use context::InContext;
+pub use context_word::{ContextHead, ContextTable, ContextWord};
 pub use counters::{ANY, Cell, Counters, NO_CELL, with_kind};
 pub use entry_cells::{EntryCell, EntryCells};
 pub use guard::{Entered, Frame, Guard, NOT_OBSERVED};

@@ -17,6 +17,14 @@ macro_rules! entry {
     };
 }
 
+/// Counts a call that begins, in its calling context, which the end of the enclosing block leaves.
+#[macro_export]
+macro_rules! context {
+    ($name:literal, $first:literal, $last:literal, $facts:literal) => {
+        let _context = $crate::Site::enter_context($crate::site!($name, $first, $last, $facts));
+    };
+}
+
 /// Runs a body, and shows what it returns.
 #[macro_export]
 macro_rules! whole {

@@ -131,6 +131,7 @@ pub struct Site {
     kind: SiteKind,
     is_entry: bool,
     is_door: bool,
+    has_context: bool,
     lines: [u32; 2],
     module: &'static str,
     name: &'static str,
@@ -165,6 +166,7 @@ impl Site {
             kind: def.kind,
             is_entry: false,
             is_door: false,
+            has_context: false,
             lines: [def.lines.0, def.lines.1],
             module: def.module,
             name: def.name,
@@ -194,7 +196,9 @@ impl Site {
     ) -> Self {
         let kind = if has_word(facts.as_bytes(), b"async") { SiteKind::Async } else { SiteKind::Method };
         let is_entry = has_word(facts.as_bytes(), b"entry");
-        Site { is_entry, ..Site::with_facts(SiteDef { kind, module, name, file, lines, skipped: None }, facts) }
+        let has_context = has_word(facts.as_bytes(), b"context");
+        let def = SiteDef { kind, module, name, file, lines, skipped: None };
+        Site { is_entry, has_context, ..Site::with_facts(def, facts) }
     }
 
     /// No site of a program: the core leaves its adapter there for code that carries causes.
@@ -245,6 +249,11 @@ impl Site {
     /// True if it only holds the adapter, and is listed nowhere.
     pub const fn is_door(&self) -> bool {
         self.is_door
+    }
+
+    /// True if such a hook also counts in calling contexts.
+    pub const fn has_context(&self) -> bool {
+        self.has_context
     }
 
     /// Its kind.

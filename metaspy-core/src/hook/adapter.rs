@@ -4,11 +4,13 @@
 
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::ptr::null_mut;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
 use metaspy_probe::{
-    ANNOUNCED, Adapter, COUNTED, CauseBefore, Entered, EntryCells, Frame, Lean, PollOnce, Receiver, Seen, Value,
+    ANNOUNCED, Adapter, COUNTED, CauseBefore, ContextWord, Entered, EntryCells, Frame, Lean, PollOnce, Receiver, Seen,
+    Value,
 };
 
 use crate::arm::Config;
@@ -47,6 +49,7 @@ pub fn address() -> *mut Adapter {
         key,
         began,
         entered,
+        enter_context,
         start,
         poll,
         returned_async,
@@ -239,6 +242,11 @@ extern "C" fn began(site: &'static Site) {
 
 extern "C" fn entered(site: &'static Site, cells: &EntryCells) {
     call::count_entry(cells, site);
+}
+
+extern "C" fn enter_context(site: &'static Site, cells: &EntryCells, word: &ContextWord) -> *mut () {
+    let around = call::count_in_context(cells, word, site);
+    around.map_or(null_mut(), |around| std::ptr::from_ref(around).cast_mut().cast())
 }
 
 extern "C" fn start(site: &'static Site, seen: &Seen<'_>) -> *mut u8 {

@@ -116,7 +116,7 @@ impl Woven {
             trust: self.trust.clone(),
             attributes: self.weave_attributes.clone(),
             allocations: self.allocations,
-            entries: false,
+            entries: None,
         }
     }
 }

@@ -17,7 +17,7 @@ mod subject;
 pub use file_state::{Content, File};
 pub use function_selector::{FunctionSelector, FunctionSelectorError};
 pub(crate) use selection::MAY_READ;
-pub use selection::{Selection, Selectors};
+pub use selection::{Entries, Selection, Selectors};
 pub use subject::{SubjectError, SubjectOf};
 
 /// The environment variable that has the plan's path.

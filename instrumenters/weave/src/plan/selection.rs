@@ -35,12 +35,21 @@ pub struct Selection {
     /// Attributes of unknown effect whose functions are woven.
     #[serde(default)]
     pub attributes: Vec<String>,
-    /// True if nothing is seen of calls but that they begin: enough to count them.
+    /// What hooks do that see nothing of calls but that they begin; `None`: they see more.
     #[serde(default)]
-    pub entries: bool,
+    pub entries: Option<Entries>,
     /// True if programs that get a core count their objects on the heap.
     #[serde(default)]
     pub allocations: bool,
+}
+
+/// What hooks do that see nothing of calls but that they begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Entries {
+    /// They count calls.
+    Counted,
+    /// They count calls, also by calling context.
+    InContexts,
 }
 
 /// The selected functions, as parsed selectors.
@@ -80,9 +89,10 @@ impl Selection {
         let seen = [(self.returns, "returns"), (self.args, "args"), (self.types, "types")];
         let seen: Vec<&str> = seen.into_iter().filter_map(|(is_seen, word)| is_seen.then_some(word)).collect();
         match self.entries {
-            true => "entries".to_owned(),
-            false if seen.is_empty() => "calls".to_owned(),
-            false => seen.join(" and "),
+            Some(Entries::Counted) => "entries".to_owned(),
+            Some(Entries::InContexts) => "contexts".to_owned(),
+            None if seen.is_empty() => "calls".to_owned(),
+            None => seen.join(" and "),
         }
     }
 }

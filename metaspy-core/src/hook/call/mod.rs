@@ -8,12 +8,12 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
-use metaspy_probe::{Cell, Counters, Entered, EntryCells, Frame};
+use metaspy_probe::{Cell, ContextWord, Counters, Entered, EntryCells, Frame};
 
 use crate::arm::{ALL_SUBJECTS, Config, Mode, with_plan};
 use crate::event::{EventId, Outcome};
 use crate::hook::handler;
-use crate::method_profilers::Activation;
+use crate::method_profilers::{self, Activation, Context};
 use crate::recorder::{self, About, Begun, Lane};
 use crate::site::Site;
 use crate::subject::Subject;
@@ -137,6 +137,26 @@ pub(super) fn count_entry(cells: &EntryCells, site: &'static Site) {
     if !is_counted && config.is_tally() {
         recorder::tally(config.site(), Subject::NONE);
     }
+}
+
+/// As [`count_entry`], and once more in the context of the call. Returns the context that the thread goes back to; `None`: it
+/// stays where it is.
+pub(super) fn count_in_context(
+    cells: &EntryCells,
+    word: &ContextWord,
+    site: &'static Site,
+) -> Option<&'static Context> {
+    // Before the tree, which is in a new recording before this word is.
+    let who = site.tally.load(Ordering::Acquire);
+    let lane = recorder::here();
+    let is_at_work = lane.gate.is_busy();
+    count_entry(cells, site);
+    // What the profiler calls has no context, and neither has a call in a signal handler that interrupts a hook.
+    if is_at_work || lane.level() != 0 {
+        return None;
+    }
+    let number = site.id.load(Relaxed);
+    method_profilers::alone_at(number)?.enter_at_hook(number, who, word)
 }
 
 /// As [`enter`], the call made in its frame, or in one word.

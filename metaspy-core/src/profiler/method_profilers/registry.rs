@@ -25,7 +25,7 @@ use crate::platform::readers::Replaced;
 use crate::profiler::InstallError;
 use crate::recorder::{self, Listener, Log, Module};
 use crate::recording::Recording;
-use crate::site;
+use crate::site::{self, Site};
 
 /// Installs a method profiler as a part of a [`Profiler`](crate::Profiler).
 pub(crate) struct Instrument<P>(pub Option<P>);
@@ -33,7 +33,8 @@ pub(crate) struct Instrument<P>(pub Option<P>);
 impl<P: MethodProfiler> Instrumenter for Instrument<P> {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let Some(profiler) = self.0.take() else { return Ok(Installation::none()) };
-        if let Some(entry) = site::entries().iter().find(|entry| entry.site.is_entry()) {
+        let is_enough = |site: &Site| !site.is_entry() || P::ONLY_CONTEXTS && site.has_context();
+        if let Some(entry) = site::entries().iter().find(|entry| !is_enough(entry.site)) {
             return Err(InstallError::OnlyCounts { site: entry.site.path() });
         }
         let installed = install(profiler, session.profiler(), session.block())?;

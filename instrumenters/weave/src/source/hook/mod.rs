@@ -62,7 +62,7 @@ impl Hook<'_> {
         let word = self.kind.word();
         let site = format!("{EXTERN_CRATE}::{word}!({name:?},{first},{last},{facts:?}");
         let brace = if signature.is_expression { "{" } else { "" };
-        if matches!(self.kind, HookKind::Began | HookKind::Entry) {
+        if self.kind.is_entry() || self.kind == HookKind::Began {
             return format!("{brace}{site});");
         }
         let site = format!("{brace}{site},[{}],[{}]", self.subject(), self.arguments());
@@ -109,10 +109,12 @@ impl Hook<'_> {
     fn facts(&self) -> String {
         let facts = &self.function.facts;
         let is_deep = self.kind.is_deep() && self.values.returns;
-        let is_entry = self.kind == HookKind::Entry;
-        let sees_values = self.values.args && !matches!(self.kind, HookKind::Began | HookKind::Entry);
+        let is_entry = self.kind.is_entry();
+        let has_context = self.kind == HookKind::Context;
+        let sees_values = self.values.args && !is_entry && self.kind != HookKind::Began;
         let shows_inputs = sees_values && !self.arguments().is_empty() && self.function.has_plain_inputs();
-        let facts = Facts { is_alone: self.is_alone, is_deep, is_entry, shows_inputs, ..facts.clone() }.to_string();
+        let seen = Facts { is_alone: self.is_alone, is_deep, is_entry, has_context, shows_inputs, ..facts.clone() };
+        let facts = seen.to_string();
         facts + &self.parameters() + &self.type_words
     }
 

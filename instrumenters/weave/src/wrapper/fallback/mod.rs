@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::plan::{Plan, Selection, Selectors, Target};
+use crate::plan::{Entries, Plan, Selection, Selectors, Target};
 use crate::source::{
     Build, CrateSource, Edit, Facts, Function, Functions, Hook, HookKind, SelfKind, SourceFile, Spawn, Values,
     insertions, plain,
@@ -101,7 +101,7 @@ impl ChosenHooks {
                 }
                 Err(_) => continue,
             };
-            if target.is_woven && !entries {
+            if target.is_woven && entries.is_none() {
                 for spawn in choice.carried(&selectors, &parsed.functions) {
                     let Spawn { door, lines: (line, _), .. } = &parsed.functions.spawns[spawn];
                     let uncarried = Uncarried { door: door.clone(), file: shown.clone(), line: *line, message: None };
@@ -115,16 +115,21 @@ impl ChosenHooks {
                 let (selected, others): (Vec<_>, Vec<_>) = file.paths_of(&target.krate, function).partition(means);
                 let is_selected = !selected.is_empty();
                 // Where calls are only counted, nothing depends on the test that runs.
-                let is_alone =
-                    !entries && !is_selected && choice.build.is_test() && function.facts.is_test && target.has_tests;
+                let is_alone = entries.is_none()
+                    && !is_selected
+                    && choice.build.is_test()
+                    && function.facts.is_test
+                    && target.has_tests;
                 let skipped = selectors.skipped(function);
                 is_any_selected |= is_selected;
                 if !is_selected && (!is_alone || skipped.is_some()) {
                     continue;
                 }
                 let (kind, less) = match entries {
-                    true => (HookKind::Entry, None),
-                    false => HookKind::of(function, (returns || types) && is_selected),
+                    Some(Entries::Counted) => (HookKind::Entry, None),
+                    // The context of an async call is left and entered again, maybe by another thread.
+                    Some(Entries::InContexts) if !function.facts.is_async => (HookKind::Context, None),
+                    _ => HookKind::of(function, (returns || types) && is_selected),
                 };
                 let subject = selected.iter().find_map(|path| selectors.subject(path, function));
                 let subject = subject.map(|subject| subject.path.clone());

@@ -43,6 +43,7 @@ impl MethodProfiler for Contexts {
     const NAME: &'static str = built_in::CONTEXTS;
     const TRUSTED: bool = true;
     const ONLY_ENDS: bool = true;
+    const ONLY_CONTEXTS: bool = true;
     type Package = ();
     type Type = ();
     type Method = ();
@@ -77,6 +78,7 @@ impl MethodProfiler for Allocations {
     const NAME: &'static str = built_in::ALLOCATIONS;
     const TRUSTED: bool = true;
     const ONLY_ENDS: bool = true;
+    const ONLY_CONTEXTS: bool = true;
     type Package = ();
     type Type = ();
     type Method = ();

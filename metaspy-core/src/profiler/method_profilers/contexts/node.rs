@@ -5,29 +5,27 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
 
+use metaspy_probe::{ContextHead, ContextTable};
+
 use crate::method_profilers::table::{ContextRow, Written};
 
 /// The depth of a context that stands for all calls below one that has no room.
 pub(super) const CUT: u32 = u32::MAX;
 /// Places for children in a node itself. A power of two.
-pub(super) const CHILDREN: usize = 8;
+pub(super) const CHILDREN: usize = 4;
 /// Up to so many places, a table grows as soon as two children have one place.
 const FEW_PLACES: usize = 32;
 /// The most places of a table.
-const MOST_PLACES: usize = 512;
+const MOST_PLACES: usize = 1024;
 /// A larger table has this many times the places.
 const GROWTH: usize = 4;
 
 /// A context that a node remembers; null = none.
 pub(super) type Child = AtomicPtr<Node>;
 
-/// A table of the contexts that were entered from a node last, by the lowest bits of their sites. Its places, a power of two,
-/// follow it in memory. Tables stay, and have one size for ever: a node is never seen with the mask of another table.
-#[repr(C)]
-pub(super) struct Table {
-    /// The bits of 8 times a site that find a place.
-    mask: usize,
-}
+/// A table of the contexts that were entered from a node last, by the lowest bits of their sites. Tables stay, and have one size
+/// for ever: a node is never seen with the mask of another table.
+type Table = ContextTable;
 
 /// The table that is a part of a node.
 #[repr(C)]
@@ -40,8 +38,10 @@ struct OwnTable {
 ///
 /// Only its thread writes it. Its words are atomics because signal handlers run on the same thread. It is made in its place and
 /// stays there.
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(crate) struct Node {
+    /// What hooks read that count calls in contexts and record nothing else: the table is its own one, or a larger one.
+    head: ContextHead,
     /// A hash of the sites from the root to it; 0 = the root.
     pub id: u64,
     pub site: u32,
@@ -51,10 +51,6 @@ pub(crate) struct Node {
     row: AtomicU32,
     /// The words of this thread in the row; null if it shares them.
     words: AtomicPtr<AtomicU64>,
-    /// The one that counts calls.
-    counted: AtomicPtr<AtomicU64>,
-    /// Its own table, or a larger one.
-    table: AtomicPtr<Table>,
     own_table: OwnTable,
 }
 
@@ -76,8 +72,8 @@ impl Node {
     /// Where its words are, for hooks in assembly.
     pub const SITE: usize = offset_of!(Node, site);
     pub const WRITTEN: usize = offset_of!(Node, written);
-    pub const COUNTED: usize = offset_of!(Node, counted);
-    pub const TABLE: usize = offset_of!(Node, table);
+    pub const COUNTED: usize = offset_of!(Node, head.counted);
+    pub const TABLE: usize = offset_of!(Node, head.table);
     pub const MASK_OF_TABLE: usize = offset_of!(Table, mask);
     pub const PLACES_OF_TABLE: usize = size_of::<Table>();
 
@@ -88,7 +84,7 @@ impl Node {
     /// from now on.
     pub(super) unsafe fn make_at(place: *mut Node, name: Name) -> &'static Self {
         // SAFETY: as the caller states; zeroes are a null pointer.
-        let before = unsafe { (*place).table.load(Relaxed) };
+        let before = unsafe { (*place).head.table.load(Relaxed) };
         // SAFETY: the place has room for a node.
         let own = unsafe { (&raw mut (*place).own_table).cast::<Table>() };
         let table = if before.is_null() { own } else { before };
@@ -102,22 +98,22 @@ impl Node {
 
     fn new(name: Name, table: *mut Table) -> Self {
         let mask = (CHILDREN - 1) * size_of::<Child>();
+        let counted = AtomicPtr::new(null_mut());
         Node {
+            head: ContextHead { who: AtomicU64::new(0), counted, table: AtomicPtr::new(table) },
             id: name.id,
             site: name.site,
             depth: name.depth,
             written: AtomicPtr::new(null_mut()),
             row: AtomicU32::new(0),
             words: AtomicPtr::new(null_mut()),
-            counted: AtomicPtr::new(null_mut()),
-            table: AtomicPtr::new(table),
             own_table: OwnTable { head: Table { mask }, places: [const { AtomicPtr::new(null_mut()) }; CHILDREN] },
         }
     }
 
     /// The places of its table.
     fn places(&self) -> &'static [Child] {
-        let table = self.table.load(Relaxed).cast_const();
+        let table = self.head.table.load(Relaxed).cast_const();
         // SAFETY: each node has a table, which stays, and whose places follow it.
         unsafe {
             let places = (*table).mask / size_of::<Child>() + 1;
@@ -128,7 +124,7 @@ impl Node {
     /// The place of a site in its table.
     #[inline(always)]
     fn place(&self, site: u32) -> &'static Child {
-        let table = self.table.load(Relaxed).cast_const();
+        let table = self.head.table.load(Relaxed).cast_const();
         // SAFETY: as above. The mask finds places of the table.
         unsafe {
             let at = (site as usize * size_of::<Child>()) & (*table).mask;
@@ -171,7 +167,7 @@ impl Node {
         // SAFETY: the words have room for it and for its places.
         unsafe { table.write(Table { mask }) };
         compiler_fence(Release);
-        self.table.store(table, Relaxed);
+        self.head.table.store(table, Relaxed);
         places.iter().filter_map(Node::known).for_each(|child| self.remember(child));
     }
 
@@ -197,7 +193,7 @@ impl Node {
     #[inline]
     pub fn counted(&self) -> Option<&'static AtomicU64> {
         // SAFETY: it is null, or a word of a page, and pages are never unmapped.
-        unsafe { self.counted.load(Relaxed).as_ref() }
+        unsafe { self.head.counted.load(Relaxed).as_ref() }
     }
 
     /// Words of its row; `None` if this thread has none for itself.
@@ -211,18 +207,27 @@ impl Node {
     /// Gives it a row of a recording, whose calls are counted in this column. A signal handler of this thread finds a whole
     /// row or none.
     pub fn put(&self, row: ContextRow, column: usize) {
+        self.head.who.store(0, Relaxed);
         self.written.store(null_mut(), Relaxed);
         compiler_fence(Release);
         self.row.store(row.row, Relaxed);
         self.words.store(row.words.cast_mut(), Relaxed);
         let counted = if row.words.is_null() { null() } else { row.words.wrapping_add(column) };
-        self.counted.store(counted.cast_mut(), Relaxed);
+        self.head.counted.store(counted.cast_mut(), Relaxed);
         compiler_fence(Release);
         self.written.store(row.written.address().cast_mut(), Relaxed);
     }
 
+    /// Lets hooks count calls of its site here, as long as the site has this word.
+    pub fn count_at_hooks(&self, who: u64) {
+        if self.depth != CUT && self.counted().is_some() {
+            self.head.who.store(who, Relaxed);
+        }
+    }
+
     /// Forgets its row and what it remembers: another thread has it from now on, with words of its own.
     pub fn forget(&self) {
+        self.head.who.store(0, Relaxed);
         self.written.store(null_mut(), Relaxed);
         self.forget_children();
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::sync::{Arc, Mutex};
 
+use metaspy_probe::ContextWord;
 use metaspy_probe::hash::scatter;
 
 use crate::format::profile::Column;
@@ -15,7 +16,7 @@ use crate::method_profilers::contexts::nodes::{self, Nodes, context_in, go_in, g
 use crate::method_profilers::contexts::{births, lifetime};
 use crate::method_profilers::table::{ContextRow, Table, Written, count};
 use crate::platform::lock::lock;
-use crate::recorder::Observed;
+use crate::recorder::{self, Observed};
 use crate::site;
 
 /// Calls above each other that have contexts of their own. Deeper ones are cut.
@@ -145,6 +146,16 @@ impl Tree {
         go_to(child);
         // From now on the root is a node like the others.
         around.or_else(|| nodes::of_this_thread().map(Nodes::root))
+    }
+
+    /// As [`Tree::enter`], at a hook that counts further calls from the same context by itself, as long as its site has this word.
+    /// It finds the context of its thread by `word`.
+    pub fn enter_at_hook(&'static self, site: u32, who: u64, word: &ContextWord) -> Option<&'static Node> {
+        let around = self.enter(site);
+        let here = here().filter(|here| here.site == site);
+        here.into_iter().for_each(|here| here.count_at_hooks(who));
+        word.point(&recorder::here().observed.context);
+        around
     }
 
     /// As [`Tree::enter`], of a call that the context around remembers. `None`: nothing is counted.
