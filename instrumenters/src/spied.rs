@@ -1,4 +1,7 @@
 //! `Spied<T>`: an object with an identity that survives moves.
+//!
+//! The value is in a box and does not move. Its address then belongs to the object while it lives,
+//! and observed methods find the identity by it.
 
 use std::cmp::Ordering;
 use std::fmt;

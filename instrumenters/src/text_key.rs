@@ -1,6 +1,7 @@
 //! The key of a subject with a text as its name.
 //!
-//! The key is a hash of the text, so that one text is one subject in every process and every run. The text is the label.
+//! The key is a hash of the text, and texts are not numbered. So one text is one subject in every
+//! process and every run, also where the table of texts is full. The text is the label.
 
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Write};

@@ -1,8 +1,10 @@
 //! The spans that are open now, by the registry's ids.
 //!
-//! The registry's extensions are a map behind a lock behind a reference count: they cost 60 ns for each span, and 20 ns for
-//! each lookup. Here a lookup takes three instructions. An id belongs to one span while that is open. If two spans have the
-//! same cell, the second one is kept in the extensions.
+//! The layer must not cost more than the registry. The registry's extensions are a map behind a
+//! lock behind a reference count: they cost 60 ns for each span, and 20 ns for each entry. Here are
+//! 1,024 cells by the registry's id, and a lookup takes three instructions. An id belongs to one
+//! span while that is open. If two spans have the same cell, the second one is kept in the
+//! extensions.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};

@@ -1,5 +1,8 @@
 //! Arguments, return values and labels as bytes: kind, cut (0 or 1), length of the name, length of the value (16 bits,
 //! little endian), then name and value.
+//!
+//! Arguments and returned values have the same marks, which name their event. A second layout
+//! behind an event would need a second reader.
 
 /// Bytes before the name.
 pub const HEAD: usize = 5;

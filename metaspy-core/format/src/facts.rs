@@ -1,4 +1,9 @@
 //! The facts of a function: what is known of it before it runs, as the words of its site.
+//!
+//! Facts are one more text of the site, in the words of the weaver, and not fields of the format.
+//! Older readers ignore the text, older recordings have none, and it has one parser. It includes
+//! the length of the module path, because a path alone does not separate `outer::inner` from a
+//! module and its function.
 
 use std::fmt;
 

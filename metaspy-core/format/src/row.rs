@@ -3,6 +3,16 @@
 //! The pages of lanes have rows for calls that were counted without an event, and for ends that came after their event
 //! had been folded. The fold table and the pages of folders have rows for events that left the window. A row can be in
 //! several tables; its value is the sum. A page can also be an [array](mod@array): short rows of one site, kind and epoch.
+//!
+//! A row whose outcomes fill half of their 32 bits gets a second row, instead of wider rows from
+//! the start. Readers add rows up anyway, and no half of a word overflows into the other.
+//!
+//! Rows and pages keep 25 bits of their epoch and a bit for calls at meta level, rather than 26
+//! bits of the epoch. Calls at meta level are left out by default, also after they left the window.
+//!
+//! Time that rows count already is in rows of its own, by site and by subject ([`Again`]). Rows are
+//! too full for a second time in each, and only recursive sites and subjects with nested calls need
+//! it.
 
 use metaspy_probe::Outcome;
 use metaspy_probe::hash::scatter;

@@ -1,7 +1,8 @@
 //! Events outside their process: W3C `traceparent` has 64 bits for a span and 128 for a trace.
 //!
-//! The number of a span is the id of the event, mixed with a random word of the recording. The mix is reversible, so no
-//! table is needed to find the event. Two recordings hardly ever have the same number.
+//! The number of a span is the id of the event, mixed with a random word of the recording. The mix
+//! can be undone, while a random number would need a table to find the event behind a
+//! `traceparent`. Two recordings hardly ever have the same number.
 
 /// The word of a recording ([`super::superblock::SPAN_WORD`]) from a random word. Its highest bit is set. Ids do not
 /// have this bit, so no span is 0.

@@ -1,8 +1,12 @@
 //! What a core does for instrumented code: the functions behind a hook that does more than count.
 //!
-//! The core that adopts a site leaves the address of its [`Adapter`] there. What both sides touch has a C layout. What
-//! may unwind is a Rust function: one compiler compiles both sides, and a call of C that unwinds would keep programs
-//! from `panic = "abort"`. So is what ends a call: it then ends by calling the next function.
+//! The core that adopts a site leaves the address of its [`Adapter`] there. It is one table of
+//! functions for all hooks, instead of a runtime for each kind of hook. A call then meets the
+//! recorder and the method profilers in one place, so a method profiler works on every site.
+//!
+//! What both sides touch has a C layout. What may unwind has the Rust ABI, because one compiler
+//! builds both sides, and `extern "C-unwind"` would keep programs with a core from
+//! `panic = "abort"`. What ends a call has it as well: it then ends by calling the next function.
 
 use crate::{ContextWord, Counters, EntryCells, Frame, Object, Outcome, Receiver, Site, Thunks, Value};
 

@@ -2,6 +2,15 @@
 //!
 //! It counts a call when it begins, and that is all: nothing is held while the function runs, and nothing runs when it is
 //! left. So it does not see how a call ends, on which object it is, or how long it takes.
+//!
+//! The command knows before it builds what a run records, and a run that only counts has these
+//! hooks. A guard keeps a register and gives each function a way out for panics. Without it, a
+//! function that is not armed keeps its size, and a count is ten instructions in place. The price
+//! is that outcomes are not known, and that another kind of run builds again.
+//!
+//! The rare half is a jump out of the function and back, in a block of assembly. The compiler saves
+//! registers around what it knows to be a call, also where that is not made. Plain Rust runs
+//! elsewhere and under sanitizers.
 
 use core::sync::atomic::Ordering;
 

@@ -1,4 +1,8 @@
 //! The guard of a call: what the body of an instrumented function holds.
+//!
+//! A call that begins while its thread unwinds is made in a frame, also where calls are only
+//! counted, instead of a mark in each guard. Whether a thread unwinds is then tested once, before
+//! the subject is in a register.
 
 use core::fmt::Debug;
 use core::marker::PhantomData;

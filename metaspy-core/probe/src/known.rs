@@ -2,6 +2,10 @@
 //!
 //! A private function may return a value that its caller completes, and code of the value's type then meets a broken
 //! invariant. So values of private functions are only given to code that is known.
+//!
+//! Other code of a type runs only in functions that other crates can call, where values must be
+//! complete. On an incomplete value, a `Debug` that follows a pointer crashes a sound program.
+//! `--trust` selects more.
 
 use core::cmp::Ordering;
 use core::fmt::Debug;

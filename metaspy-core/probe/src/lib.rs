@@ -6,6 +6,9 @@
 //!
 //! Two switches select a flavour of the package. `metaspy_bare` leaves out `std`, and with it the counters of a thread.
 //! `metaspy_called` keeps a hook out of the function that it observes, which compiles faster and runs slower.
+//!
+//! Observed and woven code share this package, instead of having a runtime each. Both kinds of
+//! hooks then have the same outcomes, subjects and profilers.
 #![no_std]
 
 /// The core library, whatever the calling crate's `core` is.

@@ -1,4 +1,8 @@
 //! The macros that woven text calls. The lints of the woven crate ignore what a macro of another crate makes.
+//!
+//! A hook that sees returned values owns all parameters, by a mention that is never reached, and
+//! does not capture what the body uses. Parameters are then dropped in the plain order, and unused
+//! ones stay unused for the compiler's warnings.
 
 /// Begins a call that ends where the enclosing block does.
 #[macro_export]

@@ -3,6 +3,12 @@
 //! On x86-64 Linux the adapter has two functions with a calling convention of their own ([`Thunks`]). What they do not take
 //! stays in its registers, so a function that is not armed saves none. Elsewhere, and under sanitizers, the same calls
 //! are plain Rust.
+//!
+//! The functions are in assembly, for lean events, for dense counts and for counts of woven
+//! functions. A call of plain Rust may change nine registers, which the observed function then
+//! saves, armed or not. A full event takes 140 instructions in place of 192. Vector registers are
+//! declared as changed: they have several widths, and the compiler saves those in use. Each frame
+//! is described to unwinders.
 
 use crate::{Cell, Entered, Frame, Object, Outcome, Site, Subject};
 

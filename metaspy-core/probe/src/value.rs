@@ -3,6 +3,8 @@
 //! What can be done with a value is found where its type is written: a
 //! concrete type that can be printed, hashed or compared, or a parameter with such a bound. The way there is
 //! method resolution: an inherent ability is found on `Probe<T>`, and else its absence on `&Probe<T>`.
+//!
+//! Bounds are not used, because they would change the function.
 
 use core::fmt::{self, Debug, Write};
 use core::hash::{Hash, Hasher};

@@ -1,8 +1,9 @@
 //! Copies of values, to compare later ones with.
 //!
-//! A program must not be able to tell that one of its values was copied: a
-//! copy shares nothing with it, and no code of its own makes or drops one. So an `Arc` is not kept, because that would count
-//! one more. Neither is a value whose `Clone` has an effect.
+//! A program must not be able to tell that one of its values was copied, so a copy of a value is
+//! its bytes. `Copy` values, and texts and lists of them, are copied and compared. A clone of every
+//! `PartialEq` value would be wrong: a kept `Arc` changes `try_unwrap`, the last `Drop` would not
+//! run, and `Clone` is the program's own code. Other values are hashed, or not comparable.
 
 use core::any::TypeId;
 #[cfg(not(metaspy_bare))]

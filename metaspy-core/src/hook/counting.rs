@@ -1,4 +1,7 @@
 //! An allocator that counts objects by the method and the calling context that allocates them.
+//!
+//! A resized object counts as freed and allocated again, as dhat counts, and not as growth of the
+//! first one: who resizes pays.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 

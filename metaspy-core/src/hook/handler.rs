@@ -2,6 +2,10 @@
 //!
 //! Before in install order, after in reverse; at meta level; a panic in one is caught, counted and reported. A call
 //! that entered under a set of handlers leaves under the same one, whatever is uninstalled meanwhile.
+//!
+//! Handlers run before and after a call, and never *instead* of it, as MetaSpy's can. A replacement
+//! must have the types, borrows and drops of the call at compile time, and a profiler must not
+//! change a result. An object that implements the trait in its own way replaces operations.
 
 use std::cell::RefCell;
 use std::fmt::Debug;

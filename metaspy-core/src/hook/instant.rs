@@ -1,4 +1,8 @@
 //! What has no length: a change, an announcement, and what was missed of them.
+//!
+//! Messages that a bus dropped are a tally with one event: of *n* missed messages one event carries
+//! the gap, and *n* − 1 are counted beside it. A mark alone leaves with its block, and received and
+//! missed would no longer add up to sent.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};

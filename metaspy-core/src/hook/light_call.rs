@@ -3,6 +3,14 @@
 //! If a tree is the only observer, the frames of these calls are the shadow stack: each holds the context around it. A frame
 //! that is left without an end, as `longjmp` does, is left behind for good, because the calls around it go back to contexts
 //! of their own.
+//!
+//! These frames replace the entries of method profilers where nothing else observes the call, so
+//! nothing is pushed, and no clock is read.
+//!
+//! A call that profilers observe only at its end has a small frame instead of that of an event: its
+//! place on the stack of its thread, and its row of the tally. Most of the 1,190 instructions of
+//! such a call were spent on finding that row, and on copying entries. A thread remembers the words
+//! of a method and its caller together.
 
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;

@@ -1,4 +1,7 @@
 //! An event that is no thread's current one: a lock that is held, a connection that is open.
+//!
+//! A held lock does not nest in the thread as a call does. Locks are released in any order and on
+//! other threads, and all work that is done meanwhile would appear as an effect of the lock.
 
 use std::fmt::{self, Debug};
 use std::panic::{RefUnwindSafe, UnwindSafe};

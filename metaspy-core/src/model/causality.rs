@@ -1,4 +1,9 @@
 //! Causes beyond nesting: named causes and links.
+//!
+//! A carried cause knows its recording, and is dropped if another recording has begun. The bare id
+//! would not do: an id is a place, in another recording it may be another event's, and tasks
+//! outlive recordings. In the next file of a rotation it is a cause that readers do not find,
+//! so its effects are no roots, and numbers by cause are not exact.
 
 use crate::event::EventId;
 use crate::format::slot::Mark;

@@ -14,6 +14,10 @@
 //! let _cause = from_remote("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
 //! // That event is the cause of what begins here.
 //! ```
+//!
+//! A cause in another process is a slot: [`from_remote`] writes one mark, and its id is the
+//! thread's current event. With a mark beside each event, hooks would have to know about other
+//! processes.
 
 use std::fmt;
 use std::str::FromStr;

@@ -2,6 +2,9 @@
 //!
 //! A forked child has only the thread that forked. What another thread held at that moment would stay locked, and half
 //! changed. So a thread that holds a lock of ours is inside, and a fork waits until the others are out.
+//!
+//! Handlers of the fork do not take each lock, because locks have no order, and the thread that
+//! forks may hold one. The gate is not on the way of a hook. A fork waits for a second at most.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

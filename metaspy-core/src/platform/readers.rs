@@ -1,4 +1,8 @@
 //! Values that hooks read through a pointer. A replaced value is freed when no hook can be reading it.
+//!
+//! Hooks that read a plan are counted, in 64 shards. Plans cannot stay for ever, because a profiler
+//! for each test installs thousands of them, each with its handlers. Counts are used instead of
+//! hazard pointers, and only calls with a plan pay for them.
 
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicPtr, AtomicUsize};

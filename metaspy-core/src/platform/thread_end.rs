@@ -1,5 +1,10 @@
-//! The end of a thread. A thread is watched without memory and without a lock, because what watches it may be the first hook
-//! of a thread, called by a signal handler.
+//! The end of a thread.
+//!
+//! A thread joins a recording without memory and without a lock, because a signal handler may be
+//! the first to call a hook in its thread. So the thread has the name that the system knows, and a
+//! destructor of the C library watches it. `thread::current` and a thread-local with a destructor
+//! both allocate there. Kinds are registered in the same way, and so are the stack and the pages of
+//! a thread for method profilers.
 
 pub(crate) use this::{watch_this_thread, watch_threads};
 

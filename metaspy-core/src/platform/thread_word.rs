@@ -1,4 +1,5 @@
-//! A word of each thread, read by two instructions that keep all registers.
+//! A word of each thread, read by two instructions that keep all registers. Hooks find their lane
+//! by such a word.
 //!
 //! To the compiler, the address of a thread-local is the result of a call in every package that may become a library: a
 //! function that reads one first saves what it has in registers. On x86-64 Linux with glibc the word is instead at a fixed

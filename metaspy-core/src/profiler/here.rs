@@ -1,4 +1,8 @@
 //! Profilers of one thread: until a guard is dropped, or around a block.
+//!
+//! A profiler of one thread is a profiler of the process, narrowed to the event of the block and
+//! its effects. Arming sites for a thread would cost each hook a comparison, and causes also follow
+//! the work to other threads.
 
 use std::fmt;
 

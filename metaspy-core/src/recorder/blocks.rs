@@ -1,5 +1,8 @@
 //! Blocks for lanes: first the places that were never used, then those that the collector has made ready, then the
 //! oldest full one, which the lane folds itself.
+//!
+//! Lanes take unused places without the collector, because a program's first burst of events must
+//! not depend on how fast another thread wakes up.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,8 @@
 //! The gate of a lane: it keeps a hook out while another one of the same thread is at work.
+//!
+//! While events may begin at once, the gate is the epoch. One comparison then covers a hook at
+//! work, a new epoch and a full list, instead of tests of a busy byte, an epoch and a clock range
+//! one after another.
 
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};

@@ -1,4 +1,8 @@
 //! The counter cells of a thread: for each linked site the rows that its calls were last counted in.
+//!
+//! Counting is one increment, and the lane's busy byte is not set: a signal handler runs before or
+//! after one instruction. For this, a site carries the word of its row, epoch included, and a cell
+//! counts only while it has the same word. Each new epoch writes that word anew.
 
 use std::alloc::Layout;
 use std::mem::offset_of;

@@ -1,5 +1,9 @@
 //! Folds the oldest blocks into the tallies, and makes their places ready again: the collector ahead of the lanes, and a
 //! lane that finds no block ready.
+//!
+//! A lane folds its own oldest block in a bounded step of 127 events, when it needs a block and
+//! none is ready. Otherwise events are lost while the collector is slower than the lanes, and with
+//! more busy threads than processors it always is.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicU64, Ordering};

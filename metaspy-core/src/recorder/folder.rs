@@ -1,8 +1,14 @@
 //! A folder adds the events of blocks to rows, one event after another.
 //!
-//! The collector has one, and the lanes share the others. Each has rows and a record of its own, so that folders never
-//! wait for each other. A lane that finds none free loses its event, as it does if it finds no block. [`crate::format::folder`] describes the record, which makes a fold safe against a kill at any
-//! instruction.
+//! The collector has one, and the lanes share the others; there are about as many as processors.
+//! Each has rows and a record of its own, and readers add the rows up. With one table behind a
+//! lock, a thread that loses its processor while it folds would stop all others. A lane whose table
+//! has no room for more subjects folds into the collector's, which is the largest. A lane that
+//! finds no folder free loses its event, as it does if it finds no block.
+//!
+//! A fold changes one row at a time and notes that row first, instead of keeping a journal of a
+//! batch. Program order alone makes this safe against a kill at any instruction, and a lane can do
+//! it without a lock. [`crate::format::folder`] describes the record.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -3,6 +3,10 @@
 //! A row whose counts were merged into another one stays for one more turn. A call that was counted in it may still run,
 //! and adds its outcome there. Nothing shows whether a call runs for longer, so the rows that a lane frees are counted
 //! ([`crate::format::superblock::ROWS_FREED`]).
+//!
+//! A lane merges its own rows when a page is full, with a note of the row before, as a fold does.
+//! Rows cannot stay for ever, because a profiler for each test begins thousands of epochs. A
+//! profile holds its epochs apart for as long as it lives.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 

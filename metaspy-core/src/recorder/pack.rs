@@ -4,6 +4,10 @@
 //! end a copy takes the place of the file, in which each area ends behind its used part. Readers that have the file open
 //! keep it. This process maps the copy at the addresses of the file, because threads may still end calls there. A hook that
 //! needs a new row or page of a table meanwhile finds no room, and continues in the recording that follows.
+//!
+//! Areas with room for everything are used instead of pages from one pool, because hooks and
+//! readers find a word by one addition. Older readers can read the copy. If the copy would hold a
+//! quarter of the file, the file is only cut behind its last block.
 
 use std::fs::File;
 use std::io;

@@ -2,6 +2,10 @@
 //!
 //! Subjects come and go as long as the program runs. When the newest half has little room, the collector copies the
 //! statements that are still needed to the other half.
+//!
+//! Two halves are used instead of a free list, because entries then stay in order, a reader checks
+//! one word, and a kill leaves one whole half. What was stated about an ended subject is needed
+//! while an event of it is stored. To find this out, the blocks are searched.
 
 use std::sync::atomic::Ordering;
 

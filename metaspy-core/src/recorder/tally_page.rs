@@ -1,5 +1,9 @@
 //! Tally pages: the rows in which a lane counts calls without events. They lie in the recording, belong to one lane at a
 //! time, and are written with relaxed stores. So a reader sees them whether the thread runs, idles or hangs.
+//!
+//! Readers take the pages one after another, not lane by lane. When a thread ends, the next thread
+//! gets its page with all rows in place. Rows do not move, because a reader could count a moved
+//! call twice.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 

@@ -3,6 +3,9 @@
 //!
 //! A thread of its own watches. No hook waits: lanes continue in the next log when they meet its epoch, as always when a
 //! recording replaces another one.
+//!
+//! A rotation is one recording after another, instead of segments of one recording. So every file
+//! is complete, and every reader takes it.
 
 use std::sync::OnceLock;
 use std::thread;

@@ -3,6 +3,10 @@
 //! A test may clear the environment of a program that it starts, and then nothing tells the program to record. It leaves
 //! its name in a directory beside the directories that it was built into. `cargo metaspy` makes this directory, and reports
 //! the names, because the counts of the run lack the calls of these programs.
+//!
+//! Programs that were built are not compared with those that recorded, because a program that
+//! nothing started records nothing either. No path is compiled in, because the cached core would
+//! become one of each project. So the program looks for the directory in those that contain it.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};

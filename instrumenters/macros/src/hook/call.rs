@@ -1,4 +1,6 @@
 //! The hook in a body: the body is emitted once, after a guard, and never inside of a closure.
+//!
+//! A closure around the body would break `impl Trait`, returned borrows and `return`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;

@@ -1,4 +1,8 @@
 //! The two ends of a proxied channel: what those of all libraries have in common.
+//!
+//! Two types wrap the ends of a channel of any library, with a table of the library's methods.
+//! Types for each library would repeat each other, because five libraries differ in names and
+//! errors, and not in what is recorded.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

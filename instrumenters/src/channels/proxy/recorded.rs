@@ -1,4 +1,8 @@
 //! What a channel records of its messages.
+//!
+//! A message travels in an envelope with the event of its sending. A table beside the channel would
+//! need a lock around every send, and would guess where a channel drops. A sending is a pending
+//! event, ended by one store without a second clock read.
 
 use std::fmt::Debug;
 

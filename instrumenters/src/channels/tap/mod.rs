@@ -1,4 +1,8 @@
 //! The tap: one more receiver on a bus.
+//!
+//! A tap has a thread, a subscription and sites of its own. A task would need a runtime, and it
+//! starves beside a busy one. Profilers do not share a tap, because its condition and its first
+//! message belong to one profiler, and counts must be exact.
 
 use std::any::type_name;
 use std::fmt::{self, Debug};

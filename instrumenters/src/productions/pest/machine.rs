@@ -1,4 +1,8 @@
 //! The machine: it runs the program of a grammar on an input, and calls a [`ParseObserver`].
+//!
+//! The machine is our own, on pest's `ParserState`, in the same order as pest's parsers. Pest's
+//! virtual machine has a listener that sees entries only, and a hook in generated code needs edited
+//! code. Tokens and errors are pest's, which is tested on a whole corpus.
 
 use pest::{Atomicity, MatchDir, ParseResult, ParserState};
 

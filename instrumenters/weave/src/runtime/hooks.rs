@@ -1,4 +1,13 @@
 //! The crate that woven code calls: the sources of `metaspy-probe`, compiled by `rustc` alone.
+//!
+//! Woven code depends on `metaspy-probe` alone, and the core of the program adopts its sites. It
+//! cannot be compiled against the graph's own core, because cargo may build that later, and that
+//! may depend on the woven crate. So any crate can be woven, and where there is no core, as in a
+//! procedural macro, its sites stay unarmed.
+//!
+//! The same files are compiled twice, and `opt-level` selects one: hooks are called in debug builds
+//! and inlined in release builds. Inlined hooks tripled a debug build, and called hooks double the
+//! cost of a count in a release build.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

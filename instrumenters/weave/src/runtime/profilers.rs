@@ -2,6 +2,9 @@
 //!
 //! A package that depends on the core and on all profilers is built in a workspace of its own. In it, `metaspy-core` is the
 //! packed core, whatever version the profilers require.
+//!
+//! The profilers do not become a part of the program, because its manifest and lock file would
+//! change. A program with a core of its own cannot get them from outside.
 
 use std::ffi::OsStr;
 use std::fmt::Write;

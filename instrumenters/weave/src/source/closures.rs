@@ -1,4 +1,8 @@
 //! Closures: which can have a hook, and its place.
+//!
+//! Closures are selected with their function: `pub a::** lines>=10 --closures` selects the closures
+//! of these functions. They have no conditions of their own, because a closure has no visibility,
+//! and no lines that matter.
 
 use std::ops::Range;
 

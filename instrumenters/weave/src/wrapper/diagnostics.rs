@@ -1,4 +1,7 @@
 //! The compiler's diagnostics: JSON, line by line.
+//!
+//! Diagnostics come from compiling the original again. Columns in those of the copy cannot be moved
+//! back, because the compiler draws pictures of them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;

@@ -2,6 +2,9 @@
 //!
 //! A crate of the plan is compiled from a woven copy that seems to have the path of the original. If that fails, and for
 //! all other crates, the original is compiled.
+//!
+//! Weaving sets no flags in the environment. The command adds the flags of the core in place of the
+//! compiler, because `RUSTFLAGS` replaces everything that cargo's configuration sets.
 
 mod arguments;
 mod compile;

@@ -1,7 +1,8 @@
 //! The copy of a package that is compiled: woven files, and links to all others.
 //!
-//! It is in a directory of its own, below which each file has the path of its original. So paths from one file to another
-//! stay right, also out of the package.
+//! It is in a directory of its own, below which each file has the path of its original. So paths
+//! from one file to another stay right, also out of the package. In one flat directory,
+//! `../../README.md` would mean another file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

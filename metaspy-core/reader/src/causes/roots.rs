@@ -1,4 +1,9 @@
 //! The sites of the root causes of events. An event with several reasons can have several.
+//!
+//! Links are reasons like causes, for filters, expectations, triggers, effects and root causes. A
+//! call with several root causes is in the row of each, and the report prints how many such calls
+//! there are. With one root for each call, the root that is left out is the one that a question is
+//! about.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

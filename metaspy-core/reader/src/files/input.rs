@@ -1,7 +1,8 @@
 //! Reads files that recordings, views, grammars and command lines name.
 //!
-//! The name may be that of anything, so only a regular file is opened, opening never waits, and little of a large file is
-//! read.
+//! The name may be that of anything. So a file that a recording, a view or a code map names is
+//! regular, limited in size, and opened without waiting: a pipe would stop a language server for
+//! ever. What the user names may be a pipe.
 
 use std::collections::HashSet;
 use std::fs::{File, Metadata, OpenOptions};

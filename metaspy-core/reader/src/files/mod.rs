@@ -1,7 +1,8 @@
 //! The files of a command: what it reads, [`input`], and what it writes, [`OutputFile`].
 //!
-//! An output never takes the place of an input. The process remembers each file that it read, so no command has to list
-//! its own.
+//! An output never takes the place of an input. The process remembers each file that it read, so no
+//! command has a list of its own, which a new command could forget. An output is also refused in
+//! the place of any recording, and is as private as the most private input.
 
 pub mod input;
 mod order;

@@ -2,6 +2,9 @@
 //!
 //! The merged recording has the ordinary layout, so every reader works with it. Each input has its own places and keeps
 //! its laps, so ids change by arithmetic. A cause in another input becomes the event there.
+//!
+//! With a reader of many recordings instead, every screen, filter and tally would have to know it.
+//! A merge takes no memory beyond the copy.
 
 mod blocks;
 mod clock;

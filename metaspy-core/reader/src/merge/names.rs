@@ -1,4 +1,8 @@
 //! The texts of several recordings, merged.
+//!
+//! Kinds belong to their process: `NodeId #5` of two processes are two subjects, unless the kind
+//! declares that its keys travel. A common name does not make them one, because a reader cannot
+//! undo a wrong sum.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,4 +1,8 @@
 //! The library that contains this code, if it is not the program itself.
+//!
+//! A library that records stays loaded. Handlers that are bound to the library would end with it,
+//! but an event may end in a recording that was closed, and its thread may end after the library
+//! was closed.
 
 /// Keeps the library loaded for the rest of the process, whoever closes it: signal handlers, exit handlers, destructors of
 /// threads and threads of our own run its code later.

@@ -1,4 +1,8 @@
 //! Times of types and packages: groups of sites, each in another group.
+//!
+//! The total of a type is the union of its calls, read from the window in one pass. The sum of the
+//! totals of its methods counts time twice, because they call each other. Each receiver of a type
+//! counts once.
 
 use crate::Store;
 use crate::causes::links::Links;

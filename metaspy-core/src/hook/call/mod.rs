@@ -1,4 +1,7 @@
 //! The guard of an observed call, and its begin.
+//!
+//! The common path of a begin calls nothing in its middle, because it would save registers each
+//! time. Rare cases leave it in a tail call.
 
 mod detailed;
 mod end;

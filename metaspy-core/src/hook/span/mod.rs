@@ -1,4 +1,10 @@
 //! A span: one event from its creation to its close, entered and left in between, on whatever threads.
+//!
+//! A span's idle time is measured at creation, entry, exit and close. An early entry does not count
+//! as the creation, because the wait of a future before its first poll is what people look for.
+//!
+//! A span that was entered once, for all of its time, has no mark of polls. This is the usual case,
+//! and a mark for each doubled the size of a span in the log.
 
 mod deferred_fields;
 mod entered;

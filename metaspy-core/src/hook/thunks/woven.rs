@@ -1,5 +1,10 @@
 //! The two halves of a hook of a woven function. They are here once: in the function itself they would be compiled with
 //! each function, and again wherever that is inlined.
+//!
+//! A woven function contains two tests and two calls, and the count is behind the call. A count in
+//! place would be compiled again wherever the function is inlined; this hook is half as much code.
+//! Only whether the thread unwinds is tested in place, because no assembly can name that word of
+//! the standard library.
 
 use std::arch::naked_asm;
 use std::mem::offset_of;

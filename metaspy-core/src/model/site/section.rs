@@ -1,4 +1,9 @@
 //! The section of the program in which the linker collects sites. [`metaspy_probe::register!`] puts them there.
+//!
+//! Sites are statics of one layout, and observed and woven ones are side by side in one section, so
+//! the arm word is one load for both. They do not register at their first call, because a site that
+//! never ran must be listed and armed. The section's name carries the version of the layout. Sites
+//! that are made at run time register when they are made, and meet the installed selectors.
 
 use metaspy_probe::Site;
 

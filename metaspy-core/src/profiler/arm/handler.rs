@@ -1,4 +1,7 @@
 //! Handlers: the `do:` blocks of the papers.
+//!
+//! Handlers before an event borrow its typed value. No value is kept for readers, because an event
+//! outlives the value, and the process. What readers need is a detail or a column.
 
 use std::any::Any;
 use std::fmt::Debug;

@@ -1,4 +1,12 @@
 //! The word that settled counts depend on.
+//!
+//! A method profiler can state that only counting is left, for one object or for all, and the
+//! method is then counted at its hook. A call of the profiler costs 40 ns each time, and
+//! `TestCoverage` knows a method's receivers and test after a few calls. A thread remembers a
+//! thousand objects of settled methods, so those that are called in turn are counted at their hook,
+//! too. One word, which all cells are compared with, covers a new test or another set of profilers.
+//! Beside a tree or times, the call is then observed by these alone, in a tenth of the time of a
+//! call that every profiler sees.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};

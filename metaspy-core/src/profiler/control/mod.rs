@@ -3,6 +3,11 @@
 //! The orders are those of one more profiler. They replace what [`Profiler::controlled`](crate::Profiler::controlled) and
 //! `METASPY_OBSERVE` armed at the same sites, and leave all other profilers as they are. The collector's thread reads and
 //! applies them, so no hook waits.
+//!
+//! Orders come through a socket, which the collector serves between its rounds without waiting. A
+//! page in the recording would not do, because readers map it read-only, and a page cannot refuse
+//! an order with a reason. The orders have a profiler of their own, so that profilers of the
+//! program keep exact results, except those that allow orders.
 
 mod chosen;
 #[cfg(unix)]

@@ -1,4 +1,8 @@
 //! The profilers that hooks call at present.
+//!
+//! A call holds the method profilers that it began with. Each thread counts what its outermost call
+//! holds, and the calls inside refer to that, so no count is changed by all calls of all threads.
+//! Mirrors cannot stay for ever, because a test process installs a profiler for each test.
 
 use std::ops::Deref;
 use std::ptr::{NonNull, null};

@@ -1,4 +1,7 @@
 //! The installed method profilers.
+//!
+//! A method profiler arms its methods in tally mode, and has no counter of executions of its own.
+//! There is then one number, however many profilers are installed.
 
 use std::any::Any;
 use std::sync::atomic::AtomicU64;

@@ -3,6 +3,10 @@
 //! A hook begins directly after the brace that opens a body, on the same line. So every line keeps its number, and every
 //! column but those behind that brace on its own line; rustfmt ends a line there unless the whole function is on it. A
 //! hook around the body ends directly before the brace that closes it.
+//!
+//! A hook is a macro's statement behind the brace, not a closure, and not an attribute that parses
+//! the body again. Text that is not touched cannot change, and lints of the woven crate ignore code
+//! from another crate's macro.
 
 use std::cmp::Reverse;
 use std::ops::Range;

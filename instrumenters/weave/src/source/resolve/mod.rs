@@ -2,6 +2,11 @@
 //!
 //! The compiler resolves names after macros are expanded; this sees source only. A type that a macro makes has no
 //! definition here, and the methods of its `impl`s are marked as unresolved.
+//!
+//! A type is known by the place of its definition, not by the module of an `impl`: one type with
+//! several `impl` blocks appeared as several types, and those without calls as absent. So imports,
+//! renames, re-exports and aliases are resolved in the source of a crate; `#[observe]` has the
+//! compiler's `type_name`. A type that cannot be resolved is never listed as absent.
 
 mod exported;
 mod type_words;

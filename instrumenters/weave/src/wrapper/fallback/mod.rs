@@ -1,4 +1,8 @@
 //! The hooks of a crate, and the smaller ones that replace those that the compiler refuses.
+//!
+//! Hooks that see returned values are around the body, only on request. If the compiler refuses
+//! them, they are given up one function at a time. The text is not searched for such functions,
+//! because only the compiler knows what a body borrows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

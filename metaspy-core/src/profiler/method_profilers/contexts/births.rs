@@ -1,4 +1,8 @@
 //! Objects on the heap, by the calling context that allocated them.
+//!
+//! An object remembers the context that allocated it, in 16 bytes in front of it. A table of
+//! addresses would need a lock, or memory without bound, and each freed object would be searched
+//! for.
 
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

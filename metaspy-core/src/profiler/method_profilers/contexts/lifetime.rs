@@ -1,5 +1,8 @@
-//! Lifetimes of objects. Two readings of the clock cost more than all else that is counted of an object, so many objects of a
-//! context have one in sixteen of them measured, by chance.
+//! Lifetimes of objects.
+//!
+//! Where a context has many objects, one in sixteen has its lifetime measured, by chance. Two
+//! readings of the clock for each object took as long as all other counts of it. Objects and bytes
+//! stay exact.
 
 use std::cell::Cell;
 

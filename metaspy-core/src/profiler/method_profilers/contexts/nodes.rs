@@ -1,6 +1,12 @@
 //! The calling contexts that a thread knows, and the one that it is in.
 //!
 //! A hook finds the context of a call by one comparison, if the context around remembers it.
+//!
+//! A thread knows its contexts as nodes, and each node knows the contexts last entered from it, in
+//! a table that grows with their number. With a context by value in each frame, the processor
+//! waited for a wide load of narrow stores: that was two thirds of the time. A hook that finds all
+//! words in this way calls no other function and saves no registers. A tree alone is counted in
+//! assembly, and every other case goes the long way.
 
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};

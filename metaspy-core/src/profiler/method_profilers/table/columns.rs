@@ -1,4 +1,7 @@
 //! The columns of a method's data.
+//!
+//! The columns of a method profiler are those of its tables, not a list in its view. A view has a
+//! name, sites, a grouping, relations, and the values of a row that a screen shows.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

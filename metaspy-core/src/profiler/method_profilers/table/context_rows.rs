@@ -1,6 +1,9 @@
 //! Tables whose rows are calling contexts: a row is found by the id of its context, in one step.
 //!
 //! The first column is that id. A context's key has the id of the context around it, so readers link them.
+//!
+//! The id is a hash of the path of calls, and contexts are not numbered by their parents. A context
+//! is then found in one step, and trees of several processes add up without numbering them again.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};

@@ -3,6 +3,11 @@
 //! Each thread writes words of its own, with plain stores, so threads do not wait for each other, and a reader in another
 //! process sees every value up to the last store, also when the program is killed. Readers merge the words of all
 //! threads by the rule of their column. Where the recording has no room, a value is counted as lost.
+//!
+//! Tables are keyed by site, by site and subject, or by caller and callee. They are in the
+//! recording, instead of a report that is written at exit and joined by path and line. So they
+//! survive a kill, merge by their declared rule, and every front end shows them without code for
+//! that profiler.
 
 mod call_times;
 mod columns;

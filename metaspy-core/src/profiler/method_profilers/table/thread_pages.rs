@@ -1,4 +1,8 @@
 //! The pages that a thread writes: for each segment of a table, the page that holds the thread's own words.
+//!
+//! Threads would contend over words to which all of them add atomically. A word of 0 holds nothing
+//! in every rule, so pages need no initialisation and values no row. Where the area is full, values
+//! are lost and counted.
 
 use std::alloc::Layout;
 use std::cell::Cell;
