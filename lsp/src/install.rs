@@ -1,4 +1,8 @@
 //! The plugins of editors. They are part of the command, so an installation needs no network.
+//!
+//! The plugins use no client library: the editor has a client, or the plugin speaks the protocol
+//! itself, in one file without dependencies. The command contains them, and an installation needs
+//! neither a network nor a build.
 
 use std::env;
 use std::fs;

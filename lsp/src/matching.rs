@@ -1,8 +1,9 @@
 //! Which recorded methods a function in the editor is.
 //!
-//! A function is found by its path and the hash of its tokens, so edits elsewhere do not matter. If only the hash differs,
-//! the function was edited after the run, and its numbers are marked as stale. In doubt a function has no numbers: a wrong
-//! number beside code is worse than none.
+//! A function is found by its path and the hash of its tokens, which the weaver and `#[observe]`
+//! record. Lines would move with each edit. If only the hash differs, the function was edited after
+//! the run, and its numbers are marked as stale. In doubt a function has no numbers: a wrong number
+//! beside code is worse than none.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,7 +1,8 @@
 //! The versions of the source that recordings were made of.
 //!
-//! Runs are added up, and the source may be edited between them. The numbers of two recordings may be added only where both
-//! have the same code, so recordings of different code are read apart.
+//! Runs are read apart by the version of the source, and added up by function, because the source
+//! may be edited between them. In one program of all runs, a function that was edited in its place
+//! would have the same path and line.
 
 use std::collections::HashMap;
 

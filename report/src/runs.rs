@@ -2,6 +2,8 @@
 //!
 //! A run is a directory with a number as name. It contains the recordings of its processes, and a note on its command. A
 //! lock beside it is held while the run lasts.
+//!
+//! The last runs are kept, because the editor and the crawler show what the report has counted.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};

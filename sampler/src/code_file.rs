@@ -1,5 +1,7 @@
-//! The file that ran. It stays open from the moment that its mapping is seen, because its path may lead to another file
-//! later, or to none.
+//! The file that ran.
+//!
+//! It stays open from the moment that its mapping is seen, 128 files at most. Its path may lead to
+//! another file at the report, after a build, or to none, in a container that has ended.
 
 use std::fs::{self, File, Metadata};
 use std::io;

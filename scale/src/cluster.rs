@@ -1,6 +1,8 @@
 //! `metaspy cluster`: a scheduler and executors of Ballista, on which `metaspy query --cluster` runs.
 //!
-//! Each executor is a process of its own. More of them join from other machines that have the files at the same paths.
+//! Each executor is a process of the same program. More of them join from other machines that have
+//! the files at the same paths. The cluster is a feature, not a package of its own: `metaspy query`
+//! then has one meaning of a query, and those who need no cluster do not build it.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};

@@ -3,6 +3,9 @@
 //! With one recording the argument is the number of an event. Otherwise the names of the recording follow, because numbers
 //! of events are unique in one recording only: `process`, or `run`, `host`, `process`. They are null for an event of a
 //! sealed set.
+//!
+//! Numbers of events are not made unique for a query, so they are the same in the crawler, in JSON,
+//! and for every engine.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};

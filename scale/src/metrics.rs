@@ -1,4 +1,7 @@
 //! Tallies as metrics: for Prometheus, and for OpenTelemetry.
+//!
+//! Metrics are a query on the table of tallies, not a second way to count. Prometheus,
+//! OpenTelemetry and SQL then have the same numbers, also of a sealed set.
 
 use anyhow::Result;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};

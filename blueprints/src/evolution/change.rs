@@ -1,8 +1,9 @@
 //! When a number has changed: the ranges of both sides do not overlap, and their medians are far enough apart.
 //!
-//! By chance, the ranges of five and five runs of one program do not overlap in 0.8 % of cases, those of three and two in
-//! 20 %. The interval of a ratio ([`Numbers::ratio`]) contains the true one in 95 % of cases, which is too seldom for a
-//! picture of hundreds of methods. Executions are exact: one run a side is enough.
+//! Ranges decide a colour, and not the interval of a ratio ([`Numbers::ratio`]). That contains the
+//! true one in 95 % of cases, and a picture judges hundreds of methods at once, so 5 % of them
+//! would be wrong. By chance, the ranges of five and five runs of one program do not overlap in
+//! 0.8 % of cases, those of three and two in 20 %. Executions are exact: one run a side is enough.
 
 use metaspy_report::diff::{Change as Numbers, Sample};
 

@@ -1,5 +1,8 @@
 //! Boxes in frames in frames: the methods of a type, the types of a module, the modules of a package, the packages on a
 //! page. One package alone has no frame.
+//!
+//! Frames show containment, in place of a tree of classes, because few Rust types implement a trait
+//! that could be their parent.
 
 use std::collections::BTreeMap;
 

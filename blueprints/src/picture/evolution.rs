@@ -1,5 +1,8 @@
 //! The behavioural evolution blueprint (*Execution profiling blueprints*, section 4.3): the tree of both versions; colour is
 //! what became faster or slower, a frame is changed source, a dashed outline the height before.
+//!
+//! The tree has the larger time of both versions for each method. In the tree of the newer version,
+//! a method that became fast would vanish, and its callees would appear below others.
 
 use metaspy_report::diff::{Change as Numbers, Sample};
 use metaspy_report::text::{clean, counted, grouped};

@@ -2,6 +2,9 @@
 //!
 //! All lengths are pixels at zoom 1, from the upper left corner. The channels follow polymetric views (*Execution
 //! profiling blueprints*, section 3): height, width and fill of a box are numbers of its method.
+//!
+//! A scene is laid out once, in Rust, and not by each emitter. Tests then read the same picture
+//! back from SVG that a browser and a terminal show.
 
 mod fill;
 mod kind;

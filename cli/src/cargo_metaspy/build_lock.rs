@@ -1,5 +1,8 @@
 //! The lock of a target directory. Runs with the same selection and profilers share it. A run with another selection waits,
 //! because it cleans what they built.
+//!
+//! The lock is held until the program has ended. Cargo's own lock is free while programs run, so
+//! what they count would be cleaned beneath them.
 
 use std::env;
 use std::fs::{self, File, TryLockError};

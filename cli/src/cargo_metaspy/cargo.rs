@@ -1,4 +1,8 @@
 //! The arguments of cargo: the ones that `cargo metaspy` reads or adds to.
+//!
+//! The target directory is passed in arguments (`--target-dir`, `--config`), and not in variables.
+//! Build scripts and programs that start cargo inherit variables: they would wait for a held lock,
+//! or build into the woven directory.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

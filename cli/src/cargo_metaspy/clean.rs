@@ -1,5 +1,8 @@
-//! Crates that were compiled with another selection. Selections are no part of cargo's fingerprints, so these crates are cleaned, and cargo
-//! builds them again, with the crates that depend on them.
+//! Crates that were compiled with another selection.
+//!
+//! Selections are no part of cargo's fingerprints, so `cargo clean --package` cleans these crates,
+//! and cargo builds them again, with the crates that depend on them. An environment dependency in
+//! dep-info would not do, because cargo respects that for path dependencies only.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

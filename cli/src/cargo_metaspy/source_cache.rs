@@ -1,6 +1,8 @@
 //! A cache of the functions of crates: reading the whole source of a graph takes longer than a build without changes.
 //!
-//! The entry of a crate is valid as long as none of its files changed. If an entry cannot be read, the source is.
+//! The entry of a crate is valid as long as none of its files changed, by size and time, missing
+//! files included. Published packages are not trusted, because vendored ones are edited, and a look
+//! at a thousand files takes milliseconds. If an entry cannot be read, the source is.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

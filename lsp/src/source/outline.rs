@@ -1,7 +1,7 @@
 //! The functions, types and modules of a file, by the names that the weaver gives them.
 //!
-//! They are read from token trees, not from a syntax tree: only brackets and quotes must match, so a file whose
-//! expressions are incomplete has an outline as well.
+//! They are read from token trees, not from a syntax tree, because code is broken while it is being
+//! written. Only brackets and quotes must match, and most editors match brackets as they are typed.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,8 +1,9 @@
 //! The program model: packages, types and methods, each with the numbers of its calls.
 //!
-//! The tree is built from recordings alone ([`Program::read`], [`Builder`]), and every front end reads it, so all of them
-//! print the same ratios. It contains everything that was woven or observed, also what never ran. A type is identified by
-//! the path where it is defined, whichever module its `impl` blocks are in.
+//! The tree is built from recordings alone ([`Program::read`], [`Builder`]). There is one tree, not
+//! one for each front end, so text, JSON, lcov, Cobertura and the crawler print the same ratios. It
+//! contains everything that was woven or observed, also what never ran. A type is identified by the
+//! path where it is defined, whichever module its `impl` blocks are in.
 
 mod builder;
 mod element;

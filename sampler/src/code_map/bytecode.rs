@@ -1,4 +1,7 @@
 //! The position of an interpreter, where samplers find it: on the stack of its loop.
+//!
+//! The position is in a marked cell that the sampler finds in the copy of the stack. A word that a
+//! handler would read is not in the samples of perf, and has no levels of a recursion.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

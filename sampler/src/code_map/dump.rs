@@ -1,5 +1,9 @@
 //! The dump of a JIT: what code it made, moved, and freed, with times. The format is that of `perf` (*jitdump specification*,
 //! version 2, in the kernel's `tools/perf/Documentation`), and times are of the monotonic clock.
+//!
+//! Code that a program registers is such a dump as well, because its entries have times. VMProfiler
+//! requests a map at the end. With a dump, code that was moved or freed keeps its samples, and
+//! dumps of other JITs work as well.
 
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom};

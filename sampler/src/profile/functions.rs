@@ -4,6 +4,13 @@
 //! These are the columns of *A detailed VM profiler for the Cog VM* (figure 7). A sample is counted at the line of the
 //! executed function, and there again at each function that was inlined at its address. So both questions have an answer:
 //! in which part of the function the time is spent, and in whose code.
+//!
+//! Debug information alone gives only the innermost line, and with inlining most time is in code
+//! whose line says nothing about the function that is slow.
+//!
+//! Inlined code of the standard library is its caller's own, although it is the innermost frame.
+//! Most time of a loop is in `<u64>::lt`, and the program's functions, which its reader can change,
+//! would have none.
 
 use std::collections::{BTreeMap, HashMap};
 

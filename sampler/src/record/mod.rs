@@ -1,7 +1,10 @@
 //! Samples in a recording: tables of processor time by site and subject, and by function.
 //!
-//! The tables are declared and laid out as those of method profilers are ([`metaspy_format::profile`]), so every front end
-//! shows them, and merged recordings add them up. They are appended when the process has ended: nobody else writes then.
+//! The tables are declared and laid out as those of method profilers are
+//! ([`metaspy_format::profile`]), instead of a file beside the recording. So every front end shows
+//! them, and merged recordings add them up. They are appended when the process has ended: nobody
+//! else writes then, and the counts are stored last. Functions and frames are numbered by hashes of
+//! what they are, so those of several processes are the same rows.
 
 mod functions;
 mod room;

@@ -1,5 +1,8 @@
 //! Whose code a function is: the sections of a report. In the paper they are generated and vanilla code (*A detailed VM
 //! profiler for the Cog VM*, section 2.2); in a Rust program they are the owners of the code.
+//!
+//! Hooks are metaspy's code, and not that of the woven function that they were inlined into. A
+//! reader asks what the program costs and what the observation costs.
 
 use serde::Serialize;
 

@@ -1,4 +1,7 @@
 //! The functions of a file with code, from its symbol table and its debug information.
+//!
+//! A symbol needs a size, and names an address only if it covers the address. In a stripped
+//! library, the nearest symbol before it would be the name of some exported function far away.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};

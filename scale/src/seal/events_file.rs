@@ -1,7 +1,8 @@
 //! The table `events` of a recording as one Parquet file.
 //!
-//! A row group is a stretch of time, sorted by subject and number: a query for one subject reads one or two pages of each
-//! group, and memory is bounded. Groups are made by several threads, and appended in their order.
+//! A row group is a stretch of time, sorted by subject and number: a query for one subject reads
+//! one or two pages of each group. Groups are sorted, not the file, because memory is then bounded.
+//! Groups are made by several threads, and appended in their order.
 
 use std::fs::File;
 use std::path::Path;

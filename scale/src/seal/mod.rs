@@ -4,6 +4,11 @@
 //! has, and `sealed.json`, which is written last. In a directory the whole partition appears at once, by a rename. In a
 //! bucket two seals can write one partition at the same time, so the names of the files have the hash of their content,
 //! and `sealed.json` names those that belong to it.
+//!
+//! The last step publishes a partition, a rename or a manifest. So an interrupted seal is invisible
+//! to every engine that reads the directory, which it would not be if files appeared one after
+//! another. With fixed names, a slower seal would replace the data under the `sealed.json` of a
+//! faster one, because a bucket has no rename of a directory.
 
 mod by_subject;
 pub mod checked_store;

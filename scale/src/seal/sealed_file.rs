@@ -1,4 +1,8 @@
 //! [`SealedFile`]: a file of a partition, with checksums that a reader of a part of it can check.
+//!
+//! A file has a CRC-32 for each 32 KiB, which a store between the files and the engine compares. A
+//! query for one subject reads a few pages, and for one checksum of the file it would have to read
+//! the whole file.
 
 use std::fs::{self, File};
 use std::ops::Range;

@@ -1,5 +1,8 @@
 //! The queries of clients. Each runs in a process of its own, whose memory the system bounds: functions of SQL make values
 //! of any length, and the engine counts the memory of few of them.
+//!
+//! A list of functions that are left out would not do, because any function may make a long value.
+//! Neither would an allocator that counts: nothing can evade what the system refuses.
 
 use std::process::Stdio;
 

@@ -10,6 +10,8 @@
 //! ```
 //!
 //! Another recording at the same path has another start, so the marks of an earlier one are not shown.
+//!
+//! Marks are not in the recording, because it is read-only for its readers.
 
 use std::fs;
 use std::io::ErrorKind;

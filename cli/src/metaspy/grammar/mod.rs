@@ -1,7 +1,8 @@
 //! `metaspy grammar`: which productions of a grammar a set of inputs exercises, and why the others never matched.
 //!
-//! It runs the parser itself, because there is no program to record. With `demo` it is one of the two subcommands that
-//! contain a domain.
+//! It runs the parser itself, and records no program, because a grammar alone is no program. Front
+//! ends and instrumenters share only recordings; `demo` and `grammar` are the two exceptions, each
+//! behind a feature.
 
 mod command;
 mod convert;

@@ -1,4 +1,8 @@
 //! What the kernel records: the attributes of an event.
+//!
+//! Events belong to the thread that starts the program, and are disabled until it executes. The
+//! child inherits them in the fork, so nothing is missed, the child is not stopped before its first
+//! instruction, and no `pre_exec` is needed.
 
 use perf_event_open_sys::bindings::{self as sys, perf_event_attr};
 

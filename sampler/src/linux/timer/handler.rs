@@ -1,7 +1,9 @@
 //! The signal handler: it copies registers and the top of the stack into the ring, and does nothing else.
 //!
-//! It allocates nothing, takes no lock, reads the stack through the kernel, so that a stack pointer that points to nothing
-//! harms nobody, and restores `errno`.
+//! It allocates nothing, takes no lock, and restores `errno`. It copies the same sample as the
+//! kernel does, and does not walk the stack: the reader then unwinds both in the same way, and code
+//! without frame pointers has callers. It reads the stack through the kernel (`process_vm_readv`),
+//! so no stack pointer can harm the program.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};

@@ -4,6 +4,9 @@
 //! waits, but the kernel looks at it in its tick, so it fires 100 to 1,000 times a second at most (`CONFIG_HZ`), and on some
 //! systems a few times a second. So a thread that works has the first one; when two ticks find no work, it has the other one,
 //! until that fires.
+//!
+//! Neither timer is enough alone. The one of the processor clock gave 14 of 1,000 samples a second
+//! on one machine, and the one of the wall clock would end every wait of the program early.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

@@ -2,6 +2,8 @@
 //!
 //! A condition on a column with few values, such as `site LIKE '%measure'`, is evaluated by the engine itself on all of
 //! these values. So every expression over such a column excludes chunks. Other conditions are comparisons with a number.
+//!
+//! SQL is not translated into filters, so there is one meaning of an expression.
 
 use std::collections::HashSet;
 use std::hash::Hash;

@@ -1,4 +1,7 @@
 //! [`EventsExec`]: the scan of the table `events` in a physical plan.
+//!
+//! The engine tests every condition again, instead of relying on an exact push-down. Summaries and
+//! ticks are coarser than SQL, and a second test of the few rows that remain costs little.
 
 use std::fmt;
 use std::sync::Arc;

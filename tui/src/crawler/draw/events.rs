@@ -9,6 +9,9 @@
 //! ```
 //!
 //! If the selected event has scrolled away, the first line shows it, so that list and pane agree.
+//!
+//! A cause with effects further below has a column of its own, as in `git log --graph`. Lines by
+//! depth would be wrong, because lanes interleave, and a row then stands under an unrelated one.
 
 use std::borrow::Cow;
 

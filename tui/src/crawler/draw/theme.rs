@@ -1,6 +1,7 @@
 //! Colours and signs. Nothing is shown by colour alone: every outcome has a sign, every selection a mark.
 //!
-//! The drawing uses the sixteen colours of the terminal. At the end a theme replaces them.
+//! The drawing names the sixteen colours of the terminal, and a theme replaces them in the finished
+//! frame. So only one function knows other colours, and no styles are passed to every panel.
 
 use metaspy_reader::Outcome;
 use ratatui::buffer::Buffer;

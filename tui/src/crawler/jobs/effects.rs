@@ -1,4 +1,8 @@
 //! The effects of an event: a tree over all lanes.
+//!
+//! Effects are counted in all lanes, beside the screen. The event's own lane alone would show 0,
+//! which is wrong, because most effects of a message are on another thread. Until all lanes are
+//! counted, the number has a "≥".
 
 use std::collections::HashSet;
 

@@ -1,4 +1,7 @@
 //! The list of events: the rows around the visible ones, and never the whole recording.
+//!
+//! Follow mode selects the newest event, and ends when the user moves. If the selection stayed
+//! while the rows move, list and pane would show different moments.
 
 use metaspy_reader::{Event, EventId, Filter, Page, Position, Store};
 

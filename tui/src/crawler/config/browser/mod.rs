@@ -22,6 +22,10 @@
 //! ```
 //!
 //! The idea is that of the Glamour browsers of MetaSpy (Ressia et al., "Modeling Domain-Specific Profilers", section 5).
+//!
+//! A screen that is a table computes the values of its columns in Rust; its file selects, orders
+//! and names them. Files have no formulas, because values differ by what is known (losses, a live
+//! program, a tree), and users change only what is shown.
 
 mod declared;
 mod parse;

@@ -1,4 +1,8 @@
 //! The screen of browsers: columns side by side. The selection in a column decides what the next ones show.
+//!
+//! A column is read again if its filter differs from the one that its selections require. Columns
+//! send no messages to each other, so each change of a selection, a filter or a browser is one
+//! comparison.
 
 mod column;
 mod related;
