@@ -2,6 +2,11 @@
 //!
 //! It counts a call when it begins, as [`Site::entered`] does, and once more in its context. When the function is left, one store
 //! moves the thread back to the context around, whatever happened in between.
+//!
+//! A run that needs calling contexts and no more has these hooks, instead of a frame of the call
+//! behind two calls of a thunk. All that such a call holds is the context around it, one register.
+//! One comparison with the site's word shows that a context is of this recording and epoch. Async
+//! functions have the larger hooks, which leave and enter their contexts at each poll.
 
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;

@@ -7,10 +7,6 @@
 //! hooks. A guard keeps a register and gives each function a way out for panics. Without it, a
 //! function that is not armed keeps its size, and a count is ten instructions in place. The price
 //! is that outcomes are not known, and that another kind of run builds again.
-//!
-//! The rare half is a jump out of the function and back, in a block of assembly. The compiler saves
-//! registers around what it knows to be a call, also where that is not made. Plain Rust runs
-//! elsewhere and under sanitizers.
 
 use core::sync::atomic::Ordering;
 
