@@ -1,4 +1,4 @@
-//! Other systems have no sampler yet.
+//! Substitute for the sampler on systems other than Linux: every function returns an error.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,7 +9,7 @@ use crate::options::{Options, Target};
 use crate::profile::Profile;
 use crate::run::Run;
 
-/// Samples nothing.
+/// Returns an error, because this system has no sampler.
 ///
 /// # Errors
 ///
@@ -18,7 +18,7 @@ pub fn sample(_: &Target, _: &Options, _: &AtomicBool) -> Result<Run, SampleErro
     Err(SampleError::NotSupported)
 }
 
-/// Samples nothing.
+/// Returns an error, because this system has no sampler.
 ///
 /// # Errors
 ///
@@ -32,17 +32,17 @@ pub fn sample_live(
     Err(SampleError::NotSupported)
 }
 
-/// Samples nothing.
+/// Returns an error, because this system has no sampler.
 pub fn attach(_: &OsStr) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// A sampler of its own process: this system has none.
+/// Sampler of its own process. No value exists on this system.
 #[derive(Debug)]
 pub struct Sampler(std::convert::Infallible);
 
 impl Sampler {
-    /// Samples nothing.
+    /// Returns an error, because this system has no sampler.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Sampler {
         Err(SampleError::NotSupported)
     }
 
-    /// Samples nothing.
+    /// Returns an error, because this system has no sampler.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Sampler {
         Err(SampleError::NotSupported)
     }
 
-    /// Samples nothing.
+    /// Cannot be called, because no sampler exists on this system.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Sampling that the environment starts, in a program that contains metaspy with the feature `sample`.
+//! Sampling that environment variables start, in a program that contains metaspy with the feature
+//! `sample`.
 //!
 //! `METASPY_SAMPLE=1kHz` samples the program from its start to its exit, and then writes the report to standard error;
 //! `METASPY_SAMPLE=1kHz,wall` samples the wall clock. A program that `metaspy sample` starts where perf events are not
@@ -14,10 +15,10 @@ use crate::linux::{Sampler, attach};
 use crate::options::{Choice, Clock, Options, RATE_MAX_HZ};
 use crate::text;
 
-/// The sampler of the whole program.
+/// Sampler that the environment has started, until the program exits.
 static WHOLE: Mutex<Option<Sampler>> = Mutex::new(None);
 
-/// The loader calls the functions in this section before `main`.
+/// Pointer in the section whose functions the loader calls before `main`.
 #[cfg(all(feature = "in-program", target_os = "linux"))]
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -29,7 +30,8 @@ static START: extern "C" fn() = {
     before_main
 };
 
-/// Starts what the environment selects; called before `main`. A program with the rights of another user is not sampled.
+/// Starts the sampling that the environment selects. The loader calls it before `main`. A program
+/// that runs with the rights of another user is not sampled.
 pub fn start() {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if is_privileged() {
@@ -57,7 +59,8 @@ fn start_whole(value: &OsString) {
     }
 }
 
-/// A rate, and the words `wall` and `timer`, separated by commas.
+/// Parses the value of `METASPY_SAMPLE`: a rate, and the words `wall` and `timer`, separated by
+/// commas.
 pub fn parse(value: &str) -> Result<Options, String> {
     let mut options = Options::default();
     for word in value.split(',').map(str::trim) {
@@ -71,7 +74,7 @@ pub fn parse(value: &str) -> Result<Options, String> {
     Ok(options)
 }
 
-/// A rate in samples a second: `1000`, `1k`, `1kHz`.
+/// Parses a rate in samples per second: `1000`, `1k` or `1kHz`.
 pub fn parse_rate(text: &str) -> Result<u32, String> {
     let number = parse_number(text.trim_end_matches("Hz").trim_end());
     match number.ok().and_then(|rate| rate.try_into().ok()) {
@@ -80,7 +83,7 @@ pub fn parse_rate(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Ends the sampling and writes the report.
+/// Ends the sampling at the exit of the program, and writes the report to standard error.
 extern "C" fn finish() {
     let _ = std::panic::catch_unwind(|| {
         let Some(sampler) = WHOLE.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
@@ -107,7 +110,7 @@ fn at_exit() {
     let _ = finish;
 }
 
-/// True if the environment is that of a user who has fewer rights than the program.
+/// Returns true if the program has more rights than the user who chose its environment.
 #[cfg(target_os = "linux")]
 fn is_privileged() -> bool {
     // SAFETY: the call reads a number that the kernel left for the program.

@@ -1,45 +1,47 @@
-//! Why a target cannot be sampled, each with the remedy.
+//! Errors of a sampler. Each message states the cause and the remedy.
 
 use std::fmt;
 use std::io;
 
-/// Why a target cannot be sampled.
+/// Reason for which a target cannot be sampled.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SampleError {
-    /// The system does not let this user sample.
+    /// The system forbids sampling to this user; the number is `kernel.perf_event_paranoid`, if it
+    /// is known.
     NotPermitted(Option<i32>),
     /// The kernel has no software clock to sample by, or this system has none.
     NotSupported,
-    /// The process is another user's.
+    /// The process belongs to another user.
     OtherUser {
-        /// The process.
+        /// Number of the process.
         pid: u32,
-        /// Its user.
+        /// Number of the user who owns the process.
         user: u32,
     },
     /// The process lets only root observe it.
     Protected(u32),
-    /// Only signals in the program can do this, and the program contains nothing of metaspy.
+    /// Perf events are not available for this, and the program contains no part of metaspy that
+    /// could use signals.
     NotInProgram,
-    /// No processor is known.
+    /// The list of online processors could not be read.
     NoProcessor,
-    /// The kernel gave no room for records.
+    /// The kernel refused the memory for a ring of records.
     Ring(io::Error),
-    /// There are too many threads for the number of files that may be open.
+    /// The process has more threads than files may be open.
     TooManyThreads,
     /// The thread or process does not exist.
     Gone,
     /// There is no process with this number.
     NoProcess(u32),
-    /// The program did not start.
+    /// The program could not be started.
     Start(String, io::Error),
-    /// Another error of the system.
+    /// A system call failed for another reason.
     System(io::Error),
 }
 
 impl SampleError {
-    /// The error behind a refused event.
+    /// Converts the error of a refused event.
     #[cfg(target_os = "linux")]
     pub(crate) fn of_open(error: io::Error) -> SampleError {
         match error.raw_os_error() {
@@ -51,7 +53,8 @@ impl SampleError {
         }
     }
 
-    /// Why a process forbids to be sampled; `None` if it does not itself.
+    /// Returns the reason for which a process forbids sampling, or `None` if the process itself
+    /// permits it.
     #[cfg(target_os = "linux")]
     pub(crate) fn of_process(pid: u32) -> Option<SampleError> {
         use std::os::unix::fs::MetadataExt;
@@ -59,13 +62,13 @@ impl SampleError {
         if let Some(&other) = users(&pid.to_string())?.iter().find(|&&other| other != user) {
             return Some(SampleError::OtherUser { pid, user: other });
         }
-        // Files in `/proc` of a process that cannot be observed are root's.
+        // If a process cannot be observed, its files in `/proc` belong to root.
         let is_root_s = std::fs::metadata(format!("/proc/{pid}/maps")).ok()?.uid() != user;
         is_root_s.then_some(SampleError::Protected(pid))
     }
 }
 
-/// The users of a process: real, effective and saved.
+/// Returns the real, effective and saved user of a process.
 #[cfg(target_os = "linux")]
 fn users(process: &str) -> Option<Vec<u32>> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
@@ -73,7 +76,7 @@ fn users(process: &str) -> Option<Vec<u32>> {
     Some(users.split_whitespace().take(3).filter_map(|user| user.parse().ok()).collect())
 }
 
-/// The kernel's setting of who may sample.
+/// Reads `kernel.perf_event_paranoid`, which selects the users who may sample.
 #[cfg(target_os = "linux")]
 fn paranoid() -> Option<i32> {
     std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()

@@ -1,4 +1,4 @@
-//! The report for programs. `docs/sampling.md` describes it.
+//! Report in JSON for programs. `docs/sampling.md` describes the format.
 
 use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
@@ -59,10 +59,10 @@ struct FunctionOut<'a> {
 
 #[derive(Serialize)]
 struct RangeOut<'a> {
-    /// The first and the last line.
+    /// First and last line, both included.
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<(u32, u32)>,
-    /// The positions of a code map, from one to before the next.
+    /// Positions of a code map; the end is excluded, and `None` at the end of the function.
     #[serde(skip_serializing_if = "Option::is_none")]
     positions: Option<(u64, Option<u64>)>,
     samples: u64,
@@ -111,7 +111,7 @@ struct ThreadOut<'a> {
     samples: u64,
 }
 
-/// What samples were in, if a sampled process records.
+/// Recorded events of the samples. The field exists only if a sampled process records.
 #[derive(Serialize)]
 struct EventsOut<'a> {
     recordings: Vec<String>,
@@ -132,7 +132,7 @@ struct EventOut<'a> {
     total_percent: f64,
 }
 
-/// Writes the report as one object.
+/// Writes the report as a JSON object.
 pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let (run, total, doubts) = (&profile.run, profile.total(), profile.doubts());
     let function = |id: u32| &profile.symbols.functions[id as usize];
@@ -227,7 +227,7 @@ fn events(profile: &Profile) -> EventsOut<'_> {
     }
 }
 
-/// A number with two decimals.
+/// Rounds a number to two decimals.
 fn hundredths(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }

@@ -1,8 +1,9 @@
 #![doc = include_str!("../README.md")]
 //!
-//! A run goes through these modules, in reading order: [`options`] say what is sampled and how; `linux` starts or joins
-//! the target, reads the kernel's records, and unwinds stacks into [`samples`]; [`symbols`] and [`code_map`] give addresses
-//! their names; [`profile`] counts; [`text`], [`json`] and [`export`] write.
+//! The modules follow the way of a run. [`options`] select the target, the clock and the rate;
+//! `linux` starts or joins the target, reads the kernel's records, and unwinds stacks into
+//! [`samples`]; [`symbols`] and [`code_map`] give addresses their names; [`profile`] counts;
+//! [`text`], [`json`] and [`export`] write.
 
 pub mod environment;
 pub mod error;
@@ -37,7 +38,8 @@ pub mod text;
 #[cfg(test)]
 mod testing;
 
-/// The environment variable with the ring of the sampler that starts a program.
+/// Environment variable with the path of the ring, which a sampler sets for the programs that it
+/// starts.
 pub(crate) const RING_VARIABLE: &str = "METASPY_SAMPLE_RING";
 
 pub use error::SampleError;

@@ -1,41 +1,45 @@
-//! What is sampled, how often, and how stacks are found.
+//! Options of a sampler: its target, clock, rate and stacks.
 
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// The rate that is chosen if none is given, in samples a second of processor time.
+/// Default rate, in samples per second of processor time.
 pub const RATE_HZ: u32 = 1_000;
-/// The highest rate.
+/// Highest rate, in samples per second of processor time.
 pub const RATE_MAX_HZ: u32 = 10_000;
-/// Bytes of each stack that are copied, if none are given.
+/// Default size of the copied part of a stack, in bytes.
 pub const STACK_BYTES: u32 = 16 << 10;
 
-/// What is sampled.
+/// Target of a sampler.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// A program with its arguments, from its first instruction to its end, with all that it starts.
+    /// Program with its arguments. It is sampled from its first instruction to its end, with all
+    /// processes that it starts.
     Command(Vec<OsString>),
-    /// A process that runs already, with the threads and processes that it starts from now on.
+    /// Number of a running process. It is sampled with the threads and processes that it starts
+    /// from now on.
     Process(u32),
 }
 
-/// How the frames of a stack are found.
+/// Method of finding the frames of a stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stacks {
-    /// From a copy of the stack and the unwinding tables of the program: works for every build.
+    /// Unwinds a copy of the stack with the program's unwinding tables, which works for every
+    /// build.
     #[default]
     Dwarf,
-    /// From the chain of frame pointers, by the kernel: cheaper, and right only if all code keeps frame pointers.
+    /// Lets the kernel follow frame pointers. This is cheaper, and right only if all code keeps
+    /// frame pointers.
     FramePointers,
-    /// Not at all: only the function that runs.
+    /// Records only the running function, without callers.
     None,
 }
 
 impl Stacks {
-    /// All of them.
+    /// All methods, in the order of the help.
     pub const ALL: [Stacks; 3] = [Stacks::Dwarf, Stacks::FramePointers, Stacks::None];
 
-    /// The word for it on the command line and in JSON.
+    /// Returns the word for the command line and for JSON.
     pub fn name(self) -> &'static str {
         match self {
             Stacks::Dwarf => "dwarf",
@@ -44,7 +48,7 @@ impl Stacks {
         }
     }
 
-    /// A line of help.
+    /// Returns a line of help.
     pub fn description(self) -> &'static str {
         match self {
             Stacks::Dwarf => "From a copy of the stack and the program's unwinding tables: for every build",
@@ -54,21 +58,21 @@ impl Stacks {
     }
 }
 
-/// Which time is sampled.
+/// Clock that is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// Processor time: threads that wait have no samples.
     #[default]
     Processor,
-    /// The time of the wall clock: what threads wait for, too. Only signals in the program measure it.
+    /// Wall time, which includes waits. Only signals in the program measure it.
     Wall,
 }
 
 impl Clock {
-    /// All of them.
+    /// All clocks, in the order of the help.
     pub const ALL: [Clock; 2] = [Clock::Processor, Clock::Wall];
 
-    /// The word for it on the command line.
+    /// Returns the word for the command line.
     pub fn name(self) -> &'static str {
         match self {
             Clock::Processor => "cpu",
@@ -76,7 +80,7 @@ impl Clock {
         }
     }
 
-    /// A line of help.
+    /// Returns a line of help.
     pub fn description(self) -> &'static str {
         match self {
             Clock::Processor => "Processor time: threads that wait have no samples",
@@ -85,54 +89,56 @@ impl Clock {
     }
 }
 
-/// How the instances of a generic function are counted.
+/// Treatment of the instances of a generic function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Instances {
-    /// As one function.
+    /// All instances are counted as a single function.
     #[default]
     Merged,
-    /// Each as a function of its own, as far as symbols distinguish them.
+    /// Each instance is a function of its own, as far as symbols distinguish them.
     Split,
 }
 
-/// What takes the samples.
+/// Selection of the source of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
     /// The kernel, where it is permitted and can measure the clock; otherwise signals in the program.
     #[default]
     Best,
-    /// Signals in the program, which must contain metaspy's feature `sample`.
+    /// Signals in the program, which must be built with metaspy's feature `sample`.
     Timer,
 }
 
-/// How a target is sampled.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which time is sampled.
+    /// Clock that is sampled.
     pub clock: Clock,
-    /// What takes the samples.
+    /// Source of the samples.
     pub back_end: Choice,
-    /// Samples a second of processor time of each thread: 1 to [`RATE_MAX_HZ`].
+    /// Samples per second of processor time of each thread: 1 to [`RATE_MAX_HZ`].
     pub rate_hz: u32,
-    /// How the frames of a stack are found.
+    /// Method of finding the frames of a stack.
     pub stacks: Stacks,
-    /// Bytes of each stack that are copied: a multiple of 8, below 64 KiB. Deeper frames are cut off.
+    /// Bytes of each stack that are copied: a multiple of 8, below 64 KiB. Deeper frames are cut
+    /// off.
     pub stack_bytes: u32,
-    /// How the instances of a generic function are counted.
+    /// Treatment of the instances of a generic function.
     pub instances: Instances,
-    /// Leaves a process that ran already after this time.
+    /// Time after which a running process is left; `None` for no limit.
     pub limit: Option<Duration>,
-    /// Where a started program writes.
+    /// Destination of a started program's standard output.
     pub output: Output,
 }
 
-/// Where a started program writes its standard output.
+/// Destination of a started program's standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
-    /// To the standard output of this process.
+    /// Standard output of this process.
     #[default]
     Shared,
-    /// To the standard error of this process, because its standard output is for programs.
+    /// Standard error of this process, whose standard output is reserved for a report that programs
+    /// read.
     StandardError,
 }
 
@@ -145,7 +151,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Processor time between two samples of a thread, in ns.
+    /// Returns the processor time between two samples of a thread, in ns.
     pub fn period_ns(&self) -> u64 {
         1_000_000_000 / u64::from(self.rate_hz.clamp(1, RATE_MAX_HZ))
     }

@@ -1,4 +1,4 @@
-//! A finished run: what was sampled, how, and with what result.
+//! Result of a sampling run: its target, options, statistics and samples.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -10,56 +10,59 @@ use crate::options::{Clock, Options};
 use crate::samples::{Sample, Samples};
 use crate::statistics::Statistics;
 
-/// The name of the back end of perf events.
+/// Name of the back end that uses perf events.
 pub const PERF: &str = "perf cpu-clock";
 
-/// A finished run.
+/// Finished run.
 #[derive(Debug)]
 pub struct Run {
-    /// The program and its arguments.
+    /// Program and arguments of the target.
     pub target: Vec<String>,
-    /// The process.
+    /// Number of the target's process.
     pub pid: u32,
-    /// When it began, by the wall clock.
+    /// Start of the run, by the wall clock.
     pub started_at: SystemTime,
-    /// How long it took.
+    /// Duration of the run.
     pub elapsed: Duration,
     /// Processor time of the target in ns, as the kernel counted it.
     pub processor_ns: u64,
-    /// The name of what took the samples.
+    /// Name of the back end that took the samples.
     pub back_end: &'static str,
-    /// Why perf did not take them, with the remedy.
+    /// Reason for not using perf, with the remedy; `None` if perf took the samples or was not asked
+    /// for.
     pub refused: Option<String>,
-    /// Threads that could not be sampled.
+    /// Number of threads that could not be sampled.
     pub untimed: u64,
     /// False if the kernel's own code was not sampled, because the system does not permit it.
     pub with_kernel: bool,
-    /// The options that were in force.
+    /// Options in force, which may differ from the requested options.
     pub options: Options,
-    /// What became of the target.
+    /// State of the target at the end of the run.
     pub ended: Ended,
-    /// Statistics of the system about the target.
+    /// System statistics about the target.
     pub statistics: Statistics,
-    /// The samples.
+    /// Collected samples.
     pub samples: Samples,
-    /// The recordings of metaspy that the processes wrote, each with its file.
+    /// Recordings that the sampled processes wrote, each with its file.
     pub recordings: Vec<(PathBuf, Store)>,
 }
 
-/// What became of a target.
+/// State of a target at the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It was started by the sampler and has ended.
+    /// The sampler started the program, and it has ended with this status.
     Exited(ExitStatus),
-    /// It runs.
+    /// The process still runs.
     Runs,
-    /// It has ended; only its parent has the status.
+    /// The process has ended, but only its parent knows the status.
     Unknown,
 }
 
 impl Run {
-    /// Samples a second of processor time that were taken or lost; of the wall clock's time of each thread, if that was
-    /// sampled. 0 if there was no time.
+    /// Returns the samples that were taken or lost per second of the sampled clock, or 0 if no time
+    /// passed.
+    ///
+    /// The time is the processor time of the target, or the wall time of its threads.
     pub fn achieved_hz(&self) -> f64 {
         let taken = self.samples.samples.len() as u64 + self.samples.counts.lost;
         let ns = match self.options.clock {
@@ -69,7 +72,8 @@ impl Run {
         if ns == 0 { 0.0 } else { taken as f64 * 1e9 / ns as f64 }
     }
 
-    /// The time that a sample stands for, in ns: the period of the kernel's samples, the mean of those that signals took.
+    /// Returns the time that a sample stands for, in ns: the period for samples of the kernel, the
+    /// mean for samples of signals.
     pub fn sample_ns(&self) -> u64 {
         let of = |sample: &Sample| match self.options.clock {
             Clock::Processor => u64::from(sample.cpu_ns),

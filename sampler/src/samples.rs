@@ -1,4 +1,4 @@
-//! What was collected: samples, each with its thread and its stack, before any name is known.
+//! Collected samples, each with its thread and its stack, before any address is named.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,168 +9,171 @@ use metaspy_reader::EventId;
 use crate::code_file::{CodeFile, Directory};
 use crate::code_map::{CodeFunction, PerfMap};
 
-/// A sample: a period of processor time of a thread, with its stack.
+/// Sample of a thread: a period of time, with its stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// The time, in ns of the monotonic clock.
+    /// Time of the sample, in ns of the monotonic clock.
     pub time_ns: u64,
-    /// The place of the thread in [`Samples::threads`].
+    /// Index of the thread in [`Samples::threads`].
     pub thread: u32,
-    /// The place of the stack in [`Samples::stacks`].
+    /// Index of the stack in [`Samples::stacks`].
     pub stack: u32,
-    /// The place of the events around it in [`Samples::lists`]; [`NO_EVENT`] = none, [`UNKNOWN`] = not known.
+    /// Index of the enclosing events in [`Samples::lists`], or [`NO_EVENT`], or [`UNKNOWN`].
     pub events: u32,
-    /// The innermost of these events.
+    /// Innermost enclosing event; `None` outside all events or if it is not known.
     pub event: Option<EventId>,
     /// Processor time of the thread since its last sample, in ns; 0 with perf, whose samples are a period each.
     pub cpu_ns: u32,
-    /// Time since the thread's last sample, in ns; 0 with perf.
+    /// Wall time since the thread's last sample, in ns; 0 with perf.
     pub wall_ns: u32,
 }
 
-/// A sample in no recorded event.
+/// Value of [`Sample::events`] for a sample outside all recorded events.
 pub const NO_EVENT: u32 = 0;
-/// A sample whose events left the window of their recording before they were read.
+/// Value of [`Sample::events`] if the events left the window of their recording before they were
+/// read.
 pub const UNKNOWN: u32 = u32::MAX;
 
-/// What an event is about, in a run with recordings.
+/// Site and subject of an enclosing event, in a run with recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Around {
-    /// The recording's place in [`Samples::recordings`].
+    /// Index of the recording in [`Samples::recordings`].
     pub recording: u32,
-    /// The event's site.
+    /// Site of the event.
     pub site: SiteId,
-    /// The event's subject.
+    /// Subject of the event, if it has any.
     pub subject: Option<Subject>,
 }
 
-/// A site with a subject that samples were in.
+/// Named site and subject of sampled events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventOf {
-    /// Which.
+    /// Recording, site and subject by number.
     pub of: Around,
-    /// The path of the site.
+    /// Path of the site, such as `Scene::layout`.
     pub site: String,
-    /// The subject's label.
+    /// Label of the subject.
     pub subject: Option<String>,
 }
 
-/// A stack.
+/// Distinct stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stack {
-    /// Places in [`Samples::addresses`], innermost first.
+    /// Indices into [`Samples::addresses`], innermost first.
     pub frames: Box<[u32]>,
-    /// What the outermost frame is.
+    /// State of the outermost frame.
     pub end: StackEnd,
 }
 
-/// What the outermost frame of a stack is.
+/// State of the outermost frame of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StackEnd {
-    /// The beginning of the thread.
+    /// The outermost frame is the beginning of the thread.
     Whole,
-    /// The end of the copied part.
+    /// The outermost frames are beyond the copied part of the stack.
     Cut,
-    /// A frame whose caller cannot be found.
+    /// The caller of the outermost frame cannot be found.
     Broken,
 }
 
-/// Where the code of an address lies. The address of a caller is that of its call.
+/// Location of an address. A caller's address is in its call instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// In a file: its place in [`Samples::modules`], and the address as the file has it.
+    /// Address in a code file.
     Module {
-        /// The place of the file.
+        /// Index of the file in [`Samples::modules`].
         module: u32,
-        /// The address.
+        /// Address as the file's symbols have it.
         address: u64,
     },
-    /// In the kernel.
+    /// Address in the kernel.
     Kernel(u64),
-    /// In memory without a file: code that the process made.
+    /// Address in memory without a file: code that the process made.
     Anonymous {
-        /// The process.
+        /// Number of the process.
         pid: u32,
-        /// The address.
+        /// Address in the memory of the process.
         address: u64,
     },
-    /// In code that the process made and registered: its place in [`Samples::made`], and the address.
+    /// Address in code that the process made and registered.
     Made {
-        /// The place of the function.
+        /// Index of the function in [`Samples::made`].
         function: u32,
-        /// The address.
+        /// Address in the memory of the process.
         address: u64,
     },
-    /// Nowhere: no code is known to be there.
+    /// Address at which no code is known.
     Nowhere,
 }
 
-/// A thread with samples.
+/// Thread with samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// Its process.
+    /// Number of the thread's process.
     pub pid: u32,
-    /// Its number.
+    /// Number of the thread in the system.
     pub tid: u32,
-    /// Its name, as the system has it.
+    /// Name of the thread, from the system.
     pub name: String,
 }
 
-/// A file with code.
+/// File with code.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// Its path, or a name in brackets.
+    /// Path of the file, or a name in brackets.
     pub path: PathBuf,
-    /// True if a process was started from it.
+    /// True if a process was started from this file.
     pub is_program: bool,
-    /// The file that ran.
+    /// Handle on the file that ran, which may have been replaced since.
     pub(crate) file: CodeFile,
-    /// The root directory of a process that ran it.
+    /// Root directory of a process that ran the file.
     pub(crate) root: Directory,
-    /// Its own directory there. It may be in a mount that ends with the process.
+    /// Directory of the file in that root. It may be in a mount that ends with the process.
     pub(crate) beside: Directory,
 }
 
-/// What happened besides samples.
+/// Numbers of other records than samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Samples that found no room.
+    /// Samples that found no room in a ring.
     pub lost: u64,
     /// Pauses that the kernel made, because samples took too long.
     pub throttled: u64,
-    /// Processes that were seen.
+    /// Processes that the sampler saw.
     pub processes: u64,
 }
 
-/// What was collected.
+/// Samples of a run, with their threads, stacks and files.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    /// In the order of time.
+    /// Samples in the order of time.
     pub samples: Vec<Sample>,
     /// Distinct stacks.
     pub stacks: Vec<Stack>,
     /// Distinct addresses.
     pub addresses: Vec<Place>,
-    /// Functions that the processes made and registered. One that was moved is there twice.
+    /// Functions that the processes made and registered. A function that was moved is there twice.
     pub made: Vec<CodeFunction>,
-    /// Where the processes with other code that they made have its maps.
+    /// Locations of the maps of other generated code, by process.
     pub(crate) perf_maps: HashMap<u32, PerfMap>,
     /// Threads with samples.
     pub threads: Vec<Thread>,
-    /// Files with code.
+    /// Files with code, by number.
     pub modules: Vec<Module>,
-    /// What happened besides.
+    /// Numbers of other records than samples.
     pub counts: Counts,
-    /// Recordings of metaspy that the processes mapped, each with its process.
+    /// Recordings that the processes mapped, each with its process.
     pub recordings: Vec<(u32, PathBuf)>,
-    /// Distinct sites with subjects that samples were in.
+    /// Distinct sites and subjects of the sampled events.
     pub events: Vec<EventOf>,
-    /// Distinct lists of events around a sample, outermost first: places in [`Samples::events`]. The first one is empty.
+    /// Distinct lists of enclosing events, outermost first: indices into [`Samples::events`]. The
+    /// first list is empty.
     pub lists: Vec<Box<[u32]>>,
 }
 
 impl Samples {
-    /// Some of the samples, with the stacks and addresses that these have. Names of threads and files are not among them.
+    /// Copies some of the samples, with the stacks and addresses that they use. Names of threads
+    /// and files are left out.
     pub(crate) fn part(&self, of: &[Sample]) -> Samples {
         let mut part = Samples { made: self.made.clone(), counts: self.counts, ..Samples::default() };
         part.perf_maps.clone_from(&self.perf_maps);
@@ -196,7 +199,7 @@ impl Samples {
         part
     }
 
-    /// The place of a list of events, which is added if it is new.
+    /// Returns the index of a list of events, and adds a new list.
     pub(crate) fn list_of(
         &mut self,
         around: impl Iterator<Item = Around>,

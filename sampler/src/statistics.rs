@@ -1,5 +1,5 @@
-//! What the system counts about a process: the trailer of a report, as in VMProfiler (*A detailed VM profiler for the Cog
-//! VM*, figure 7: memory and events).
+//! System statistics of a process, for the trailer of a report, as in VMProfiler (*A detailed VM
+//! profiler for the Cog VM*, figure 7: memory and events).
 
 #[cfg(target_os = "linux")]
 use std::{
@@ -11,27 +11,27 @@ use std::{
 
 use serde::Serialize;
 
-/// Statistics of the system about the processes of a run. 0 where the system has no number.
+/// System statistics of the processes of a run. A number that the system does not have is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
     /// Processor time in the program, in µs.
     pub user_us: u64,
     /// Processor time in the kernel, in µs.
     pub system_us: u64,
-    /// Memory that was resident at most, in bytes.
+    /// Greatest resident memory, in bytes.
     pub resident_bytes: u64,
     /// Page faults without reading from a disk.
     pub minor_faults: u64,
     /// Page faults that read from a disk.
     pub major_faults: u64,
-    /// Times that a thread waited for something.
+    /// Context switches because a thread waited.
     pub voluntary_switches: u64,
-    /// Times that a thread lost its processor to another one.
+    /// Context switches because a thread lost its processor to another thread.
     pub involuntary_switches: u64,
 }
 
 impl Statistics {
-    /// Waits for the end of a child. Its statistics include the children that it waited for.
+    /// Waits for the end of a child. The statistics include the children that it waited for.
     #[cfg(target_os = "linux")]
     pub fn of_ended(child: &Child) -> io::Result<(ExitStatus, Statistics)> {
         let (mut usage, mut status) = (MaybeUninit::<libc::rusage>::zeroed(), 0);
@@ -71,7 +71,8 @@ impl Statistics {
         }
     }
 
-    /// Those of a process that runs, from `/proc`. Switches are those of the threads that live.
+    /// Reads the statistics of a running process from `/proc`. Context switches are those of its
+    /// living threads.
     #[cfg(target_os = "linux")]
     pub fn of_process(pid: u32) -> Statistics {
         if pid == std::process::id() {
@@ -82,10 +83,10 @@ impl Statistics {
         let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
         let tasks: Vec<String> =
             tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok()).collect();
-        // Behind the name, which may contain anything: state, parent, …
+        // The fields follow the name, which may contain any character: state, parent, …
         let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
         let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
-        // A clock tick of this interface is a hundredth of a second on every Linux.
+        // A clock tick of this interface is 10 ms on every Linux.
         let us = |at: usize| number(at) * 10_000;
         let line = |status: &str, name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -103,12 +104,13 @@ impl Statistics {
         }
     }
 
-    /// Processor time, in ns.
+    /// Returns the processor time in the program and the kernel, in ns.
     pub fn processor_ns(&self) -> u64 {
         (self.user_us + self.system_us) * 1000
     }
 
-    /// The change since an earlier moment. The most resident memory is that of the whole life.
+    /// Returns the change since an earlier moment. The resident memory remains that of the whole
+    /// life.
     pub fn since(&self, before: &Statistics) -> Statistics {
         Statistics {
             user_us: self.user_us.saturating_sub(before.user_us),

@@ -1,5 +1,5 @@
-//! Profiles for tests, from a notation: `main:1 > outer:11 [middle:5 inner:99]` is a stack, outermost first, with functions
-//! that were inlined. Names have the owner of their crate.
+//! Profiles for tests, from a notation. The text `main:1 > outer:11 [middle:5 inner:99]` is a
+//! stack, outermost first, with inlined functions in brackets. Names have the owner of their crate.
 
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
@@ -17,7 +17,7 @@ pub struct Sampled {
     pub stack: &'static str,
 }
 
-/// The profile of a run with these samples, one each millisecond, of one thread.
+/// Makes the profile of a run of a single thread with these samples, a millisecond apart.
 pub fn profile(sampled: &[Sampled]) -> Profile {
     let (mut samples, mut symbols) = (Samples::default(), Symbols::default());
     let (mut functions, mut addresses): (HashMap<&str, u32>, HashMap<&str, u32>) = Default::default();

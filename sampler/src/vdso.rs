@@ -1,9 +1,9 @@
-//! The code that the kernel maps into every process, to read the clock without a system call.
+//! The vDSO, code that the kernel maps into every process to read the clock without a system call.
 
-/// Its name in lists of mappings.
+/// Name of the vDSO in lists of mappings.
 pub const NAME: &str = "[vdso]";
 
-/// Its bytes, from this process: all processes have the same.
+/// Returns the bytes of the vDSO from this process. All processes have the same code.
 #[cfg(unix)]
 pub fn bytes() -> Option<Vec<u8>> {
     use std::os::unix::fs::FileExt;
@@ -16,7 +16,7 @@ pub fn bytes() -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Other systems have none.
+/// Returns `None`, because other systems have no vDSO.
 #[cfg(not(unix))]
 pub fn bytes() -> Option<Vec<u8>> {
     None

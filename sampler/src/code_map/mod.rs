@@ -1,7 +1,8 @@
-//! Code maps: functions by address, each with ranges of positions of the source that its code was made from.
+//! Code maps: functions by address, each with ranges of source positions.
 //!
-//! This is the `mcpcbcpcmap` of *A detailed VM profiler for the Cog VM* (section 3): sorted pairs of a machine address and
-//! a position split a function into ranges. What lies before the first pair is the range from the first position on.
+//! This is the `mcpcbcpcmap` of *A detailed VM profiler for the Cog VM* (section 3). Sorted pairs
+//! of a machine address and a source position split a function into ranges. Code before the first
+//! pair belongs to the range that starts at the first position.
 
 mod bytecode;
 mod dump;
@@ -19,7 +20,7 @@ pub(crate) use perf_map::PerfMap;
 pub use register::Kind;
 pub use wasm::register_wasm;
 
-/// Functions by address. A later one replaces what it overlaps.
+/// Functions by address. A new function replaces every function that it overlaps.
 #[derive(Clone, Debug, Default)]
 pub struct CodeMap {
     functions: BTreeMap<u64, CodeFunction>,
@@ -28,30 +29,32 @@ pub struct CodeMap {
 /// A function in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeFunction {
-    /// Its name.
+    /// Name as reports show it, with a suffix for stubs and inline caches.
     pub name: String,
-    /// Its addresses.
+    /// Addresses of the machine code, which belong to no other function of the map.
     pub code: Range<u64>,
-    /// In the order of addresses.
+    /// Source positions, sorted by address.
     positions: Vec<Position>,
-    /// The files whose lines the positions are, each once.
+    /// Distinct source files, which [`Position::file`] indexes.
     files: Vec<String>,
-    /// When it was made, in ns of the monotonic clock.
+    /// Time of registration, in ns of the monotonic clock.
     pub since_ns: u64,
 }
 
-/// A position of the source, which the code from an address on was made from.
+/// Source position of the code from an address on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
     pub address: u64,
     pub position: u64,
-    /// The number of the file whose line it is; `None` if it is no line.
+    /// Index into the function's files; `None` if the position is not a line.
     pub file: Option<u32>,
 }
 
 impl CodeMap {
-    /// Adds a function. `positions` has pairs of an address and the position that the code before this address leads to, as
-    /// a debugger needs it at calls. Pairs outside the function are left out. An empty function is none.
+    /// Adds a function; an empty address range is ignored.
+    ///
+    /// `positions` has pairs of an address and the position that the code before this address leads
+    /// to, as a debugger needs it at calls. Pairs outside the function are left out.
     pub fn add(&mut self, name: &str, code: Range<u64>, positions: &[(u64, u64)]) {
         let position = |&(address, position)| Position { address, position, file: None };
         let positions = positions.iter().map(position).collect();
@@ -60,10 +63,10 @@ impl CodeMap {
         }
     }
 
-    /// Adds a function.
+    /// Adds a function and removes the functions that it overlaps.
     pub(crate) fn insert(&mut self, function: CodeFunction) {
         let code = &function.code;
-        // What it overlaps is gone: memory has only one content.
+        // Memory has only one content, so overlapped functions no longer exist.
         let overlapped: Vec<u64> = (self.functions.range(..code.end).rev())
             .take_while(|(_, it)| it.code.end > code.start)
             .map(|(&at, _)| at)
@@ -72,7 +75,7 @@ impl CodeMap {
         self.functions.insert(code.start, function);
     }
 
-    /// Moves the function that begins at an address.
+    /// Moves the function that begins at `from` to other addresses.
     pub(crate) fn move_to(&mut self, from: u64, to: Range<u64>) {
         let Some(mut function) = self.functions.remove(&from) else { return };
         if to.is_empty() {
@@ -85,20 +88,20 @@ impl CodeMap {
         self.insert(function);
     }
 
-    /// The function at an address.
+    /// Finds the function that contains an address.
     pub fn find(&self, address: u64) -> Option<&CodeFunction> {
         let (_, function) = self.functions.range(..=address).next_back()?;
         function.code.contains(&address).then_some(function)
     }
 
-    /// True without functions.
+    /// Returns true if the map has no functions.
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty()
     }
 }
 
 impl CodeFunction {
-    /// A function; `None` if it is empty. Positions outside it are left out.
+    /// Creates a function, or returns `None` if it is empty. Positions outside it are left out.
     pub(crate) fn new(
         name: &str,
         code: Range<u64>,
@@ -112,8 +115,10 @@ impl CodeFunction {
         is_some.then(|| CodeFunction { name: name.to_owned(), code, positions, files, since_ns })
     }
 
-    /// The range of positions that the code at an address was made from: from one mapped position to the next. `u64::MAX`
-    /// is the end of the function. `None` if no position is mapped.
+    /// Returns the range of source positions for the code at an address.
+    ///
+    /// The range ends at the next mapped position, or at `u64::MAX`, the end of the function. The
+    /// result is `None` if no position is mapped.
     pub fn range(&self, address: u64) -> Option<(u64, u64)> {
         if self.positions.is_empty() {
             return None;
@@ -123,19 +128,20 @@ impl CodeFunction {
         Some((from, self.positions.get(after).map_or(u64::MAX, |next| next.position)))
     }
 
-    /// The file and the line that the code at an address was made from. Line 0 is no line.
+    /// Returns the source file and the line of the code at an address. Line 0 means an unknown
+    /// line.
     pub fn line(&self, address: u64) -> Option<(&str, u32)> {
         let at = self.positions[..self.after(address)].last()?;
         Some((self.files.get(at.file? as usize)?, at.position.try_into().unwrap_or(0)))
     }
 
-    /// The file of its first line.
+    /// Returns the file of the function's first line.
     pub fn file(&self) -> Option<&str> {
         let first = self.positions.iter().find_map(|at| at.file)?;
         self.files.get(first as usize).map(String::as_str)
     }
 
-    /// How many positions are not behind an address.
+    /// Counts the positions at or before an address.
     fn after(&self, address: u64) -> usize {
         self.positions.partition_point(|at| at.address <= address)
     }
@@ -155,7 +161,8 @@ mod tests {
     #[test]
     fn the_example_of_the_paper_has_twelve_of_twenty_samples_before_the_first_send() {
         let map = of_the_paper();
-        // 1,932 samples: 12 before the first send, one behind it, 7 further on; the others elsewhere.
+        // There are 1,932 samples: 12 before the first send, 1 behind it, 7 further on, the rest
+        // elsewhere.
         let mut samples = vec![0xFF45; 6];
         samples.extend([0xFF46; 6]);
         samples.push(0xFF50);

@@ -1,5 +1,7 @@
-//! Where a process writes the map of the code that it makes: `/tmp/perf-PID.map`, with the number and the directory that it
-//! has itself. In a container both differ from those of this process.
+//! Location of the `perf` map in which a process lists the code that it makes.
+//!
+//! The file is `/tmp/perf-PID.map`. A process in a container has its own number and its own
+//! directory, and both differ from those that this process sees.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::code_file::Directory;
 
-/// The place of a map.
+/// Location of a process's map: its directory and its number in its own namespace.
 #[derive(Clone, Debug)]
 pub struct PerfMap {
     directory: Directory,
@@ -15,7 +17,8 @@ pub struct PerfMap {
 }
 
 impl PerfMap {
-    /// That of a process which runs. Its directory stays open if it is another one than that of this process.
+    /// Locates the map of a running process. The directory stays open if this process sees another
+    /// directory at its path.
     pub fn of_running(pid: u32) -> PerfMap {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let theirs = format!("/proc/{pid}/root/tmp");
@@ -25,23 +28,23 @@ impl PerfMap {
         PerfMap { directory: directory.unwrap_or_default(), pid: own_number(&status).unwrap_or(pid) }
     }
 
-    /// That of a process about which nothing else is known.
+    /// Locates the map of a process that has ended, from its number alone.
     pub fn of(pid: u32) -> PerfMap {
         PerfMap { directory: Directory::default(), pid }
     }
 
-    /// The path of the file, for this process.
+    /// Returns a path to the map that this process can open.
     pub fn path(&self) -> PathBuf {
         self.directory.path("/tmp").join(self.name())
     }
 
-    /// The name of the file.
+    /// Returns the file name, `perf-PID.map`.
     pub fn name(&self) -> String {
         format!("perf-{}.map", self.pid)
     }
 }
 
-/// The number that a process has in its own namespace: the last one of its `NSpid`.
+/// Returns the number of a process in its own namespace: the last number of `NSpid`.
 fn own_number(status: &str) -> Option<u32> {
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     numbers.split_whitespace().next_back()?.parse().ok()

@@ -1,4 +1,4 @@
-//! The side of a program that makes code: it registers its functions, and a dump has them for samplers.
+//! Registration of generated code: a program writes its functions to a dump that samplers read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::code_map::CodeMap;
 use crate::code_map::dump::{FREED, HEADER, LOAD, MAGIC, POSITIONS, RECORD, SAME_FILE};
 
-/// What a registered function is.
+/// Kind of a registered function. Reports show it behind the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Machine code of a function.
@@ -18,7 +18,8 @@ pub enum Kind {
     Stub,
     /// An inline cache.
     InlineCache,
-    /// Instructions of an interpreter, which publishes its position with [`Bytecode`](crate::code_map::Bytecode).
+    /// Instructions of an interpreter that publishes its position with
+    /// [`Bytecode`](crate::code_map::Bytecode).
     Bytecode,
 }
 
@@ -34,11 +35,14 @@ impl Kind {
 }
 
 impl CodeMap {
-    /// Registers a function that the program has made, so that samplers attribute its time to `positions`: pairs of an
-    /// address and the position of its source from there on. Code that was registered at its addresses before is gone.
+    /// Registers generated code, so that samplers attribute its time to source positions.
     ///
-    /// Call it before the code runs. Without a sampler it does nothing: `metaspy sample` sets `METASPY_CODE_MAP` to the
-    /// directory of the dumps for the programs that it starts. A dump that cannot be written loses names, and nothing else.
+    /// `positions` has pairs of an address and the position of the source from there on. Code that
+    /// was registered at the same addresses before is removed.
+    ///
+    /// Call it before the code runs. Without a sampler it does nothing: `metaspy sample` sets
+    /// `METASPY_CODE_MAP` to the directory of the dumps for the programs that it starts. If a dump
+    /// cannot be written, names are lost, and nothing else.
     ///
     /// ```
     /// use metaspy_sampler::code_map::{CodeMap, Kind};
@@ -52,13 +56,15 @@ impl CodeMap {
         add(name, kind, code, positions.iter().map(|&(address, position)| (address, position, None)));
     }
 
-    /// As [`register`](CodeMap::register), with the file and the line of the source from each address on. Reports show
-    /// the lines. A line of another file than the first one counts as inlined from there.
+    /// Registers generated code with the source file and the line from each address on.
+    ///
+    /// This is [`register`](CodeMap::register) for code with line numbers, which reports show. A
+    /// line in another file than the first line's counts as inlined from there.
     pub fn register_lines(name: &str, kind: Kind, code: Range<u64>, lines: &[(u64, &str, u32)]) {
         add(name, kind, code, lines.iter().map(|&(address, file, line)| (address, line.into(), Some(file))));
     }
 
-    /// Removes what is registered at these addresses. Its samples keep their names.
+    /// Removes the code that is registered at these addresses. Earlier samples keep their names.
     pub fn unregister(code: Range<u64>) {
         if is_wanted() {
             write(|time_ns| load(time_ns, FREED, code, &[]));
@@ -89,26 +95,28 @@ fn add<'a>(
     });
 }
 
-/// Programs with dumps that one process executes, one after the other, at most.
+/// Maximum number of dumps of a process, which needs a new dump after each `exec`.
 const DUMPS_MAX: u32 = 64;
-/// Bytes of code that are copied at most.
+/// Maximum bytes of machine code that are copied into a dump.
 const CODE_MAX: u64 = 16 << 20;
 
-/// True if a sampler reads what is registered.
+/// Returns true if a sampler reads registered code.
 pub fn is_wanted() -> bool {
     directory().is_some()
 }
 
-/// Where the dumps are, if a sampler reads them.
+/// Returns the directory of the dumps, or `None` if no sampler reads them.
 fn directory() -> Option<&'static Path> {
     static DIRECTORY: OnceLock<Option<PathBuf>> = OnceLock::new();
     let read = || std::env::var_os("METASPY_CODE_MAP").filter(|value| !value.is_empty()).map(PathBuf::from);
     DIRECTORY.get_or_init(read).as_deref()
 }
 
-/// Writes records into the dump of this process. They are made when it is their turn, so that times do not decrease.
+/// Writes records into the dump of this process. The records are made under the lock, so that their
+/// times do not decrease.
 fn write(records: impl FnOnce(u64) -> Vec<u8>) {
-    /// The process and its dump, if that can be written. A forked child has one of its own.
+    /// The process and its dump, or no dump if it cannot be written. A forked child gets its own
+    /// dump.
     static DUMP: Mutex<Option<(u32, Option<File>)>> = Mutex::new(None);
     let mut dump = DUMP.lock().unwrap_or_else(PoisonError::into_inner);
     let pid = std::process::id();
@@ -120,7 +128,8 @@ fn write(records: impl FnOnce(u64) -> Vec<u8>) {
     }
 }
 
-/// A new file; in a directory of its own if a program that this one replaced had the same name for its own.
+/// Creates a file. If the program that this process replaced has used the name, the file is in a
+/// new subdirectory.
 fn new_file(directory: &Path, name: &str) -> io::Result<File> {
     let new = |directory: &Path| OpenOptions::new().read(true).write(true).create_new(true).open(directory.join(name));
     let mut file = new(directory);
@@ -134,12 +143,14 @@ fn new_file(directory: &Path, name: &str) -> io::Result<File> {
     file
 }
 
-/// Makes the dump, and maps its beginning: the kernel records the mapping, and samplers find the file by it.
+/// Creates the dump and maps its beginning. The kernel records the mapping, and samplers find the
+/// file through it.
 fn create(directory: &Path, pid: u32) -> io::Result<File> {
     let mut file = new_file(directory, &format!("jit-{pid}.dump"))?;
     file.write_all(&header(pid))?;
     #[cfg(target_os = "linux")]
-    // SAFETY: a new mapping that nothing reads. Code can be mapped only where the file system permits it; data do as well.
+    // SAFETY: a new mapping that nothing reads. If the file system forbids executable mappings, a
+    // data mapping has the same effect.
     unsafe {
         use std::os::fd::AsRawFd;
         for protection in [libc::PROT_READ | libc::PROT_EXEC, libc::PROT_READ] {
@@ -152,9 +163,9 @@ fn create(directory: &Path, pid: u32) -> io::Result<File> {
     Ok(file)
 }
 
-/// The header of a dump.
+/// Encodes the header of a dump.
 pub fn header(pid: u32) -> Vec<u8> {
-    // The machine as ELF has it.
+    // The machine's number in ELF.
     let machine = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
     let mut bytes = Vec::with_capacity(HEADER);
     [MAGIC, 1, HEADER as u32, machine, 0, pid].iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
@@ -162,7 +173,7 @@ pub fn header(pid: u32) -> Vec<u8> {
     bytes
 }
 
-/// The record of a function.
+/// Encodes the record of a function with its machine code.
 pub fn load(time_ns: u64, name: &str, code: Range<u64>, content: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let pid = std::process::id();
@@ -175,7 +186,8 @@ pub fn load(time_ns: u64, name: &str, code: Range<u64>, content: &[u8]) -> Vec<u
     record(LOAD, time_ns, &bytes)
 }
 
-/// The record of the positions of the next function, each with the file whose line it is.
+/// Encodes the positions of the function that the next record loads. A position with a file is a
+/// line.
 pub fn positions<'a>(
     time_ns: u64,
     start: u64,
@@ -187,7 +199,7 @@ pub fn positions<'a>(
     for (address, position, file) in positions {
         bytes.extend(address.to_ne_bytes());
         bytes.extend(u32::try_from(position).unwrap_or(u32::MAX).to_ne_bytes());
-        // The number of a block of the line.
+        // The discriminator of the line, which separates blocks on the same line.
         bytes.extend([0; 4]);
         match file {
             Some(file) if before == Some(file) => bytes.extend(SAME_FILE),

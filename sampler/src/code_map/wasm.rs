@@ -1,5 +1,5 @@
-//! Compiled WebAssembly: its functions, by lines of the source where the module has debug information, otherwise by offsets
-//! in the module.
+//! Compiled WebAssembly: functions with source lines where the module has debug information,
+//! otherwise with module offsets.
 
 use std::ops::Range;
 
@@ -8,12 +8,15 @@ use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian};
 
 use crate::code_map::{CodeMap, Kind};
 
-/// Registers the functions of a module that a machine has compiled. `module` has the bytes of the WebAssembly binary, `text`
-/// the addresses of the compiled code. `functions` and `map` are as wasmtime has them: names and offsets in the code, and
-/// pairs of an offset in the code and the offset in the module that the code from there on was made from. What is between
-/// functions is registered as stubs.
+/// Registers the functions of a compiled WebAssembly module.
 ///
-/// Call it before the code runs, and keep the code mapped, or [`unregister`](CodeMap::unregister) it.
+/// `module` has the bytes of the WebAssembly binary, and `text` the addresses of the compiled code.
+/// `functions` and `map` have wasmtime's form: names with their ranges in the code, and pairs of an
+/// offset in the code and the offset in the module that the following code was made from. Code
+/// between functions is registered as stubs.
+///
+/// Call it before the code runs, and keep the code mapped, or [`unregister`](CodeMap::unregister)
+/// it.
 ///
 /// ```
 /// use metaspy_sampler::code_map::register_wasm;
@@ -59,15 +62,15 @@ pub fn register_wasm(
     }
 }
 
-/// The lines of a module.
+/// Source lines of a module, from its debug information.
 struct Lines<'a> {
-    /// Where the code of the module begins in it.
+    /// Offset of the code section in the module.
     code: u64,
     context: Option<Context<EndianSlice<'a, LittleEndian>>>,
 }
 
 impl<'a> Lines<'a> {
-    /// Reads the debug information of a module; a false one is none.
+    /// Reads the debug information of a module. Malformed debug information counts as absent.
     fn read(module: &'a [u8]) -> Lines<'a> {
         let sections = Sections::new(module);
         let of = |name: &str| sections.clone().find(|section| section.name == name.as_bytes());
@@ -80,14 +83,14 @@ impl<'a> Lines<'a> {
         Lines { code, context }
     }
 
-    /// The file and the line of an offset in the module, with an address.
+    /// Returns `address` with the file and the line of an offset in the module.
     fn at(&self, address: u64, offset: u64) -> Option<(u64, &str, u32)> {
         let location = self.context.as_ref()?.find_location(offset.checked_sub(self.code)?).ok()??;
         Some((address, location.file?, location.line?))
     }
 }
 
-/// The section with the code.
+/// Section id of the code section.
 const CODE: u8 = 10;
 
 /// A section of a module. Only custom sections have a name.
@@ -95,11 +98,11 @@ struct Section<'a> {
     id: u8,
     name: &'a [u8],
     content: &'a [u8],
-    /// Where the content begins in the module.
+    /// Offset of the content in the module.
     start: usize,
 }
 
-/// The sections of a module, up to the first false one.
+/// Iterator over the sections of a module. It ends at the first malformed section.
 #[derive(Clone)]
 struct Sections<'a> {
     module: &'a [u8],
@@ -108,7 +111,7 @@ struct Sections<'a> {
 
 impl<'a> Sections<'a> {
     fn new(module: &'a [u8]) -> Sections<'a> {
-        // Behind the magic number and the version.
+        // Sections follow the magic number and the version.
         Sections { module, at: 8 }
     }
 }
@@ -133,7 +136,7 @@ impl<'a> Iterator for Sections<'a> {
     }
 }
 
-/// An unsigned number in LEB128.
+/// Reads an unsigned number in LEB128.
 fn number(bytes: &[u8], at: &mut usize) -> Option<usize> {
     let mut number = 0_u64;
     for shift in (0..35).step_by(7) {

@@ -1,4 +1,4 @@
-//! Collapsed stacks: one line for each stack, outermost frame first, with its number of samples. `inferno-flamegraph`,
+//! Collapsed stacks: a line for each stack, outermost frame first, with its number of samples. `inferno-flamegraph`,
 //! `flamegraph.pl` and speedscope read it.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use metaspy_report::export::{Exporter, Written};
 use crate::export::thread_name;
 use crate::profile::Profile;
 
-/// A line for each stack.
+/// Exporter of collapsed stacks, with a line for each distinct stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Collapsed;
 
@@ -33,7 +33,7 @@ impl Exporter<Profile> for Collapsed {
     }
 }
 
-/// A name without what separates frames and lines.
+/// Replaces the characters of a name that separate frames and lines.
 fn plain(name: &str) -> String {
     name.replace(';', ":").replace(char::is_control, "?")
 }

@@ -1,5 +1,5 @@
-//! The JSON of the Firefox Profiler (<https://profiler.firefox.com>): each thread with its samples in the order of time, in the
-//! colours of the owners of the code.
+//! Export for the Firefox Profiler (<https://profiler.firefox.com>): the samples of each thread in
+//! the order of time, coloured by the owner of the code.
 
 use std::collections::HashMap;
 use std::io::{self, Write};

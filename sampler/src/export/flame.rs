@@ -1,6 +1,8 @@
-//! A flame graph as one page for a browser: frames as wide as their samples, callers above callees. Where a process records,
-//! a second graph begins with the subjects: which object the time was for, and then in which code. A strip in each frame
-//! divides it by the lines of its function.
+//! Flame graph as a page for a browser: each frame is as wide as its samples, and callers are above
+//! callees.
+//!
+//! If a sampled process records, a second graph begins with the subjects: the object that the time
+//! was for, then the code. A strip in each frame divides it by the lines of its function.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -15,15 +17,15 @@ use crate::profile::Profile;
 use crate::samples::UNKNOWN;
 use crate::symbols::Category;
 
-/// The page, with a mark for its data.
+/// Template of the page, with a marker in place of the data.
 const PAGE: &str = include_str!("flame.html");
-/// The mark.
+/// Marker that the data replace in [`PAGE`].
 const MARK: &str = "/*DATA*/";
-/// Nodes with less than this part of all samples are left out: nobody could see them.
+/// Smallest share of all samples that a node needs, as a divisor. Smaller nodes would be invisible.
 const LEAST: u64 = 10_000;
-/// Lines of a function.
+/// Maximum number of source lines for a function.
 const LINES: usize = 12;
-/// Columns of a line's source.
+/// Maximum columns of a source line.
 const COLUMNS: usize = 100;
 
 #[derive(Serialize)]
@@ -31,28 +33,28 @@ struct Data<'a> {
     title: String,
     total: u64,
     period_ns: u64,
-    /// The kinds of frames: owners of code, then recorded events.
+    /// Names of the kinds of frames: owners of code, then recorded events.
     kinds: Vec<&'static str>,
-    /// Name, file and kind.
+    /// Name, file and kind index of each function.
     names: Vec<(&'a str, &'a str, usize)>,
-    /// The lines of functions, by name: number, samples, source.
+    /// Source lines by index of the function: line number, samples, text.
     lines: BTreeMap<usize, Vec<(u32, u64, String)>>,
     code: &'a Node,
     #[serde(skip_serializing_if = "Option::is_none")]
     subjects: Option<&'a Node>,
 }
 
-/// A frame in its place: its samples, and what it called.
+/// Frame with its samples and its callees.
 #[derive(Default)]
 struct Node {
     name: usize,
     samples: u64,
     children: Vec<Node>,
-    /// The places of the children, by name.
+    /// Index of each child, by its name's index.
     places: HashMap<usize, usize>,
 }
 
-/// `[name, samples, children]`.
+/// The form is `[name, samples, children]`.
 impl Serialize for Node {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut tuple = serializer.serialize_tuple(3)?;
@@ -79,7 +81,7 @@ impl Node {
         }
     }
 
-    /// Leaves small frames out, and puts the largest first.
+    /// Removes small frames, and sorts the rest by size, the largest first.
     fn finish(&mut self, least: u64) {
         self.children.retain(|child| child.samples >= least);
         self.children.sort_by_key(|child| (std::cmp::Reverse(child.samples), child.name));
@@ -87,7 +89,7 @@ impl Node {
     }
 }
 
-/// A page for a browser.
+/// Exporter of a flame graph as an HTML page.
 #[derive(Clone, Copy, Debug)]
 pub struct Flame;
 
@@ -135,7 +137,7 @@ impl Exporter<Profile> for Flame {
             code: &code,
             subjects: (!samples.events.is_empty()).then_some(&subjects),
         };
-        // No text ends the script that it is in.
+        // An escaped `<` keeps text from ending the script element.
         let json = serde_json::to_string(&data)?.replace('<', "\\u003c");
         let (before, behind) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
         [before, &json, behind].iter().try_for_each(|part| out.write_all(part.as_bytes()))?;
@@ -143,7 +145,8 @@ impl Exporter<Profile> for Flame {
     }
 }
 
-/// The lines of each function that are not small: those with the most samples, in the order of the source.
+/// Collects the lines with the most samples for each function that is not too small, in source
+/// order.
 fn lines(profile: &Profile, least: u64) -> BTreeMap<usize, Vec<(u32, u64, String)>> {
     let mut sources = SourceFiles::default();
     let of_function = |(function, lines): (u32, BTreeMap<u32, u64>)| {
@@ -161,7 +164,7 @@ fn lines(profile: &Profile, least: u64) -> BTreeMap<usize, Vec<(u32, u64, String
     profile.lines().into_iter().map(of_function).filter(|(_, lines)| !lines.is_empty()).collect()
 }
 
-/// `Scene::layout #412 <p>`.
+/// Formats the label of an event: `Scene::layout #412 <p>`.
 fn event_label(site: &str, subject: Option<&str>) -> String {
     let site = metaspy_report::text::short_path(site);
     subject.map_or_else(|| site.to_owned(), |subject| format!("{site} {subject}"))

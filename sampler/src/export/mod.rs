@@ -1,5 +1,5 @@
-//! Samples as a page for a browser, and in the formats of other tools, one file each. Each is an
-//! [`Exporter`] of a [`Profile`].
+//! Exporters of a [`Profile`]: a page for a browser, and the formats of other tools. Each format
+//! has a file, and implements [`Exporter`].
 
 mod collapsed;
 mod firefox;
@@ -14,7 +14,7 @@ pub use pprof::Pprof;
 
 use crate::profile::Profile;
 
-/// The name of a thread, as other tools show it.
+/// Formats a thread's name and number.
 fn thread_name(profile: &Profile, thread: u32) -> String {
     let thread = &profile.run.samples.threads[thread as usize];
     if thread.name.is_empty() { format!("thread {}", thread.tid) } else { thread.name.clone() }

@@ -1,5 +1,6 @@
-//! The protobuf of pprof (<https://github.com/google/pprof/blob/main/proto/profile.proto>): samples and their time by stack,
-//! with lines, inlined functions, and labels for the thread and the recorded event.
+//! Export for pprof (<https://github.com/google/pprof/blob/main/proto/profile.proto>): samples and
+//! their time by stack, with lines, inlined functions, and labels for the thread and the recorded
+//! event.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -12,7 +13,7 @@ use crate::export::thread_name;
 use crate::options::Clock;
 use crate::profile::Profile;
 
-/// The format of `go tool pprof` and of services that keep profiles. It is not compressed.
+/// Exporter for `go tool pprof` and for services that keep profiles. The output is not compressed.
 #[derive(Clone, Copy, Debug)]
 pub struct Pprof;
 
@@ -68,7 +69,7 @@ struct Label {
 struct Location {
     #[prost(uint64, tag = "1")]
     id: u64,
-    /// Innermost first.
+    /// Inlined functions of a location, innermost first.
     #[prost(message, repeated, tag = "4")]
     line: Vec<Line>,
 }
@@ -93,7 +94,7 @@ struct Function {
     filename: i64,
 }
 
-/// The texts of a document, each once. The first one is empty.
+/// Table of distinct texts, whose first entry is empty, as the format requires.
 struct Texts {
     all: Vec<String>,
     numbers: HashMap<String, i64>,
@@ -122,7 +123,7 @@ impl Exporter<Profile> for Pprof {
         let mut kind = |name: &str, unit: &str| ValueType { kind: texts.number(name), unit: texts.number(unit) };
         let time = if run.options.clock == Clock::Wall { "wall" } else { "cpu" };
         let (samples, time) = (kind("samples", "count"), kind(time, "nanoseconds"));
-        // Functions and locations are numbered from 1 on.
+        // The format numbers functions and locations from 1.
         let function = |(at, of): (usize, &crate::symbols::Function)| {
             let name = texts.number(&of.name);
             let filename = texts.number(of.file.as_deref().unwrap_or(""));

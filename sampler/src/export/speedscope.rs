@@ -1,4 +1,4 @@
-//! The JSON of speedscope (<https://www.speedscope.app>): one sampled profile for each thread.
+//! Export for speedscope (<https://www.speedscope.app>): a sampled profile for each thread.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -44,7 +44,7 @@ struct Thread {
 }
 
 impl Exporter<Profile> for Speedscope {
-    /// All samples are in the order of time.
+    /// Writes the samples in the order of time.
     fn export(&self, profile: &Profile, out: &mut dyn Write) -> io::Result<Written> {
         let mut threads: BTreeMap<u32, Vec<Vec<u32>>> = BTreeMap::new();
         for sample in &profile.run.samples.samples {

@@ -1,4 +1,4 @@
-//! The files that callgrind writes: how often each instruction of a program was executed.
+//! Reader of callgrind's output files, which count how often each instruction was executed.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader};
@@ -6,25 +6,25 @@ use std::path::Path;
 
 use metaspy_reader::files;
 
-/// The arguments of `valgrind` that make it write such a file, with one line for each instruction.
+/// Arguments with which `valgrind` writes such a file, with a line for each instruction.
 pub const ARGUMENTS: [&str; 6] =
     ["--tool=callgrind", "--dump-instr=yes", "--dump-line=no", "--compress-strings=no", "--compress-pos=no", "--quiet"];
 
-/// What a process executed.
+/// Counted instructions of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
-    /// The path of its program.
+    /// Path of the executed program.
     pub program: String,
-    /// By the file with the code and the address in it, how often an instruction was executed.
+    /// Executions by code file, then by the address of the instruction in that file.
     pub files: BTreeMap<String, BTreeMap<u64, u64>>,
 }
 
 impl Output {
-    /// Reads a file.
+    /// Reads an output file of callgrind.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or is not what callgrind writes with [`ARGUMENTS`].
+    /// If the file cannot be read, or does not have the format that [`ARGUMENTS`] select.
     pub fn read(path: &Path) -> io::Result<Output> {
         Output::parse(BufReader::new(files::open(path)?))
     }
@@ -43,7 +43,7 @@ impl Output {
             } else if let Some(name) = line.strip_prefix("ob=") {
                 name.clone_into(&mut file);
             } else if line.starts_with("calls=") {
-                // The next line has what the callee executed, which has lines of its own.
+                // The next line counts the callee's instructions, which have their own lines.
                 is_of_callee = true;
             } else if let Some(words) = line.strip_prefix("0x") {
                 let cost = cost(words).filter(|_| has_addresses).ok_or_else(|| unknown(number + 1))?;
@@ -64,13 +64,13 @@ impl Output {
         *known = known.saturating_add(count);
     }
 
-    /// All instructions.
+    /// Sums all executed instructions.
     pub fn all(&self) -> u64 {
         self.files.values().flat_map(BTreeMap::values).fold(0, |all, &count| all.saturating_add(count))
     }
 }
 
-/// The address and the count of a line without its prefix.
+/// Parses the address and the count of a line without its prefix.
 fn cost(words: &str) -> Option<(u64, u64)> {
     let (address, count) = words.split_once(' ')?;
     Some((u64::from_str_radix(address, 16).ok()?, count.trim().parse().ok()?))

@@ -1,8 +1,11 @@
-//! Executed instructions of methods, as callgrind counts them: a number that does not depend on the machine's load, where
-//! times are too noisy to compare (*Execution profiling blueprints*, section 5, which proposes counts in place of times).
+//! Executed instructions of methods, as callgrind counts them.
 //!
-//! An instruction belongs to the innermost function at its address that is a method of the recording: what is inlined into
-//! a method and has no hook is a part of it, what is called is not. Instructions of hooks belong to no method.
+//! The number does not depend on the machine's load, where times are too noisy to compare
+//! (*Execution profiling blueprints*, section 5, proposes counts in place of times).
+//!
+//! An instruction belongs to the innermost function at its address that is a method of the
+//! recording. Code that is inlined into a method and has no hook is a part of the method; called
+//! code is not. Instructions of hooks belong to no method.
 
 pub mod callgrind;
 mod places;
@@ -24,23 +27,24 @@ use crate::symbols::{Category, Symbols};
 use callgrind::Output;
 use places::Places;
 
-/// What became of counted instructions.
+/// Totals of the instructions that were added to a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Instructions {
-    /// All that were executed.
+    /// Executed instructions of the whole program.
     pub all: u64,
-    /// The part in the code of methods.
+    /// Executed instructions in the code of methods.
     pub of_methods: u64,
-    /// The number of these methods.
+    /// Number of methods that executed instructions.
     pub methods: usize,
 }
 
-/// Adds the instructions that callgrind counted, together, to a recording of the same program whose process has ended.
+/// Adds the instructions that callgrind counted to a recording of the same program. The process of
+/// the recording must have ended.
 ///
 /// # Errors
 ///
-/// If the file cannot be written; if the recording is still written, has instructions or has no room; and if no
-/// instruction is a method's. Nothing is written then.
+/// If the file cannot be written; if the recording is still written, has instructions already or
+/// has no room; and if no instruction belongs to a method. Nothing is written then.
 pub fn append(outputs: &[Output], recording: &Path, store: &Store) -> io::Result<Instructions> {
     if store.end_state() == EndState::Live {
         return Err(other("its process still writes it: wait until it has ended"));
@@ -73,7 +77,7 @@ pub fn append(outputs: &[Output], recording: &Path, store: &Store) -> io::Result
     Ok(known)
 }
 
-/// True if a recording has instructions.
+/// Returns true if a recording has instructions.
 pub fn has_instructions(store: &Store) -> bool {
     store.united_profiles().iter().any(|profile| profile.name == INSTRUCTIONS)
 }
@@ -82,7 +86,7 @@ fn other(text: &str) -> io::Error {
     io::Error::other(text)
 }
 
-/// The instructions of each method that executed one.
+/// Counts the instructions of each method that executed any.
 fn of_methods(outputs: &[Output], store: &Store) -> BTreeMap<SiteId, u64> {
     let mut symbols = Symbols::default();
     let mut found: Vec<(Vec<(u32, u32)>, u64)> = Vec::new();

@@ -1,4 +1,4 @@
-//! From lines of source files to the methods of a recording.
+//! Lookup of a recording's methods by source lines.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,17 +8,18 @@ use metaspy_reader::RecordedSite;
 
 use crate::symbols::{Category, Function, FunctionId};
 
-/// A method: its lines, and its site.
+/// First and last line of a method, and its site.
 type Lines = ((u32, u32), SiteId);
 
-/// The methods of source files.
+/// Methods of source files, by function and line.
 pub struct Places {
-    /// The methods in the file of each function, by the function's number; empty if it has none.
+    /// Methods in the file of each function, by the function's number. The list is empty for files
+    /// without methods.
     of_functions: Vec<Vec<Lines>>,
 }
 
 impl Places {
-    /// Finds the site of each line in the files of functions.
+    /// Finds the methods in the source file of each function.
     pub fn new(sites: &[RecordedSite], functions: &[Function]) -> Places {
         let mut files: HashMap<&str, Vec<Lines>> = HashMap::new();
         let is_method = |site: &&RecordedSite| {
@@ -27,7 +28,8 @@ impl Places {
         for site in sites.iter().filter(is_method) {
             files.entry(&site.file).or_default().push((site.lines, site.id));
         }
-        // A relative path begins in the directory of the workspace, which is the shortest one that has such a file.
+        // A relative path begins in the workspace, the shortest directory in which such a file
+        // exists.
         let mut roots: HashMap<&str, &str> = HashMap::new();
         for function in functions.iter().filter(|function| function.category == Category::User) {
             let Some(source) = function.file.as_deref() else { continue };
@@ -47,7 +49,7 @@ impl Places {
         Places { of_functions: functions.iter().map(|function| of_function(function).unwrap_or_default()).collect() }
     }
 
-    /// The innermost method at a line of a function's file.
+    /// Returns the innermost method at a line of a function's file.
     pub fn site(&self, (function, line): (FunctionId, u32)) -> Option<SiteId> {
         let around =
             self.of_functions[function as usize].iter().filter(|((first, last), _)| (*first..=*last).contains(&line));

@@ -1,34 +1,35 @@
-//! What takes samples.
+//! Interface of the two sources of samples: perf events and timer signals.
 
 use crate::linux::perf::record::Record;
 use crate::options::Options;
 
-/// What takes samples: the kernel, or signals in the program.
+/// Source of samples: the kernel's perf events, or signals in the program.
 pub trait BackEnd {
-    /// Its name in reports.
+    /// Name for reports.
     fn name(&self) -> &'static str;
 
-    /// The options that are in force.
+    /// Returns the options in force, which may differ from the requested options.
     fn options(&self) -> &Options;
 
-    /// False if the kernel's own code is not sampled.
+    /// Returns false if the kernel's own code is not sampled.
     fn with_kernel(&self) -> bool;
 
-    /// Processor time of the target so far, if the back end counts it.
+    /// Returns the processor time of the target so far, or `None` if the back end does not count
+    /// it.
     fn processor_ns(&self) -> Option<u64>;
 
-    /// Samples that fit into its room before it is read.
+    /// Number of samples that fit into the ring before it must be read.
     fn samples_that_fit(&self) -> u64;
 
-    /// Processes that take part.
+    /// Number of processes that write samples.
     fn attached(&self) -> u64;
 
-    /// Threads that cannot be sampled.
+    /// Number of threads that cannot be sampled.
     fn untimed(&self) -> u64;
 
     /// Appends the records that were written since the last call.
     fn drain(&mut self, into: &mut Vec<Record>);
 
-    /// Stops sampling. What was sampled can still be read.
+    /// Stops sampling. Samples in the ring can still be read.
     fn disable(&mut self);
 }

@@ -1,9 +1,9 @@
-//! The priority of the thread that reads the rings.
+//! Priority of the thread that reads the rings.
 
-/// The highest priority of an ordinary thread.
+/// Highest priority of an ordinary thread, as a nice value.
 const FIRST: i32 = -20;
 
-/// A raised priority of the calling thread. Dropping it restores the one before.
+/// Raised priority of the calling thread. Dropping it restores the earlier priority.
 pub struct Priority {
     before: i32,
 }
@@ -22,7 +22,8 @@ impl Priority {
 
 impl Drop for Priority {
     fn drop(&mut self) {
-        // SAFETY: as above. A failure leaves the thread where it was.
+        // SAFETY: the call only changes the calling thread's priority. A failure leaves it
+        // unchanged.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, self.before) };
     }
 }

@@ -1,4 +1,4 @@
-//! A program that samples itself.
+//! Sampler for a program that samples itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,9 +15,11 @@ use crate::options::Options;
 use crate::profile::Profile;
 use crate::run::Run;
 
-/// A sampler of its own process: of all threads but its own. Dropping it ends the sampling without a result.
+/// Sampler of all threads of its own process, except its own thread. Dropping it ends the sampling
+/// without a result.
 ///
-/// The kernel takes the samples where it is permitted. Otherwise timers and a signal do, as [`Profile`]'s report states.
+/// The kernel takes the samples where it is permitted. Otherwise timers and a signal do, as
+/// [`Profile`]'s report states.
 ///
 /// ```
 /// use metaspy_sampler::Sampler;
@@ -44,11 +46,11 @@ impl Sampler {
         Sampler::with_options(Options::default())
     }
 
-    /// Starts sampling. A [limit](Options::limit) ends it by itself.
+    /// Starts sampling with these options. It ends by itself at a [limit](Options::limit).
     ///
     /// # Errors
     ///
-    /// As [`Sampler::start`].
+    /// The same errors as [`Sampler::start`].
     pub fn with_options(options: Options) -> Result<Sampler, SampleError> {
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, opened) = channel();
@@ -60,12 +62,12 @@ impl Sampler {
         let sampler = Sampler { stop, thread: Some(thread) };
         match opened.recv() {
             Ok(()) => Ok(sampler),
-            // The thread has ended, and returns why.
+            // The thread has ended, and its result is the error.
             Err(_) => Err(sampler.end().err().unwrap_or(SampleError::Gone)),
         }
     }
 
-    /// Ends the sampling and names what was sampled.
+    /// Ends the sampling and resolves the names of the sampled addresses.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A run of the sampler: it starts a program, or joins a process, and collects samples to the end.
+//! Session of the sampler: it starts or joins a process, and collects samples to the end.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -31,27 +31,30 @@ use crate::statistics::Statistics;
 
 /// The longest time between two readings of the rings.
 const ROUND_MAX: Duration = Duration::from_millis(50);
-/// The shortest.
+/// The shortest time between two readings of the rings.
 const ROUND_MIN: Duration = Duration::from_millis(1);
-/// How often the threads of a process are listed again, because some began while they were listed.
+/// Maximum number of listings of a process's threads. Some threads begin during a listing.
 const LISTINGS: usize = 10;
 
-/// The samples, with the recordings that the processes wrote.
+/// Samples, with the recordings that the processes wrote.
 type Collected = (Samples, Vec<(PathBuf, Store)>);
 
-/// Samples a target until it ends. A process that runs already is also left at the limit of the options, and when `stop`
-/// becomes true. A program that was started is waited for: it has the standard streams of this process, and a terminal's
+/// Samples a target until it ends.
+///
+/// A running process is also left at the limit of the options, and when `stop` becomes true. A
+/// started program is waited for: it has the standard streams of this process, and a terminal's
 /// Ctrl-C ends it.
 ///
 /// # Errors
 ///
-/// If the system does not permit it, if there is no such target, or if the program does not start. Where perf events are not
-/// permitted, a program that contains metaspy's feature `sample` is sampled by timers; others are an error, after their end.
+/// If the system does not permit it, if there is no such target, or if the program does not start.
+/// Where perf events are not permitted, a program that contains metaspy's feature `sample` is
+/// sampled by timers; others are an error, after their end.
 pub fn sample(target: &Target, options: &Options, stop: &AtomicBool) -> Result<Run, SampleError> {
     sample_watched(target, options, stop, &Watched::default())
 }
 
-/// Samples a target, with a place for what is watched meanwhile.
+/// Samples a target, and shares recent samples through `watched`.
 pub fn sample_watched(
     target: &Target,
     options: &Options,
@@ -64,14 +67,14 @@ pub fn sample_watched(
     }
 }
 
-/// What takes the samples, and why perf does not.
+/// Selected back end, with the reason if perf was refused.
 struct Chosen {
     back_end: Box<dyn BackEnd + Send>,
     refused: Option<SampleError>,
 }
 
 impl Chosen {
-    /// Chooses perf, where it is permitted and can measure the clock.
+    /// Selects perf where it is permitted and can measure the clock, otherwise timers.
     fn new<P: BackEnd + Send + 'static>(
         options: &Options,
         perf: impl FnOnce() -> Result<P, SampleError>,
@@ -87,13 +90,13 @@ impl Chosen {
         };
         match (timer(), refused) {
             (Ok(timer), refused) => Ok(Chosen { back_end: Box::new(timer), refused }),
-            // There is no other way, so what forbids the better one is the reason.
+            // Timers are not possible either, so the refusal of perf is the error to show.
             (Err(SampleError::NotInProgram), Some(refused)) => Err(refused),
             (Err(error), _) => Err(error),
         }
     }
 
-    /// The run that it has sampled.
+    /// Builds the run from its result.
     fn run(&self, of: &Begun, ended: Ended, statistics: Statistics, collected: Collected) -> Run {
         let (samples, recordings) = collected;
         let (back_end, started) = (&self.back_end, &of.started);
@@ -116,14 +119,14 @@ impl Chosen {
     }
 }
 
-/// A target that runs.
+/// Running target.
 struct Begun {
     target: Vec<String>,
     pid: u32,
     started: Started,
 }
 
-/// The beginning of a run.
+/// Start of a run, by both clocks.
 #[derive(Clone, Copy)]
 struct Started {
     at: SystemTime,
@@ -142,7 +145,7 @@ fn sample_command(words: &[OsString], options: &Options, watched: &Watched) -> R
     let dumps = CodeDumps::new();
     std::thread::scope(|scope| {
         let child = scope.spawn(|| start(words, options, dumps.as_ref(), sender));
-        // Without events the thread has ended, and returns why.
+        // If no back end arrives, the thread has ended, and its result is the error.
         let collected = opened.recv().ok().map(|(mut chosen, pid): (Chosen, u32)| {
             let target = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
             let begun = Begun { target, pid, started };
@@ -161,8 +164,8 @@ fn sample_command(words: &[OsString], options: &Options, watched: &Watched) -> R
 
 /// Opens the events, starts the program, and waits for its end.
 ///
-/// Events belong to the thread that opens them. Its child inherits them before it runs, so nothing is missed, and they
-/// begin when the child executes its program, so nothing of ours is sampled.
+/// Events belong to the thread that opens them. A child inherits them before it runs, so nothing is
+/// missed. They begin when the child executes its program, so no code of the sampler is sampled.
 fn start(
     words: &[OsString],
     options: &Options,
@@ -183,12 +186,12 @@ fn start(
         command.stdout(io::stderr());
     }
     let child = command.spawn().map_err(|error| SampleError::Start(program.to_string_lossy().into_owned(), error))?;
-    // The other end is open until this thread ends.
+    // The receiver stays open until this thread ends.
     let _ = opened.send((chosen, child.id()));
     Statistics::of_ended(&child).map_err(SampleError::System)
 }
 
-/// Samples a process that runs. `opened` is called when its threads are sampled.
+/// Samples a running process. It calls `opened` when the threads are sampled.
 pub fn sample_process(
     pid: u32,
     options: &Options,
@@ -226,10 +229,11 @@ fn join(pid: u32, options: &Options, collector: &mut Collector) -> Result<Perf, 
         SampleError::NotPermitted(_) => SampleError::of_process(pid).unwrap_or(error),
         error => error,
     })?;
-    // What is mapped from now on comes as a record.
+    // New mappings arrive as records from now on.
     collector.add_running(pid);
     let (mut seen, mut records) = (HashSet::from([pid]), Vec::new());
-    // Threads that begin meanwhile are listed again. The children of sampled threads have inherited their events.
+    // Threads that begin meanwhile are found by a new listing. The children of sampled threads have
+    // inherited their events.
     for _ in 0..LISTINGS {
         let listed: Vec<u32> = threads(pid).into_iter().filter(|thread| !seen.contains(thread)).collect();
         if listed.is_empty() {
@@ -247,19 +251,19 @@ fn join(pid: u32, options: &Options, collector: &mut Collector) -> Result<Perf, 
     Ok(perf)
 }
 
-/// True for a thread of a sampler in this process.
+/// Returns true for a sampler's own thread in this process.
 fn is_ours(pid: u32, thread: u32) -> bool {
     let name = || fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm"));
     pid == std::process::id() && name().is_ok_and(|name| name.trim_end() == OWN_THREAD)
 }
 
-/// True if a process has ended and its parent has not noticed.
+/// Returns true if a process has ended, but its parent has not yet waited for it.
 fn is_zombie(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
-/// Reads the rings until it is over, and once more.
+/// Reads the rings until `is_over` returns true, and then a last time.
 fn collect(
     chosen: &mut Chosen,
     mut collector: Collector,
@@ -267,12 +271,13 @@ fn collect(
     watched: &Watched,
     is_over: impl Fn() -> bool,
 ) -> Collected {
-    // A ring is read when it is a quarter full at the latest.
+    // The pauses are short enough to read a ring before it is a quarter full.
     let back_end = &mut chosen.back_end;
     let quarter = back_end.samples_that_fit() * back_end.options().period_ns() / 4;
     let pause = Duration::from_nanos(quarter).clamp(ROUND_MIN, ROUND_MAX);
     let mut records = Vec::new();
-    // Among a thousand busy threads this one would not read in time. Few users may do this; others lose samples.
+    // Among a thousand busy threads, this thread would not read in time. Without the right to raise
+    // its priority, samples may be lost.
     let _first = Priority::raise();
     while !is_over() {
         chosen.back_end.drain(&mut records);

@@ -1,4 +1,5 @@
-//! A run that is watched: another thread names and shows the samples of the last seconds, so that the rings are read on.
+//! Live view of a run. A second thread resolves and shows recent samples, so that the first thread
+//! keeps reading the rings.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,14 +12,14 @@ use crate::options::{Options, Target};
 use crate::profile::Profile;
 use crate::run::Run;
 
-/// The time whose samples are shown.
+/// Age up to which samples are shown.
 pub const WINDOW: Duration = Duration::from_secs(10);
-/// The time between two shows at least.
+/// Minimum time between two updates of the view.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Naming and showing samples takes at most one part in so many of a processor.
+/// Naming and showing samples uses at most a tenth of a processor.
 const SHARE: u32 = 10;
 
-/// The place where recent samples are left for the thread that shows them.
+/// Channel to the thread that shows recent samples.
 #[derive(Default)]
 pub struct Watched {
     is_awaited: Arc<AtomicBool>,
@@ -26,21 +27,23 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Leaves the recent samples, if they are awaited.
+    /// Sends the recent samples, if the other thread awaits them.
     pub fn leave(&self, recent: impl FnOnce() -> Run) {
         if let Some(sender) = self.sender.as_ref().filter(|_| self.is_awaited.swap(false, Ordering::AcqRel)) {
-            // Without a receiver, showing has panicked, and its panic follows.
+            // A missing receiver means that showing has panicked, and its panic follows.
             let _ = sender.send(recent());
         }
     }
 }
 
-/// Samples a target as [`sample`](crate::sample) does. About once a second, `show` gets the samples of the last ten seconds;
-/// less often, if that takes long.
+/// Samples a target as [`sample`](crate::sample) does, and passes the recent samples to `show`.
+///
+/// About once a second, `show` gets the samples of the last ten seconds; less often, if it takes
+/// long.
 ///
 /// # Errors
 ///
-/// As [`sample`](crate::sample).
+/// The same errors as [`sample`](crate::sample).
 pub fn sample_live(
     target: &Target,
     options: &Options,
@@ -53,7 +56,7 @@ pub fn sample_live(
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let mut pause = PAUSE;
-            // Nothing arrives during a pause; the sender is gone when the run is over.
+            // A timeout is an ordinary pause. The sender is dropped when the run is over.
             while let Err(RecvTimeoutError::Timeout) = runs.recv_timeout(pause) {
                 is_awaited.store(true, Ordering::Release);
                 let Ok(run) = runs.recv() else { return };
@@ -62,7 +65,7 @@ pub fn sample_live(
                 pause = PAUSE.max(began.elapsed() * SHARE);
             }
         });
-        // Dropped before the scope waits for the thread.
+        // The sender must be dropped before the scope waits for the thread.
         let watched = watched;
         sample_watched(target, options, stop, &watched)
     })

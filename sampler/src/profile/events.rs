@@ -1,29 +1,29 @@
-//! Samples by the recorded events that they were in: processor time of domain objects.
+//! Samples by recorded event: processor time of domain objects.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::profile::Profile;
 use crate::samples::{NO_EVENT, UNKNOWN};
 
-/// The samples of a run by event.
+/// Samples of a run, by recorded event.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
-    /// One for each site and subject, the most self time first.
+    /// A row for each site and subject, the most self time first.
     pub rows: Vec<EventRow>,
-    /// Samples in no event.
+    /// Number of samples outside all events.
     pub outside: u64,
-    /// Samples whose events left the window of their recording before they were read.
+    /// Number of samples whose events left the window of their recording before they were read.
     pub unknown: u64,
 }
 
-/// The samples at a site and subject.
+/// Samples of a site and a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRow {
-    /// The place of site and subject in [`Samples::events`](crate::samples::Samples::events).
+    /// Index of the site and the subject in [`Samples::events`](crate::samples::Samples::events).
     pub event: u32,
-    /// Samples in these events, and not in events inside them.
+    /// Samples in these events, but not in nested events.
     pub self_samples: u64,
-    /// Samples in these events, counted once for each sample.
+    /// Samples in these events and in nested events, each sample counted once.
     pub total_samples: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The lines of a function that its samples were at: in its own code, or in what it called there.
+//! Samples by source line of a function, in its own code or in its callees.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,8 +6,10 @@ use crate::profile::Profile;
 use crate::symbols::FunctionId;
 
 impl Profile {
-    /// Samples by line of each function, inlined or not. A sample counts once for a function, at its innermost call; code
-    /// without a line has none.
+    /// Counts the samples by line for each function, inlined or not.
+    ///
+    /// A sample counts once for a function, at its innermost call. Code without a line is not
+    /// counted.
     pub fn lines(&self) -> HashMap<FunctionId, BTreeMap<u32, u64>> {
         let mut lines: HashMap<FunctionId, BTreeMap<u32, u64>> = HashMap::new();
         let mut seen = Vec::new();

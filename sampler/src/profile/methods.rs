@@ -1,5 +1,7 @@
-//! Self and total time of each method, and of each pair of caller and callee: what the time profiler of *Spy: A flexible
-//! code profiling framework* shows (`getTimeAndCallGraph`), from samples.
+//! Self and total time of each method, and of each pair of caller and callee.
+//!
+//! This is the result of the time profiler of *Spy: A flexible code profiling framework*
+//! (`getTimeAndCallGraph`), computed from samples.
 
 use std::collections::HashMap;
 
@@ -8,49 +10,53 @@ use foldhash::fast::RandomState;
 use crate::profile::Profile;
 use crate::symbols::FunctionId;
 
-/// A method: a function of the source, inlined or not.
+/// Function of the source, inlined or not, with its time and its calls.
 #[derive(Clone, Debug, Default)]
 pub struct Method {
-    /// The function.
+    /// Number of the function in [`Symbols::functions`](crate::symbols::Symbols::functions).
     pub function: FunctionId,
-    /// Samples in its own code, and in code of the standard library that was inlined there.
+    /// Samples in the method's own code, and in code of the standard library that was inlined
+    /// there.
     pub self_samples: u64,
-    /// Samples while it was on the stack, counted once for each sample.
+    /// Samples with the method on the stack, each counted once.
     pub total_samples: u64,
-    /// Processor time in its own code, in ns.
+    /// Processor time in the method's own code, in ns.
     pub self_cpu_ns: u64,
-    /// Processor time while it was on the stack, in ns.
+    /// Processor time with the method on the stack, in ns.
     pub total_cpu_ns: u64,
-    /// Its callers, the most frequent first. Samples without a caller began with it.
+    /// Callers of the method, the most frequent first. Samples without a caller began with the
+    /// method.
     pub callers: Vec<Edge>,
-    /// The methods that it called, the most frequent first.
+    /// Callees of the method, the most frequent first.
     pub callees: Vec<Edge>,
 }
 
-/// The other end of a call.
+/// Caller or callee of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The method.
+    /// Number of the other function.
     pub function: FunctionId,
-    /// Samples while the call was on the stack.
+    /// Samples with the call on the stack.
     pub samples: u64,
 }
 
-/// A pair of caller and callee.
+/// Samples of a pair of caller and callee.
 #[derive(Default)]
 struct Call {
     samples: u64,
-    /// The stack that was counted last, plus one.
+    /// Number of the last counted stack, plus one; 0 for none.
     counted_in: u32,
 }
 
 impl Profile {
-    /// The methods with samples, the largest total time first; without the calls between them.
+    /// Returns the methods with samples, the largest total time first, without their callers and
+    /// callees.
     pub fn methods(&self) -> Vec<Method> {
         in_order(self.counted_methods())
     }
 
-    /// The methods with samples, the largest total time first, with their callers and callees.
+    /// Returns the methods with samples, the largest total time first, with their callers and
+    /// callees.
     pub fn methods_and_calls(&self) -> Vec<Method> {
         let mut methods = self.counted_methods();
         for ((caller, callee), Call { samples, .. }) in self.calls() {
@@ -65,11 +71,12 @@ impl Profile {
         in_order(methods)
     }
 
-    /// One method for each function, with its samples.
+    /// Returns a method for each function, with its samples.
     fn counted_methods(&self) -> Vec<Method> {
         let new = |function| Method { function: function as FunctionId, ..Method::default() };
         let mut methods: Vec<Method> = (0..self.symbols.functions.len()).map(new).collect();
-        // The stack that was counted last, plus one: a recursive method is on a stack once, however often it is there.
+        // This is the last counted stack, plus one. A recursive method counts once for a stack,
+        // however often it is there.
         let mut counted_in = vec![0; methods.len()];
         for (stack, (&count, &cpu_ns)) in (1_u32..).zip(self.counts.iter().zip(&self.cpu_ns)) {
             let innermost = self.run.samples.stacks[stack as usize - 1].frames.first();
@@ -90,7 +97,7 @@ impl Profile {
         methods
     }
 
-    /// The samples of each pair of caller and callee.
+    /// Counts the samples of each pair of caller and callee.
     fn calls(&self) -> HashMap<(FunctionId, FunctionId), Call, RandomState> {
         let mut calls: HashMap<_, Call, RandomState> = HashMap::default();
         for (stack, &count) in (1_u32..).zip(&self.counts) {
@@ -107,7 +114,7 @@ impl Profile {
     }
 }
 
-/// Those with samples, the largest total time first.
+/// Removes methods without samples, and sorts the rest by total time, the largest first.
 fn in_order(mut methods: Vec<Method>) -> Vec<Method> {
     methods.retain(|method| method.total_samples > 0);
     methods.sort_by_key(|method| {

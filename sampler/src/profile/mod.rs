@@ -1,4 +1,5 @@
-//! A run, counted: by owner of the code, by function and its ranges, by method with its callers, and by recorded event.
+//! Counted samples of a run: by owner of the code, by function and range, by method with its
+//! callers, and by recorded event.
 
 mod events;
 mod functions;
@@ -13,34 +14,34 @@ pub use events::{EventRow, Events};
 pub use functions::{FunctionRow, InlinedRow, RangeRow, Section, Span};
 pub use methods::{Edge, Method};
 
-/// A run with the names of its addresses, counted.
+/// Run with named addresses and counted samples.
 #[derive(Debug)]
 pub struct Profile {
-    /// The run.
+    /// Sampled run, with its raw samples.
     pub run: Run,
-    /// What its addresses mean.
+    /// Names of the run's addresses.
     pub symbols: Symbols,
-    /// Samples of each stack.
+    /// Number of samples for each stack, in the order of the run's stacks.
     pub counts: Vec<u64>,
     /// Processor time of each stack, in ns.
     pub cpu_ns: Vec<u64>,
-    /// The time that a sample stands for, in ns.
+    /// Time that each sample stands for, in ns.
     pub sample_ns: u64,
 }
 
-/// Samples in whose stack something is wrong.
+/// Numbers of samples with incomplete stacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doubts {
-    /// The outermost frames are beyond the copied part.
+    /// Samples whose outermost frames are beyond the copied part of the stack.
     pub cut: u64,
-    /// The caller of a frame was not found.
+    /// Samples with a frame whose caller was not found.
     pub broken: u64,
-    /// The innermost frame is where no code is known.
+    /// Samples whose innermost frame is at an address without known code.
     pub unplaced: u64,
 }
 
 impl Profile {
-    /// Counts a run.
+    /// Names the addresses of a run and counts its samples.
     pub fn new(run: Run) -> Profile {
         let symbols = Symbols::read(&run);
         let mut counts = vec![0; run.samples.stacks.len()];
@@ -48,30 +49,30 @@ impl Profile {
         let sample_ns = run.sample_ns();
         for sample in &run.samples.samples {
             counts[sample.stack as usize] += 1;
-            // The kernel's samples have no times of their own.
+            // Samples of the kernel have no measured times.
             let ns = if sample.wall_ns == 0 { sample_ns } else { sample.cpu_ns.into() };
             cpu_ns[sample.stack as usize] += ns;
         }
         Profile { run, symbols, counts, cpu_ns, sample_ns }
     }
 
-    /// All samples.
+    /// Returns the number of all samples.
     pub fn total(&self) -> u64 {
         self.run.samples.samples.len() as u64
     }
 
-    /// The time of this number of samples, in ns: processor time, or wall time if that was sampled.
+    /// Converts a number of samples to ns of the sampled clock.
     pub fn ns(&self, samples: u64) -> u64 {
         samples.saturating_mul(self.sample_ns)
     }
 
-    /// The functions of a stack, innermost first, inlined ones included.
+    /// Returns the functions of a stack, innermost first, with inlined functions.
     pub fn methods_of(&self, stack: u32) -> impl Iterator<Item = FunctionId> {
         let frames = self.run.samples.stacks[stack as usize].frames.iter();
         frames.flat_map(|&at| self.symbols.addresses[at as usize].frames.iter().map(|frame| frame.function))
     }
 
-    /// Samples with incomplete stacks.
+    /// Counts the samples with incomplete stacks.
     pub fn doubts(&self) -> Doubts {
         let mut doubts = Doubts::default();
         for (stack, &count) in self.run.samples.stacks.iter().zip(&self.counts) {

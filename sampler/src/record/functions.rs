@@ -1,8 +1,10 @@
-//! The functions of a recording's samples, with their lines, their callers and the events that they ran in.
+//! Tables of sampled functions in a recording, with their lines, their callers and the events that
+//! they ran in.
 //!
-//! Three kinds of tables, bounded by the room of the recording: the functions, the tree of their frames, and the samples
-//! of each frame by event. Functions and frames are numbered by hashes of what they are, so that merged recordings add up
-//! those of several processes. The columns are described in [`metaspy_report::functions`], which reads them.
+//! Three kinds of tables, bounded by the room of the recording, hold the functions, the tree of
+//! their frames, and the samples of each frame by event. Functions and frames are numbered by
+//! hashes of their content, so that a merge of recordings adds up the samples of several processes.
+//! The columns are described in [`metaspy_report::functions`], which reads them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -18,38 +20,39 @@ use super::room::{Room, Row};
 use super::{NO_SITE, Recorded};
 use crate::symbols::{Frame, FunctionId};
 
-/// The tables of method profilers by site are small. A part of the room stays free for what others append.
+/// Number of equal parts of the room, of which the last stays free. Other tables by site are small
+/// and fit there, and others may append later.
 const ROOM_PARTS: usize = 4;
 
-/// A frame of the tree.
+/// Frame in the tree of callers.
 #[derive(Clone, Copy)]
 struct Node {
     number: u64,
     caller: u64,
     frame: Frame,
-    /// The range of positions that a code map has, in place of lines.
+    /// Range of positions in a code map, in place of lines.
     position: Option<u64>,
     is_inlined: bool,
     count: Count,
 }
 
-/// Samples in the code of a function or a frame, and samples while it was on the stack.
+/// Self and total samples of a function or a frame.
 #[derive(Clone, Copy, Default)]
 struct Count {
     own: u64,
     total: u64,
 }
 
-/// The samples of a recording by function, frame and event.
+/// Samples of a recording by function, frame and event.
 #[derive(Default)]
 struct Tree {
     functions: BTreeMap<FunctionId, Count>,
     nodes: Vec<Node>,
-    /// Samples by the innermost frame and the event.
+    /// Samples by innermost frame and event.
     events: HashMap<(u64, u32, Option<EventId>), u64>,
 }
 
-/// Adds the tables. Returns the number of functions.
+/// Adds the tables to the recording. Returns the number of functions.
 pub fn add(recorded: &Recorded<'_>, room: &mut Room) -> io::Result<usize> {
     let tree = Tree::of(recorded);
     let functions = tree.add_functions(recorded, room)?;
@@ -89,7 +92,7 @@ impl Tree {
         tree
     }
 
-    /// Adds a stack. Returns the number of its innermost frame.
+    /// Adds a stack to the tree. Returns the number of its innermost frame.
     fn add_stack(
         &mut self,
         recorded: &Recorded<'_>,
@@ -127,8 +130,10 @@ impl Tree {
         Some(caller)
     }
 
-    /// Adds the functions, those with the most samples first, as far as their names find room: a table for as many as its
-    /// declaration can name. Returns the number of functions.
+    /// Adds the functions, those with the most samples first, until the room for names is full.
+    /// Returns the number of functions.
+    ///
+    /// A declaration can name a limited number of functions, so there may be several tables.
     fn add_functions(&self, recorded: &Recorded<'_>, room: &mut Room) -> io::Result<usize> {
         let mut counts: Vec<(FunctionId, Count)> = self.functions.iter().map(|(&id, &count)| (id, count)).collect();
         counts.sort_by_key(|&(id, count)| (Reverse(count.own), Reverse(count.total), id));
@@ -171,7 +176,8 @@ impl Tree {
         (table(FRAMES, columns), self.nodes.iter().map(row).collect())
     }
 
-    /// Samples by frame, subject and event, the most frequent first. Samples in no event have no row.
+    /// Returns the samples by frame, subject and event, the most frequent first. Samples outside
+    /// all events have no row.
     fn events(&self, recorded: &Recorded<'_>, kept: impl Fn(Option<EventId>) -> Option<EventId>) -> Vec<Row> {
         let process = recorded.store.header().pid.into();
         let mut counts: BTreeMap<(u64, Key, u64), u64> = BTreeMap::new();
@@ -189,7 +195,7 @@ impl Tree {
     }
 }
 
-/// The key of a row that is about no event.
+/// Makes the key of a row without an event.
 fn sampled(number: u64) -> Key {
     Key { site: NO_SITE, second: 0, key: number }
 }
@@ -204,17 +210,17 @@ fn table(name: &str, columns: Vec<Column>) -> TableDef {
     }
 }
 
-/// A column of numbers that are the same wherever they are known.
+/// Makes a column whose numbers are the same in every process.
 fn number(name: &str) -> Column {
     Column::new(name).merged_by(Merge::Max)
 }
 
-/// Functions of one table.
+/// Functions of a single table.
 #[derive(Default)]
 struct Part {
     names: [Words; 4],
     rows: Vec<Row>,
-    /// Bytes of its names at most.
+    /// Upper limit of the bytes that the names need.
     bytes: usize,
 }
 
@@ -228,7 +234,7 @@ impl Part {
     }
 }
 
-/// The distinct texts of a column.
+/// Distinct texts of a column.
 #[derive(Default)]
 struct Words {
     all: Vec<String>,
@@ -236,7 +242,7 @@ struct Words {
 }
 
 impl Words {
-    /// The word of a text: its place + 1; 0 for an empty text.
+    /// Returns the word of a text: its index + 1, or 0 for an empty text.
     fn word(&mut self, text: &str) -> u64 {
         if text.is_empty() {
             return 0;
@@ -254,7 +260,7 @@ impl Words {
     }
 }
 
-/// A number that is the same in every process: FNV-1a, never 0.
+/// FNV-1a hash, which is the same in every process and never 0.
 struct Fnv(u64);
 
 impl Hasher for Fnv {

@@ -1,4 +1,4 @@
-//! The room that a recording has left for tables: its pages of profiles, and its names.
+//! Free room of a recording for tables: pages of profiles, and bytes for names.
 
 use std::io;
 use std::path::Path;
@@ -9,13 +9,13 @@ use metaspy_format::profile::{Key, ROWS_MAX, TableDef};
 use metaspy_reader::Store;
 use metaspy_report::append::{Space, append};
 
-/// Tables of method profilers are numbered from 0 up, those of samples from here up.
+/// First number of the sampler's tables. Tables of method profilers are numbered from 0.
 const FIRST_TABLE: u32 = 1 << 31;
 
-/// A row of a table: its key, and a word for each column.
+/// Row of a table: its key, and a word for each column.
 pub type Row = (Key, Vec<u64>);
 
-/// Tables that are appended to a recording.
+/// Tables that will be appended to a recording, and the room left for them.
 pub struct Room {
     installation: u32,
     tables: u32,
@@ -26,7 +26,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// The room of a recording whose process has ended.
+    /// Measures the room of a recording whose process has ended.
     pub fn of(store: &Store) -> Room {
         let (installation, left) = (FIRST_TABLE + store.profiles().len() as u32, Space::of(store));
         Room {
@@ -39,19 +39,19 @@ impl Room {
         }
     }
 
-    /// The rows of a table with this many columns that still find room.
+    /// Number of rows that still fit, in a table with this many columns.
     pub fn rows(&self, columns: usize) -> usize {
         let fixed = 3 * HEADER_WORDS + HEAD_WORDS;
         (self.pages_left.saturating_sub(fixed) / (Key::WORDS + columns)).min(ROWS_MAX as usize)
     }
 
-    /// Bytes of names that still find room.
+    /// Number of bytes that still fit for names.
     pub fn bytes(&self) -> usize {
         self.arena_left * 8
     }
 
-    /// Adds a table that lacks `lost` rows. Further ones that find no room are counted, too. Returns the number of rows; 0 if
-    /// the table itself finds no room.
+    /// Adds a table that already lacks `lost` rows. Rows without room are counted as lost as well.
+    /// Returns the number of added rows, or 0 if the table itself finds no room.
     pub fn add(&mut self, def: TableDef, rows: &[Row], lost: u64) -> io::Result<usize> {
         let kept = &rows[..rows.len().min(self.rows(def.columns.len()))];
         if kept.is_empty() {
@@ -69,7 +69,7 @@ impl Room {
         Ok(kept.len())
     }
 
-    /// Adds a table with a row for each site up to a number, of one column. False if it finds no room.
+    /// Adds a table with one column and a row for each site. Returns false if it finds no room.
     pub fn add_by_site(&mut self, def: TableDef, words: &[u64]) -> io::Result<bool> {
         if self.pages_left < 2 * HEADER_WORDS + HEAD_WORDS + words.len() {
             return Ok(false);
@@ -82,14 +82,14 @@ impl Room {
         Ok(true)
     }
 
-    /// Adds the declaration of a table. Returns the table's number; `None` without room for it.
+    /// Adds the declaration of a table. Returns the table's number, or `None` without room for it.
     fn declare(&mut self, def: TableDef) -> io::Result<Option<u32>> {
         let table = self.installation + self.tables;
         let json = serde_json::to_string(&TableDef { installation: self.installation, ..def })?;
         let mut entry = vec![0];
         push_text(&mut entry, &json);
         entry[0] = head(Entry::Table, entry.len(), table);
-        // A text that is longer is cut, and no table is read from it.
+        // A longer text would be cut, and the table could not be read.
         if entry.len() > self.arena_left || json.len() > TEXT_MAX {
             return Ok(None);
         }
@@ -107,7 +107,7 @@ impl Room {
         self.pages.extend(words);
     }
 
-    /// Writes the tables into the file of the recording.
+    /// Writes the tables into the recording's file.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         append(path, &self.pages, &self.entries)
     }

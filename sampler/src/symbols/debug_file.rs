@@ -1,5 +1,5 @@
-//! Debug information in a file of its own, as distributions have it: found by the build id of the code, or by the name that
-//! the code has for it.
+//! Separate debug files, as distributions have them. They are found by the build id of the code, or
+//! by the name in its debug link.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use object::{Object, ObjectSection, ReadRef};
 use crate::samples::Module;
 use crate::symbols::elf::{Symbol, symbols};
 
-/// Where debug information of the whole system is.
+/// System directory of debug files.
 const DEBUG_DIR: &str = "/usr/lib/debug";
 
-/// A file with the debug information of another one.
+/// File with the debug information of a code file.
 pub struct DebugFile {
-    /// Where it is.
+    /// Path at which the file was found.
     pub path: PathBuf,
-    /// The functions of its symbol table.
+    /// Functions of the file's symbol table.
     pub functions: Vec<Symbol>,
-    /// True if it has lines and inlined functions.
+    /// Set if the file has lines and inlined functions.
     pub has_lines: bool,
 }
 
-/// The debug information of a file with code that has none itself.
+/// Finds the debug file of a code file that has no debug information itself.
 pub fn find<'a, R: ReadRef<'a>>(file: &object::File<'a, R>, module: &Module) -> Option<DebugFile> {
     let root = module.root.path("/");
     let by_build_id = build_id_path(file).map(|path| root.join(path));
@@ -33,7 +33,7 @@ pub fn find<'a, R: ReadRef<'a>>(file: &object::File<'a, R>, module: &Module) -> 
     }
     let (name, checksum) = file.gnu_debuglink().ok()??;
     let name = Path::new(std::str::from_utf8(name).ok()?);
-    // A name with directories would lead anywhere.
+    // A name with directories could lead anywhere.
     name.file_name().filter(|last| *last == name.as_os_str())?;
     let parent = module.path.parent()?;
     let beside = module.beside.path(parent);
@@ -51,7 +51,7 @@ pub fn find<'a, R: ReadRef<'a>>(file: &object::File<'a, R>, module: &Module) -> 
     directories.iter().find_map(|directory| read(&directory.join(name), is_of_code))
 }
 
-/// The path below the root directory of the file with a build id.
+/// Returns the path of the debug file for a build id, below the root directory.
 fn build_id_path<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Option<PathBuf> {
     let id = file.build_id().ok()??;
     let (first, rest) = id.split_first()?;
@@ -66,7 +66,7 @@ fn read(path: &Path, is_of_code: impl Fn(&Path) -> bool) -> Option<DebugFile> {
     Some(DebugFile { path: path.to_owned(), functions: symbols(&file), has_lines })
 }
 
-/// The checksum that a file with code has of its debug information.
+/// Returns the checksum of a debug file's content.
 fn checksum_of(path: &Path) -> Option<u32> {
     let mut file = files::open(path).ok()?;
     let (mut hasher, mut buffer) = (crc32fast::Hasher::new(), vec![0; 1 << 16]);

@@ -1,17 +1,19 @@
-//! Names of generic functions without their arguments, so that all instances of a function are one row.
+//! Removal of generic arguments from names, so that all instances of a function are a single row.
 
-/// A name without generic arguments: `sort::<u8>` and `sort<u8>` are `sort`. The type of a method keeps its own:
-/// `<Vec<T> as Drop>::drop` is `<Vec as Drop>::drop`.
+/// Removes generic arguments: `sort::<u8>` and `sort<u8>` become `sort`.
+///
+/// The type of a method remains: `<Vec<T> as Drop>::drop` becomes `<Vec as Drop>::drop`.
 pub fn without_arguments(name: &str) -> String {
     let mut plain = String::with_capacity(name.len());
-    // Open brackets that are left out.
+    // Depth of brackets that are being removed.
     let mut depth = 0_usize;
     let mut before = ' ';
     for letter in name.chars() {
         let is_arrow = letter == '>' && matches!(before, '-' | '=');
         match letter {
             '<' if depth > 0 => depth += 1,
-            // Behind a name come arguments; elsewhere a type begins. C++ has operators of these letters.
+            // A bracket behind a name opens arguments; elsewhere it opens a type. C++ has operators
+            // with these characters.
             '<' if is_behind_name(&plain) => {
                 plain.truncate(plain.trim_end_matches("::").len());
                 depth = 1;
@@ -22,7 +24,7 @@ pub fn without_arguments(name: &str) -> String {
         }
         before = letter;
     }
-    // A name that is cut keeps its arguments.
+    // A truncated name keeps its arguments.
     if depth == 0 { plain } else { name.to_owned() }
 }
 

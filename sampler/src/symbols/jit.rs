@@ -1,4 +1,4 @@
-//! Code that a process made while it ran, from the map that it wrote for `perf`.
+//! Names of generated code, from the map that a process wrote for `perf`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,20 +8,22 @@ use metaspy_reader::files;
 use crate::code_map::{CodeFunction, CodeMap, PerfMap};
 use crate::symbols::{Category, Frame, Function, Resolved, Symbols};
 
-/// The module of such code.
+/// Module name of generated code.
 const MODULE: &str = "[made while it ran]";
-/// Bytes of a map at most.
+/// Largest map that is read, in bytes.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// The code that a process made.
+/// Generated code of a process.
 #[derive(Default)]
 pub struct Jit {
     map: CodeMap,
 }
 
 impl Jit {
-    /// Reads the map of a process; empty if there is none. A map that another user could have written is not read: only
-    /// this user and root are believed.
+    /// Reads the map of a process; a missing map is empty.
+    ///
+    /// A map that another user could have written is ignored. Only files of this user and of root
+    /// are trusted.
     pub fn read(map: &PerfMap) -> Jit {
         let path = map.path();
         let own = fs::metadata("/proc/self").map_or(u32::MAX, |own| own.uid());
@@ -31,12 +33,12 @@ impl Jit {
         Jit { map: parse(&String::from_utf8_lossy(&bytes)) }
     }
 
-    /// True if there is no map of it.
+    /// Returns true if the process has no map.
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
 
-    /// What an address means.
+    /// Resolves an address to a function of the map.
     pub fn resolve(&self, symbols: &mut Symbols, address: u64) -> Resolved {
         match self.map.find(address) {
             Some(found) => Resolved {
@@ -48,8 +50,10 @@ impl Jit {
     }
 }
 
-/// What an address in a registered function means: a line of its file, or a range of its positions. A line of another file
-/// was inlined: it is of a function that has the name of that file.
+/// Resolves an address in a registered function, to a line of its file or to a range of its
+/// positions.
+///
+/// A line of another file counts as inlined. Its function has the name of that file.
 pub fn made(symbols: &mut Symbols, found: &CodeFunction, address: u64) -> Resolved {
     let Some(own) = found.file() else {
         let range = found.range(address);
@@ -69,7 +73,8 @@ pub fn made(symbols: &mut Symbols, found: &CodeFunction, address: u64) -> Resolv
     Resolved { frames, range: None }
 }
 
-/// Lines of address, size and name, both numbers in hexadecimal. Lines that are none are left out.
+/// Parses lines of address, size and name, both numbers in hexadecimal. Malformed lines are
+/// skipped.
 fn parse(text: &str) -> CodeMap {
     let mut map = CodeMap::default();
     for line in text.lines() {

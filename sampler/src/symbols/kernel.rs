@@ -1,33 +1,33 @@
-//! The functions of the kernel, from `/proc/kallsyms`.
+//! Functions of the kernel, from `/proc/kallsyms`.
 
 use std::fs;
 
 use crate::code_map::CodeMap;
 
-/// The kernel's functions.
+/// Functions of the kernel by address.
 pub struct Kernel {
     map: CodeMap,
 }
 
 impl Kernel {
-    /// Reads them.
+    /// Reads `/proc/kallsyms`.
     pub fn read() -> Kernel {
         let text = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
         Kernel { map: parse(&text) }
     }
 
-    /// True if the system does not show the addresses to this user.
+    /// Returns true if the system hides the addresses from this user.
     pub fn is_hidden(&self) -> bool {
         self.map.is_empty()
     }
 
-    /// The name of the function at an address.
+    /// Returns the name of the function at an address, or `[kernel]` if none is known.
     pub fn name(&self, address: u64) -> String {
         self.map.find(address).map_or("[kernel]", |found| &found.name).to_owned()
     }
 }
 
-/// Lines of address, type and name. Each function ends where the next one begins.
+/// Parses lines of address, type and name. Each function ends where the next symbol begins.
 fn parse(text: &str) -> CodeMap {
     let mut all: Vec<(u64, bool, &str)> = text.lines().filter_map(symbol).collect();
     all.sort_unstable_by_key(|&(address, ..)| address);
@@ -41,7 +41,7 @@ fn parse(text: &str) -> CodeMap {
     map
 }
 
-/// Address, true for code, and name.
+/// Parses a line into an address, a flag for code, and a name.
 fn symbol(line: &str) -> Option<(u64, bool, &str)> {
     let mut fields = line.split_ascii_whitespace();
     let address = u64::from_str_radix(fields.next()?, 16).ok().filter(|&address| address != 0)?;

@@ -1,5 +1,5 @@
-//! From addresses to names: the function that the machine executes, and the functions that were inlined into it, with
-//! their lines.
+//! Symbolization: from addresses to the executed function and the functions that were inlined into
+//! it, with their lines.
 
 mod category;
 mod debug_file;
@@ -22,48 +22,48 @@ use kernel::Kernel;
 
 pub use category::Category;
 
-/// The number of a function in [`Symbols::functions`].
+/// Index of a function in [`Symbols::functions`].
 pub type FunctionId = u32;
 
-/// A function.
+/// Named function of the source or of a code file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Function {
-    /// Its path, or the address if it has no name.
+    /// Path of the function, or its address if it has no name.
     pub name: String,
-    /// The file of its source, if it is known.
+    /// Source file, if it is known.
     pub file: Option<String>,
-    /// Whose code it is.
+    /// Owner of the code.
     pub category: Category,
-    /// The file with its code: a path, or a name in brackets.
+    /// Code file that contains the function: a path, or a name in brackets.
     pub module: String,
 }
 
-/// A position in a function: what an address means on one level of inlining.
+/// Function and line of an address, on a single level of inlining.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// The function.
+    /// Number of the function.
     pub function: FunctionId,
-    /// The line of its source; 0 = not known, or made by the compiler.
+    /// Source line; 0 if it is not known, or if the compiler made the code.
     pub line: u32,
 }
 
-/// What an address means.
+/// Symbolized address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// The frames, innermost first: inlined functions, then the function that the machine executes.
+    /// Frames of the address, innermost first: inlined functions, then the executed function.
     pub frames: Vec<Frame>,
-    /// The range of positions that a code map has for it, in place of lines.
+    /// Range of positions in a code map, in place of lines.
     pub range: Option<(u64, u64)>,
 }
 
-/// What the addresses of a run mean.
+/// Symbolized addresses of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
-    /// The functions.
+    /// Distinct functions of all addresses.
     pub functions: Vec<Function>,
-    /// One for each of the run's addresses.
+    /// Symbolized form of each address, in the order of the run's addresses.
     pub addresses: Vec<Resolved>,
-    /// Sentences about what could not be named, each with the remedy.
+    /// Sentences about addresses without names, each with the remedy.
     pub notes: Vec<String>,
     numbers: HashMap<Function, FunctionId>,
     instances: Instances,
@@ -77,7 +77,7 @@ impl Symbols {
         let mut names: Vec<Names> = run.samples.modules.iter().map(|_| Names::default()).collect();
         let mut kernel = None;
         let mut jits: HashMap<u32, Jit> = HashMap::new();
-        // In the order of the code: neighbours are in the same part of the debug information.
+        // The addresses are sorted, because neighbours share a part of the debug information.
         let places = &run.samples.addresses;
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by_key(|&at| {
@@ -118,7 +118,7 @@ impl Symbols {
         symbols
     }
 
-    /// The number of a function.
+    /// Returns the number of a function, and adds a new function.
     fn function(&mut self, mut function: Function) -> FunctionId {
         if self.instances == Instances::Merged {
             function.name = generics::without_arguments(&function.name);
@@ -132,7 +132,7 @@ impl Symbols {
         number
     }
 
-    /// An address of which only a name is known.
+    /// Makes the result for an address with a name, but without a file or a line.
     fn simple(&mut self, name: String, category: Category, module: &str) -> Resolved {
         let function = self.function(Function { name, file: None, category, module: module.to_owned() });
         Resolved { frames: vec![Frame { function, line: 0 }], range: None }
@@ -173,7 +173,7 @@ impl Symbols {
     }
 }
 
-/// The name of a file without its directories.
+/// Returns the name of a file without its directories.
 fn file_name(module: &Module) -> String {
     module
         .path

@@ -1,4 +1,5 @@
-//! The sections: functions with their ranges, the inlined functions in these, and the lines of hot ranges.
+//! Sections of a report: functions with their ranges, their inlined functions, and the lines of hot
+//! ranges.
 
 use std::io::{self, Write};
 
@@ -8,21 +9,21 @@ use metaspy_report::text::{clean, fit, grouped, shorten, shorten_file, shorten_p
 use crate::profile::{FunctionRow, Profile, RangeRow, Section, Span};
 use crate::text::percent;
 
-/// Columns of a name.
+/// Width of a name, in columns.
 const NAME: usize = 60;
-/// Ranges of a function.
+/// Maximum number of ranges of a function.
 const RANGES: usize = 8;
-/// Inlined functions of a range.
+/// Maximum number of inlined functions of a range.
 const INLINED: usize = 8;
-/// Lines of a hot range.
+/// Maximum number of lines of a hot range.
 const LINES: usize = 6;
-/// A range is hot from this share of its function on, in percent.
+/// Smallest share of its function that makes a range hot, in percent.
 const HOT_PERCENT: u64 = 10;
-/// A function's ranges are written from this share of all samples on, in percent.
+/// Smallest share of all samples for which a function's ranges are written, in percent.
 const SPLIT_PERCENT: u64 = 1;
-/// Fewer samples than these say nothing about the parts of a function.
+/// Smallest number of samples for which a function's parts are written. Fewer are not significant.
 const SPLIT_SAMPLES: u64 = 10;
-/// An inlined function is written from this share of its function on, in percent.
+/// Smallest share of its function for which an inlined function is written, in percent.
 const INLINED_PERCENT: u64 = 2;
 
 /// Writes all sections.
@@ -76,7 +77,8 @@ fn line(out: &mut dyn Write, name: &str, part: u64, section: u64, total: u64, so
     writeln!(out, "{of_section:>7} ({of_total:>6})  {} {samples:>9} ({sum:>7})", fit(name, NAME))
 }
 
-/// The ranges of a function, in the order of its source. Behind the largest ones the others are one row.
+/// Writes the ranges of a function in source order. Ranges beyond the largest are summed in a last
+/// row.
 fn write_ranges(
     out: &mut dyn Write,
     profile: &Profile,
@@ -84,7 +86,7 @@ fn write_ranges(
     sources: &mut SourceFiles,
 ) -> io::Result<()> {
     let function = &profile.symbols.functions[row.function as usize];
-    // One range without any line adds nothing to the function.
+    // A single range without a line adds nothing to the function.
     if matches!(&row.ranges[..], [RangeRow { span: Span::NoLine, inlined, .. }] if inlined.is_empty()) {
         return Ok(());
     }
@@ -114,7 +116,7 @@ fn write_ranges(
     if others > 0 { sub_line(out, 4, "...others...", others, row.samples, Some(row.samples)) } else { Ok(()) }
 }
 
-/// A line of a range: its share of the function.
+/// Writes a line below a function, with its share of the function.
 fn sub_line(out: &mut dyn Write, indent: usize, name: &str, part: u64, whole: u64, sum: Option<u64>) -> io::Result<()> {
     let samples = format!("({})", grouped(part));
     let share = percent(part, whole);
@@ -123,7 +125,7 @@ fn sub_line(out: &mut dyn Write, indent: usize, name: &str, part: u64, whole: u6
     writeln!(out, "{:indent$}{share:>7}  {name} {samples:>9}{sum}", "")
 }
 
-/// `src/main.rs:12-15`, or `26->29` of a code map.
+/// Formats a range: `src/main.rs:12-15`, or `26->29` in a code map.
 fn span(file: Option<&str>, span: Span) -> String {
     let file = file.map_or_else(|| "line ".to_owned(), |file| format!("{}:", shorten_file(&clean(file), NAME - 12)));
     match span {
@@ -135,7 +137,7 @@ fn span(file: Option<&str>, span: Span) -> String {
     }
 }
 
-/// The lines of a hot range with the most samples, in their order, with their source.
+/// Writes the lines of a hot range with the most samples, in source order, with their text.
 fn write_lines(
     out: &mut dyn Write,
     file: Option<&str>,

@@ -1,4 +1,5 @@
-//! The header of a report, V07 in the words of the paper's figure 7, and the trailer of process statistics.
+//! Header of a report, V07 in the words of the paper's figure 7, and its trailer of process
+//! statistics.
 
 use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
@@ -10,10 +11,11 @@ use crate::profile::Profile;
 use crate::run::{Ended, PERF};
 use crate::text::percent;
 
-/// The least share of the processor time that the samples must cover; below it, the report is marked.
+/// Smallest share of the processor time that the samples must cover. Below it, the report has a
+/// note.
 const COVERED_PERCENT: u64 = 95;
 
-/// Writes the header: what ran, how long, how it was sampled, and whose code took the samples.
+/// Writes the header: the program, its time, the sampling, and the owners of the sampled code.
 pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let run = &profile.run;
     let program = run.target.first().map_or("", String::as_str);
@@ -59,7 +61,7 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     notes(profile).iter().try_for_each(|note| writeln!(out, "note: {}", clean(note)))
 }
 
-/// Sentences about what a report lacks, each with the remedy.
+/// Returns sentences about gaps in the report, each with the remedy.
 pub fn notes(profile: &Profile) -> Vec<String> {
     let (run, doubts) = (&profile.run, profile.doubts());
     let mut notes = Vec::new();
@@ -124,7 +126,7 @@ pub fn notes(profile: &Profile) -> Vec<String> {
     notes
 }
 
-/// Writes the trailer: memory and events, each with its frequency.
+/// Writes the trailer: memory and events, with their frequencies.
 pub fn write_statistics(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let (run, of) = (&profile.run, &profile.run.statistics);
     let seconds = run.elapsed.as_secs_f64();
@@ -148,7 +150,7 @@ pub fn write_statistics(out: &mut dyn Write, profile: &Profile) -> io::Result<()
     if more > 0 { writeln!(out, "        {} started", counted(more, "further process")) } else { Ok(()) }
 }
 
-/// Bytes in the largest unit.
+/// Formats a number of bytes in the largest fitting unit.
 fn bytes(bytes: u64) -> String {
     let mut value = bytes as f64;
     let mut unit = "bytes";
@@ -162,11 +164,11 @@ fn bytes(bytes: u64) -> String {
     if unit == "bytes" || value.fract() == 0.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
 }
 
-/// The date and time at the beginning, in UTC.
+/// Formats the start of the run in UTC.
 fn date(profile: &Profile) -> String {
     let s = profile.run.started_at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    // Days of the civil calendar, counted from 1 March of year 0: Howard Hinnant, "chrono-Compatible Low-Level Date
-    // Algorithms".
+    // The days of the civil calendar are counted from 1 March of year 0: Howard Hinnant,
+    // "chrono-Compatible Low-Level Date Algorithms".
     let days = s / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -1,5 +1,5 @@
-//! A run while it goes on, for one screen: the methods of the last seconds, the lines of the hottest function, and the
-//! subjects.
+//! Live view of a run on a single screen: the methods of the last seconds, the lines of the hottest
+//! function, and the subjects.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,10 @@ use metaspy_report::text::{clean, counted, grouped};
 use crate::profile::Profile;
 use crate::text::{functions, methods, subjects};
 
-/// Rows of a table, if no number is given.
+/// Default number of rows in a table.
 const TOP: usize = 8;
 
-/// Writes what [`sample_live`](crate::sample_live) shows.
+/// Writes the view for [`sample_live`](crate::sample_live).
 pub fn write(out: &mut dyn Write, profile: &Profile, top: Top) -> io::Result<()> {
     let (run, top) = (&profile.run, top.limit(TOP));
     let times = || run.samples.samples.iter().map(|sample| sample.time_ns);

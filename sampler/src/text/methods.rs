@@ -1,4 +1,5 @@
-//! The methods: self and total time, each with its unit and in percent, with the error of sampling, and who calls whom.
+//! Table of methods: self and total time with percentages and the sampling error, and the callers
+//! and callees.
 
 use std::io::{self, Write};
 
@@ -9,17 +10,18 @@ use metaspy_report::text::{clean, grouped, shorten_path, time};
 use crate::options::Clock;
 use crate::profile::{Edge, Method, Profile};
 
-/// Columns of a name.
+/// Width of a name, in columns.
 const NAME: usize = 60;
-/// Callers and callees of a method.
+/// Maximum number of callers, and of callees, of a method.
 const EDGES: usize = 5;
 
-/// A row of the table: the name, then samples of self and total; a caller or callee has one number.
+/// Row of the table: a name with its self and total samples. A caller or callee has a single
+/// number.
 struct Line {
     name: String,
     own: Option<u64>,
     total: u64,
-    /// Processor time in ns.
+    /// Processor time, in ns.
     own_cpu: Option<u64>,
 }
 
@@ -46,7 +48,7 @@ pub fn write(out: &mut dyn Write, profile: &Profile, top: usize, callers: bool) 
         Column::numbers("%", cells(&|line| share(line.total))).at_least(5),
         Column::words("method", cells(&|line| line.name.clone())),
     ];
-    // Samples of the wall clock are of waits, too.
+    // Samples of the wall clock include waits.
     if profile.run.options.clock == Clock::Wall {
         let cpu = cells(&|line| line.own_cpu.map_or(String::new(), time));
         columns.insert(3, Column::numbers("self cpu", cpu).at_least(9));

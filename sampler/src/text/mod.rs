@@ -1,6 +1,8 @@
-//! The report for people, with the parts and the columns of *A detailed VM profiler for the Cog VM* (figure 7): a header,
-//! a section for each owner of code with its functions and their ranges, the methods with self and total time, and a
-//! trailer of process statistics.
+//! Report for people, with the parts and the columns of *A detailed VM profiler for the Cog VM*
+//! (figure 7).
+//!
+//! It has a header, a section for each owner of code with its functions and their ranges, the
+//! methods with self and total time, and a trailer of process statistics.
 
 mod functions;
 mod header;
@@ -17,16 +19,16 @@ use crate::profile::Profile;
 pub use header::notes;
 pub use live::write as write_live;
 
-/// What of a report is written.
+/// Selection of a report's parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Functions of a section, and methods.
+    /// Maximum number of functions in a section, and of methods.
     pub top: Top,
-    /// True to write the callers and callees of each method.
+    /// Set to write the callers and callees of each method.
     pub callers: bool,
 }
 
-/// Functions of a section, and methods, if no number is given.
+/// Default number of functions in a section, and of methods.
 const TOP: usize = 10;
 
 /// Writes a report.
@@ -41,7 +43,7 @@ pub fn write(out: &mut dyn Write, profile: &Profile, layout: Layout) -> io::Resu
     header::write_statistics(out, profile)
 }
 
-/// `46.55%`, as in the paper: a share with two decimals, in at most seven columns.
+/// Formats a share with two decimals, in at most seven columns: `46.55%`, as in the paper.
 fn percent(part: u64, whole: u64) -> String {
     format!("{:.2}%", if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 })
 }

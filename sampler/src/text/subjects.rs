@@ -1,4 +1,4 @@
-//! Processor time by domain object: the events that samples were in.
+//! Processor time by domain object, from the recorded events that samples were in.
 
 use std::io::{self, Write};
 
@@ -8,12 +8,12 @@ use metaspy_report::text::{clean, grouped, short_path, shorten, shorten_label, t
 
 use crate::profile::{EventRow, Profile};
 
-/// Columns of a subject.
+/// Width of a subject, in columns.
 const SUBJECT: usize = 36;
-/// Columns of a site.
+/// Width of a site, in columns.
 const SITE: usize = 40;
 
-/// Writes the subjects with the most time of their own, if a sampled process records.
+/// Writes the subjects with the most self time, if a sampled process records.
 pub fn write(out: &mut dyn Write, profile: &Profile, top: usize) -> io::Result<()> {
     let events = profile.events();
     if events.rows.is_empty() {

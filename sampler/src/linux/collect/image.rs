@@ -1,4 +1,4 @@
-//! A file with code: where its segments lie, and its tables for unwinding.
+//! Code file as an unwinder needs it: its segments and its unwinding tables.
 
 use std::ops::{Deref, Range};
 use std::path::Path;
@@ -9,7 +9,7 @@ use metaspy_reader::files;
 use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSegment, ReadRef, SegmentFlags, elf};
 
-/// What unwinding and placing need of a file with code.
+/// Segments and unwinding tables of a code file.
 pub struct Image {
     segments: Vec<Segment>,
     sections: Sections,
@@ -22,7 +22,7 @@ struct Segment {
     address: u64,
 }
 
-/// The tables for unwinding. Clones share them.
+/// Unwinding tables, which clones share.
 #[derive(Clone, Default)]
 struct Sections {
     text: Option<Range<u64>>,
@@ -32,7 +32,7 @@ struct Sections {
     debug_frame: Option<Bytes>,
 }
 
-/// Shared bytes.
+/// Reference-counted bytes of a section.
 #[derive(Clone, Default)]
 pub struct Bytes(Arc<[u8]>);
 
@@ -45,13 +45,14 @@ impl Deref for Bytes {
 }
 
 impl Image {
-    /// Reads a file. `None` if it has no code of this machine.
+    /// Reads a file. Returns `None` if it has no code for this machine.
     pub fn read(path: &Path) -> Option<Image> {
         let cache = ReadCache::new(files::open(path).ok()?);
         Image::parse(&object::File::parse(&cache).ok()?)
     }
 
-    /// Reads the code that the kernel maps into every process: that in this process is the same.
+    /// Reads the vDSO, the kernel's code in every process. The copy in this process is the same as
+    /// all others.
     pub fn vdso() -> Option<Image> {
         let bytes = crate::vdso::bytes()?;
         Image::parse(&object::File::parse(&*bytes).ok()?)
@@ -62,7 +63,7 @@ impl Image {
             let (offset, size) = segment.file_range();
             Segment { offset, size, address: segment.address() }
         };
-        // Data may lie in the same page of the file.
+        // A page of the file may contain both code and data.
         let is_code = |segment: &object::Segment<'a, '_, R>| match segment.flags() {
             SegmentFlags::Elf { p_flags, .. } => p_flags.0 & elf::PF_X.0 != 0,
             _ => false,
@@ -86,9 +87,10 @@ impl Image {
         (!segments.is_empty()).then_some(Image { segments, sections })
     }
 
-    /// The distance from the addresses in the file to those in a process that maps its part at `offset` to `start`.
+    /// Computes the distance from addresses in the file to addresses in a process that maps the
+    /// part at `offset` to `start`.
     pub fn bias(&self, start: u64, offset: u64) -> Option<u64> {
-        // Mappings begin at pages, segments anywhere in them.
+        // Mappings begin at page boundaries, but segments begin anywhere in a page.
         let near = |segment: &&Segment| {
             let first = segment.offset & !0xFFF;
             (first..segment.offset.saturating_add(segment.size).max(first + 1)).contains(&offset)
@@ -97,7 +99,7 @@ impl Image {
         Some(start.wrapping_sub(offset).wrapping_add(segment.offset).wrapping_sub(segment.address))
     }
 
-    /// The tables as the unwinder takes them.
+    /// Returns the tables in the form that the unwinder takes.
     pub fn unwinding(&self) -> ExplicitModuleSectionInfo<Bytes> {
         let sections = self.sections.clone();
         let (eh_frame_svma, eh_frame) = sections.eh_frame.unzip();

@@ -1,11 +1,11 @@
-//! Code that was registered late: a machine that keeps its dump in a buffer, as V8 does, has all of it in the file when it
-//! ends.
+//! Code that was registered late. A machine with a buffered dump, such as V8, may write it to the
+//! file only when it ends.
 
 use crate::linux::collect::Collector;
 use crate::samples::{Place, Stack};
 
 impl Collector {
-    /// Finds the code of samples that no dump had when they were taken.
+    /// Resolves sampled addresses whose code was in no dump at the time of the sample.
     pub(super) fn find_late(&mut self) {
         let samples = &mut self.samples;
         let is_open = |place: &Place| matches!(*place, Place::Anonymous { pid, .. } if self.made.has(pid));
@@ -36,7 +36,7 @@ impl Collector {
                 samples.stacks.len() as u32 - 1
             });
         }
-        // Stacks that no sample has any more are no rows of a report.
+        // A stack without samples would be an empty row of a report.
         *samples = samples.part(&samples.samples);
     }
 }

@@ -1,4 +1,4 @@
-//! Code that the sampled processes made and registered, at the time of each sample.
+//! Generated code that the sampled processes registered, as of the time of each sample.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -11,29 +11,30 @@ use crate::linux::collect::mapped;
 use crate::linux::perf::record::Map;
 use crate::samples::Place;
 
-/// Dumps that are kept open at most.
+/// Maximum number of dumps that stay open.
 const OPEN_MAX: usize = 64;
 
-/// A dump that a process maps.
+/// Dump file that a process maps.
 #[derive(Clone)]
 struct MappedDump {
     path: PathBuf,
-    /// The file that the dump reads, whatever becomes of its path.
+    /// Open file, so that the dump stays readable if its path changes.
     _file: Option<Arc<File>>,
     dump: Dump,
 }
 
-/// The dumps of the processes.
+/// Registered code of all sampled processes.
 #[derive(Default)]
 pub struct Made {
     dumps: HashMap<u32, Vec<MappedDump>>,
-    /// Functions by process, address and time.
+    /// Numbers of functions by process, address and time.
     numbers: HashMap<(u32, u64, u64), u32>,
     kept: usize,
 }
 
 impl Made {
-    /// Notes the dump that a process maps, if the file is one. It is read at once: samples that follow may be in its code.
+    /// Notes a dump that a process maps, and ignores other files. The dump is read at once, because
+    /// the next samples may be in its code.
     pub fn note(&mut self, map: &Map) {
         let path = mapped::without_mark(&map.path);
         if !is_dump(&path) {
@@ -49,7 +50,7 @@ impl Made {
         }
     }
 
-    /// A child begins with the code of its parent, at the same addresses.
+    /// Copies the code of a parent to its forked child, at the same addresses.
     pub fn fork(&mut self, parent: u32, child: u32, time_ns: u64) {
         let Some(dumps) = self.dumps.get(&parent) else { return };
         let forked = |of: &MappedDump| MappedDump { dump: of.dump.forked(time_ns), ..of.clone() };
@@ -57,17 +58,17 @@ impl Made {
         self.dumps.insert(child, dumps);
     }
 
-    /// Forgets the code of a program that another one has replaced.
+    /// Forgets the code of a process whose program was replaced by `exec`.
     pub fn exec(&mut self, pid: u32) {
         self.dumps.remove(&pid);
     }
 
-    /// Reads what was added to the dumps.
+    /// Reads the additions to all dumps.
     pub fn read(&mut self) {
         self.dumps.values_mut().flatten().for_each(|of| of.dump.read());
     }
 
-    /// The same dumps from their beginning, as the files are now.
+    /// Starts again at the beginning of the same dumps, with the present content of their files.
     pub fn again(mut self) -> Made {
         for of in self.dumps.values_mut().flatten() {
             of.dump = of.dump.again();
@@ -75,12 +76,12 @@ impl Made {
         self
     }
 
-    /// True if a process registers code.
+    /// Returns true if a process registers code.
     pub fn has(&self, pid: u32) -> bool {
         self.dumps.contains_key(&pid)
     }
 
-    /// The place of an address in a registered function. Times do not decrease.
+    /// Finds the registered function at an address. Calls must have increasing times.
     pub fn place(&mut self, made: &mut Vec<CodeFunction>, pid: u32, address: u64, time_ns: u64) -> Option<Place> {
         let dumps = self.dumps.get_mut(&pid)?;
         let found = dumps.iter_mut().find_map(|of| of.dump.find(address, time_ns))?;

@@ -1,4 +1,4 @@
-//! The files of a process that runs, as that process sees them.
+//! Files that a running process maps, opened as that process sees them.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -14,11 +14,14 @@ use crate::code_file::Missing;
 use crate::linux::collect::process::{self, mapping};
 use crate::linux::perf::record::Map;
 
-/// What the kernel writes behind the path of a file that has none any more.
+/// Suffix that the kernel appends to the path of a removed file.
 const REMOVED: &[u8] = b" (deleted)";
 
-/// Opens the file that a process maps. The kernel's links to the mapping and to the program lead to it in every case, but
-/// need rights or a process that lives; then comes its path, as the process sees it and as this one does.
+/// Opens the file that a process maps.
+///
+/// The kernel's links to the mapping and to the program lead to the file in every case, but need
+/// rights or a living process. The next attempts are its path as the process sees it, and its path
+/// as this process sees it.
 ///
 /// # Errors
 ///
@@ -44,50 +47,52 @@ pub fn open(map: &Map, path: &Path) -> Result<File, Missing> {
             _ => {}
         }
     }
-    // The mapping may have become smaller.
+    // The mapping may have become smaller since it was recorded.
     let is_same = |other: &Map| other.inode == map.inode && other.device == map.device;
     let other = process::mappings(pid).into_iter().find(is_same);
     other.and_then(|other| files::open(&link(&other)).ok()).filter(|file| is_mapped(file, map)).ok_or(missing)
 }
 
-/// The kernel's link to the file of a mapping.
+/// Path of the kernel's link to the file of a mapping.
 fn link(map: &Map) -> PathBuf {
     let end = map.start.saturating_add(map.length);
     PathBuf::from(format!("/proc/{}/map_files/{:x}-{end:x}", map.pid, map.start))
 }
 
-/// The path of a mapping without the mark of a file that was removed.
+/// Returns the path of a mapping without the suffix of removed files.
 pub fn unmarked(map: &Map) -> PathBuf {
     let path = without_mark(&map.path);
-    // A file may have such a name.
+    // The suffix may be a part of the file's real name.
     if path != map.path && is_of(&in_root(map.pid, &map.path), map) { map.path.clone() } else { path }
 }
 
-/// A path without the mark, if it has one.
+/// Removes the suffix of removed files from a path.
 pub fn without_mark(path: &Path) -> PathBuf {
     let bytes = path.as_os_str().as_bytes();
     PathBuf::from(OsStr::from_bytes(bytes.strip_suffix(REMOVED).unwrap_or(bytes)))
 }
 
-/// The path of a file of a process, for this one.
+/// Converts a path of another process to a path that this process can open.
 pub fn in_root(pid: u32, path: &Path) -> PathBuf {
     Path::new(&format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// True if the file at a path has the mapping's number.
+/// Returns true if the file at a path has the device and the inode of the mapping.
 fn is_of(path: &Path, map: &Map) -> bool {
     fs::metadata(path).is_ok_and(|now| now.ino() == map.inode)
 }
 
-/// True if this is the file of a mapping. File systems in layers have numbers for mappings that differ from those of their
-/// files, so a file with others is mapped here to compare.
+/// Returns true if this is the file of a mapping.
+///
+/// File systems in layers have numbers for mappings that differ from those of their files, so a
+/// file with other numbers is mapped into this process to compare.
 fn is_mapped(file: &File, map: &Map) -> bool {
     let is_same = |device, inode| inode == map.inode && device == map.device;
     file.metadata().is_ok_and(|of| is_same(of.dev(), of.ino()))
         || own_mapping(file).is_some_and(|own| is_same(own.device, own.inode))
 }
 
-/// A mapping of a file into this process, as the kernel describes it.
+/// Maps a file into this process, and returns the kernel's description of the mapping.
 fn own_mapping(file: &File) -> Option<Map> {
     // SAFETY: nothing reads the mapping, so no other process can change what is read.
     let mapped = unsafe { Mmap::map(file) }.ok()?;
@@ -108,7 +113,7 @@ mod tests {
         let maps = crate::linux::collect::process::mappings(std::process::id());
         let map = maps.into_iter().find(is_own).expect("its code is mapped");
         assert!(open(&map, &own).is_ok());
-        // The process has ended, and its path leads to another file, or to none.
+        // The process has ended, and its path leads to another file or nowhere.
         let ended = Map { pid: u32::MAX, inode: map.inode ^ 1, ..map };
         assert_eq!(open(&ended, &own).err(), Some(Missing::Replaced));
         assert_eq!(open(&ended, Path::new("/no/such/file")).err(), Some(Missing::Removed));

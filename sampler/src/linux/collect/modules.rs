@@ -1,4 +1,4 @@
-//! The files with code that any sampled process mapped.
+//! Code files that the sampled processes mapped.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,10 +13,11 @@ use crate::linux::perf::record::Map;
 use crate::samples::Module;
 use crate::vdso;
 
-/// Files that are kept open at most. Perf needs descriptors, too: one for each thread of a process that it joins.
+/// Maximum number of files that stay open. Perf also needs a descriptor for each thread of a
+/// process that it joins.
 const OPEN_MAX: usize = 128;
 
-/// What tells files of one path from each other.
+/// Identity of a file, which distinguishes files that had the same path.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     path: PathBuf,
@@ -24,7 +25,7 @@ struct Key {
     inode: u64,
 }
 
-/// The numbers of a root directory and the mounts below it.
+/// Identity of a root directory and of the mounts below it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct RootKey {
     mounts: u64,
@@ -40,7 +41,7 @@ impl RootKey {
     }
 }
 
-/// All files with code, by number.
+/// Code files by number.
 #[derive(Default)]
 pub struct Modules {
     all: Vec<Module>,
@@ -51,7 +52,7 @@ pub struct Modules {
 }
 
 impl Modules {
-    /// The number of the file of a mapping; `None` for memory in which a program makes code.
+    /// Returns the number of a mapping's file, or `None` for memory in which a program makes code.
     pub fn module(&mut self, map: &Map) -> Option<u32> {
         if process::is_memory_file(&map.path) {
             let number = self.number(map);
@@ -61,7 +62,7 @@ impl Modules {
         is_module.then(|| self.number(map))
     }
 
-    /// The number of a file. It is opened and read when it is first seen.
+    /// Returns the number of a file. It opens and reads a new file.
     fn number(&mut self, map: &Map) -> u32 {
         let path = mapped::unmarked(map);
         let key = Key { path, device: map.device, inode: map.inode };
@@ -102,7 +103,7 @@ impl Modules {
         MappedFile::new(file, is_kept).map_or(CodeFile::AtPath, CodeFile::Mapped)
     }
 
-    /// The root directory of a process, if it has another one than this process.
+    /// Returns the root directory of a process, if it differs from the root of this process.
     fn root(&mut self, pid: u32) -> Directory {
         let (Some(key), own) = (RootKey::of(&pid.to_string()), RootKey::of("self")) else {
             return Directory::default();
@@ -114,22 +115,22 @@ impl Modules {
         self.roots.entry(key).or_insert_with(open).clone()
     }
 
-    /// Marks a file that a process was started from.
+    /// Marks a file as the program of a process.
     pub fn set_program(&mut self, number: u32) {
         self.all[number as usize].is_program = true;
     }
 
-    /// The image of a file, if it could be read.
+    /// Returns the image of a file, or `None` if it could not be read.
     pub fn image(&self, number: u32) -> Option<&Arc<Image>> {
         self.images.get(number as usize)?.as_ref()
     }
 
-    /// The path of a file.
+    /// Returns the path of a file.
     pub fn path(&self, number: u32) -> Option<&Path> {
         Some(&self.all.get(number as usize)?.path)
     }
 
-    /// All of them, by number.
+    /// Returns all files, in the order of their numbers.
     pub fn all(&self) -> &[Module] {
         &self.all
     }

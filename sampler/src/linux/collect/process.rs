@@ -1,4 +1,4 @@
-//! A process as its samples need it: its mappings, and an unwinder for its code.
+//! Sampled process: its mappings, and an unwinder for its code.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,39 +16,39 @@ use crate::linux::perf::REGISTERS;
 use crate::linux::perf::record::Map;
 use crate::samples::{Place, StackEnd};
 
-/// Frames of a stack at most.
+/// Maximum number of frames in a stack.
 const DEPTH_MAX: usize = 512;
-/// Bytes of a stack at most: what a register that is no frame pointer has as its address is farther away.
+/// Maximum bytes of a stack. A register that is not a frame pointer usually points farther away.
 const STACK_MAX: usize = 1 << 30;
 
-/// Known unwinding rules, shared by all processes.
+/// Cache of unwinding rules, shared by all processes.
 pub type Cache = CacheNative<MayAllocateDuringUnwind>;
 
-/// A mapping of code.
+/// Mapped range of code.
 #[derive(Clone, Copy)]
 struct Mapping {
     end: u64,
-    /// The number of its file; `None` = memory without a file.
+    /// Number of the mapped file; `None` for memory without a file.
     module: Option<u32>,
     bias: u64,
 }
 
-/// A sampled process.
+/// Sampled process with its mappings of code.
 pub struct Process {
     pub pid: u32,
-    /// Its name, as the system has it.
+    /// Name of the process, from the system.
     pub name: String,
     mappings: BTreeMap<u64, Mapping>,
     unwinder: UnwinderNative<Bytes, MayAllocateDuringUnwind>,
 }
 
 impl Process {
-    /// A process without mappings.
+    /// Creates a process without mappings.
     pub fn new(pid: u32, name: String) -> Process {
         Process { pid, name, mappings: BTreeMap::new(), unwinder: UnwinderNative::new() }
     }
 
-    /// A process with the mappings that it has now; with none if it has ended.
+    /// Reads the present mappings of a process. They are empty if it has ended.
     pub fn read(pid: u32, modules: &mut Modules) -> Process {
         let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         let mut process = Process::new(pid, name.trim().to_owned());
@@ -58,13 +58,13 @@ impl Process {
         process
     }
 
-    /// The process that forks from this one: it has the same mappings.
+    /// Creates a forked child with the same mappings.
     pub fn fork(&self, pid: u32) -> Process {
         let unwinder = self.unwinder.clone();
         Process { pid, name: self.name.clone(), mappings: self.mappings.clone(), unwinder }
     }
 
-    /// Adds a mapping. It replaces what was at its addresses.
+    /// Adds a mapping, which replaces older mappings of the same addresses.
     pub fn map(&mut self, map: &Map, modules: &mut Modules) {
         let Some(end) = map.start.checked_add(map.length) else { return };
         self.unmap(map.start, end, modules);
@@ -77,12 +77,13 @@ impl Process {
             return;
         };
         let bias = modules.image(number).and_then(|image| image.bias(map.start, map.offset));
-        // Without an image the place in the file is all that is known.
+        // Without an image, only the offset in the file is known.
         let bias = bias.unwrap_or_else(|| map.start.wrapping_sub(map.offset));
         self.insert(map.start, Mapping { end, module: Some(number), bias }, modules);
     }
 
-    /// Removes what is mapped between two addresses. A mapping that is only partly there keeps its rest.
+    /// Removes the mappings between two addresses. A mapping that is only partly in the range keeps
+    /// the rest.
     fn unmap(&mut self, start: u64, end: u64, modules: &Modules) {
         let below: Vec<u64> =
             self.mappings.range(..end).rev().take_while(|(_, it)| it.end > start).map(|(&at, _)| at).collect();
@@ -98,7 +99,7 @@ impl Process {
         }
     }
 
-    /// Adds a mapping where none is, also to the unwinder.
+    /// Adds a mapping at free addresses, also to the unwinder.
     fn insert(&mut self, start: u64, mapping: Mapping, modules: &Modules) {
         if let Some(image) = mapping.module.and_then(|number| modules.image(number)) {
             let range = start..mapping.end;
@@ -107,14 +108,15 @@ impl Process {
         self.mappings.insert(start, mapping);
     }
 
-    /// The number of the file that it was started from, if it maps code of it.
+    /// Returns the number of the file that the process was started from, if it maps code of that
+    /// file.
     pub fn program(&self, modules: &Modules) -> Option<u32> {
         let path = mapped::without_mark(&fs::read_link(format!("/proc/{}/exe", self.pid)).ok()?);
         let mut numbers = self.mappings.values().filter_map(|mapping| mapping.module);
         numbers.find(|&number| modules.path(number) == Some(&path))
     }
 
-    /// Where an address lies.
+    /// Returns the place of an address.
     pub fn place(&self, address: u64) -> Place {
         match self.mappings.range(..=address).next_back() {
             Some((_, mapping)) if address < mapping.end => match mapping.module {
@@ -125,8 +127,10 @@ impl Process {
         }
     }
 
-    /// Finds the frames of a stack, innermost first: the address of the instruction, which is in the call of a caller, and
-    /// where the frame ends on the stack. Returns how the frames end.
+    /// Finds the frames of a stack, innermost first, and returns how the stack ends.
+    ///
+    /// A frame has the address of its instruction, which for a caller is in the call, and its end
+    /// on the stack.
     pub fn unwind(
         &self,
         cache: &mut Cache,
@@ -138,7 +142,7 @@ impl Process {
         let is_cut = Cell::new(false);
         let mut read = |address: u64| {
             let at = usize::try_from(address.checked_sub(sp).ok_or(())?).map_err(|_| ())?;
-            // An address far away is none of this stack.
+            // An address far away does not belong to this stack.
             is_cut.set((stack.len().saturating_sub(7)..STACK_MAX).contains(&at));
             let bytes = stack.get(at..at.checked_add(8).ok_or(())?).ok_or(())?;
             Ok(u64::from_ne_bytes(bytes.try_into().map_err(|_| ())?))
@@ -168,7 +172,8 @@ fn unwind_registers([fp, lr, sp, pc]: [u64; 4]) -> (u64, u64, UnwindRegsNative) 
     (pc, sp, UnwindRegsNative::new(lr, sp, fp))
 }
 
-/// False for the names that the kernel gives to memory without a file, where programs make code.
+/// Returns false for the names that the kernel gives to memory without a file, where programs make
+/// code.
 pub fn is_file(path: &Path) -> bool {
     const NO_FILES: [&str; 4] = ["//", "/dev/zero", "/SYSV", "/anon_hugepage"];
     path.is_absolute()
@@ -176,24 +181,27 @@ pub fn is_file(path: &Path) -> bool {
         && !NO_FILES.iter().any(|start| path.as_os_str().as_encoded_bytes().starts_with(start.as_bytes()))
 }
 
-/// True for the name of a file in memory, which is a program or holds code that a program makes.
+/// Returns true for the name of a file in memory. Such a file is a program, or holds code that a
+/// program makes.
 pub fn is_memory_file(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
 }
 
-/// The threads that a process has now.
+/// Lists the present threads of a process.
 pub fn threads(pid: u32) -> Vec<u32> {
     let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The mappings that a process has now. None if it has ended, or belongs to another user.
+/// Lists the present mappings of a process. The list is empty if the process has ended or belongs
+/// to another user.
 pub fn mappings(pid: u32) -> Vec<Map> {
     let text = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
     String::from_utf8_lossy(&text).lines().filter_map(|line| mapping(pid, line)).collect()
 }
 
-/// A line of `/proc/PID/maps`: addresses, permissions, place in the file, device, inode, path.
+/// Parses a line of `/proc/PID/maps`: addresses, permissions, offset in the file, device, inode,
+/// path.
 pub fn mapping(pid: u32, line: &str) -> Option<Map> {
     let mut fields = line.splitn(6, ' ');
     let (start, end) = fields.next()?.split_once('-')?;
@@ -240,7 +248,7 @@ mod tests {
         process.map(&code, &mut modules);
         let (start, end) = (code.start, code.start + code.length);
         assert_eq!(process.unwinder.max_known_code_address(), end);
-        // The loader maps a file whole, and its data over the end.
+        // The loader maps the whole file first, then data over its end.
         process.map(&Map { start: end - 0x1000, length: 0x1000, is_code: false, ..code }, &mut modules);
         assert_eq!(process.unwinder.max_known_code_address(), end - 0x1000);
         let place = process.place(start + 0x10);

@@ -1,6 +1,6 @@
-//! The kernel's records, as they lie in its ring: samples, mappings, names, and threads that begin.
+//! Parser of the records in the kernel's ring: samples, mappings, names, and new threads.
 //!
-//! A record that is shorter than its kind requires is not read. The layout is that of `perf_event_open(2)`.
+//! A record that is too short for its kind is ignored. The layout is that of `perf_event_open(2)`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -11,12 +11,12 @@ use perf_event_open_sys::bindings as sys;
 use crate::linux::perf::attributes::REGISTERS;
 use crate::options::Stacks;
 
-/// Addresses above this are marks between the parts of a call chain.
+/// Upper limit of addresses in a call chain. Greater words mark its parts.
 const CONTEXT_MAX: u64 = -4095_i64 as u64;
-/// The mark before the part of a call chain that is in the kernel.
+/// Marker before the kernel's part of a call chain.
 const CONTEXT_KERNEL: u64 = -128_i64 as u64;
 
-/// A record, and the time at which the kernel wrote it, in ns of the monotonic clock.
+/// Record with its time, in ns of the monotonic clock.
 #[derive(Debug)]
 pub struct Record {
     pub time_ns: u64,
@@ -24,7 +24,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// The thread that began.
+    /// Returns the number of a thread that has begun.
     pub fn new_thread(&self) -> Option<u32> {
         match self.what {
             What::Fork { tid, .. } => Some(tid),
@@ -33,12 +33,12 @@ impl Record {
     }
 }
 
-/// The content of a record.
+/// Content of a record.
 #[derive(Debug)]
 pub enum What {
     Sample(RawSample),
     Map(Map),
-    /// A thread has a new name; after an `exec`, its process has another program.
+    /// New name of a thread; after an `exec`, the process has another program.
     Name {
         pid: u32,
         tid: u32,
@@ -54,59 +54,60 @@ pub enum What {
         pid: u32,
         tid: u32,
     },
-    /// Samples that found no room in the ring.
+    /// Number of samples that found no room in the ring.
     Lost(u64),
-    /// The kernel made a pause, because samples took too long.
+    /// The kernel paused sampling, because samples took too long.
     Throttled,
 }
 
-/// A sample as the kernel took it.
+/// Sample as the kernel took it, before its stack is unwound.
 #[derive(Debug)]
 pub struct RawSample {
     pub pid: u32,
     pub tid: u32,
-    /// The instruction; in the kernel if the sample was taken there.
+    /// Address of the instruction. It is in the kernel if the sample was taken there.
     pub ip: u64,
-    /// Processor time and time since the thread's last sample; 0 = a period of processor time.
+    /// Processor time and wall time since the thread's last sample, in ns; 0 stands for a period of
+    /// processor time.
     pub cpu_ns: u32,
     pub wall_ns: u32,
     /// Frames in the kernel, innermost first.
     pub kernel: Vec<u64>,
     /// Frames of the program by frame pointers, innermost first.
     pub chain: Vec<u64>,
-    /// The registers with which the thread left the program, in the order of [`REGISTERS`].
+    /// Registers at the point where the thread left the program, in the order of [`REGISTERS`].
     pub registers: Option<[u64; REGISTERS.len()]>,
-    /// The copy of the stack, from the stack pointer upwards.
+    /// Copied part of the stack, from the stack pointer upwards.
     pub stack: Vec<u8>,
-    /// True if the stack is larger than its copy.
+    /// Set if the stack is larger than its copy.
     pub is_cut: bool,
 }
 
-/// A mapping of a file, or of memory without one, into a process.
+/// Mapping of a file, or of memory without a file, into a process.
 #[derive(Debug)]
 pub struct Map {
     pub pid: u32,
     pub start: u64,
     pub length: u64,
-    /// The place in the file.
+    /// Offset in the file, in bytes.
     pub offset: u64,
-    /// The file's device and its number there; 0 without a file.
+    /// Device of the file and its inode there; 0 without a file.
     pub device: u64,
     pub inode: u64,
     pub path: PathBuf,
-    /// True for code.
+    /// Set if the mapping is executable.
     pub is_code: bool,
 }
 
 /// Bytes of a record's header.
 pub const HEADER: usize = 8;
 
-/// The length in a record's header.
+/// Reads the length from a record's header.
 pub fn length(header: [u8; HEADER]) -> usize {
     usize::from(u16::from_ne_bytes([header[6], header[7]]))
 }
 
-/// Parses a whole record. `None` for kinds that are not used, and for records that are too short.
+/// Parses a whole record. Returns `None` for unused kinds, and for records that are too short.
 pub fn parse(record: &[u8], stacks: Stacks, stack_bytes: u32) -> Option<Record> {
     let mut fields = Fields(record);
     let kind = fields.u32()?;
@@ -145,7 +146,7 @@ pub fn parse(record: &[u8], stacks: Stacks, stack_bytes: u32) -> Option<Record> 
         sys::PERF_RECORD_THROTTLE => What::Throttled,
         _ => return None,
     };
-    // The record ends with pid, tid and time.
+    // The last words of a record are pid, tid and time.
     let time = record.len().checked_sub(8).and_then(|at| record[at..].try_into().ok())?;
     Some(Record { time_ns: u64::from_ne_bytes(time), what })
 }
@@ -180,7 +181,8 @@ fn sample(mut fields: Fields<'_>, misc: u32, stacks: Stacks, stack_bytes: u32) -
         sample.kernel.push(ip);
     }
     if stacks == Stacks::Dwarf {
-        // 0: the thread has no registers of a program, because it is one of the kernel's. 1: of 32 bits.
+        // The value 0 means a kernel thread, which has no registers of a program; 1 means 32-bit
+        // registers.
         if fields.u64()? != 0 {
             let mut registers = [0; REGISTERS.len()];
             for register in &mut registers {
@@ -199,7 +201,7 @@ fn sample(mut fields: Fields<'_>, misc: u32, stacks: Stacks, stack_bytes: u32) -
     Some(Record { time_ns, what: What::Sample(sample) })
 }
 
-/// The fields of a record that were not read yet.
+/// Remaining fields of a record.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -221,7 +223,7 @@ impl<'a> Fields<'a> {
         Some(u64::from_ne_bytes(self.bytes(8)?.try_into().ok()?))
     }
 
-    /// The text up to its zero.
+    /// Reads text up to its zero byte.
     fn text(&mut self) -> &'a [u8] {
         self.0.split(|&byte| byte == 0).next().unwrap_or_default()
     }
@@ -269,7 +271,7 @@ mod tests {
         for length in 0..whole.len() {
             assert!(parse(&whole[..length], Stacks::Dwarf, 8).is_none(), "{length} of {}", whole.len());
         }
-        // Counts that lie.
+        // These counts are greater than the record.
         for lie in [1_u64 << 63, u64::MAX, 1 << 20] {
             assert!(parse(&a_sample(false, &[lie]), Stacks::FramePointers, 8).is_none());
             assert!(parse(&a_sample(false, &[0, 0, lie]), Stacks::Dwarf, 8).is_none());

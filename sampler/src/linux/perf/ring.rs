@@ -1,4 +1,4 @@
-//! The ring that the kernel writes records of one processor to.
+//! Reader of the ring in which the kernel writes the records of a processor.
 
 use std::fs::File;
 use std::io;
@@ -9,26 +9,28 @@ use perf_event_open_sys::bindings::perf_event_mmap_page;
 
 use crate::linux::perf::record::{HEADER, length};
 
-/// Bytes of a page of the machine's memory that the kernel's first page takes.
+/// Bytes of a memory page, the size of the ring's control page.
 fn page_bytes() -> usize {
     // SAFETY: the call reads a constant of the system.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(bytes).unwrap_or(4096)
 }
 
-/// A mapped ring.
+/// Mapped ring of an event.
 pub struct Ring {
     map: MmapRaw,
-    /// Where the records are.
+    /// Offset of the records in the mapping.
     data: usize,
-    /// Their bytes: a power of two.
+    /// Bytes of the record area: a power of two.
     size: usize,
     record: Vec<u8>,
 }
 
 impl Ring {
-    /// Maps the ring of an event: `wanted` bytes, or the half of it as often as the system refuses. Users other than root
-    /// may lock little memory (`kernel.perf_event_mlock_kb`).
+    /// Maps the ring of an event.
+    ///
+    /// The size is `wanted` bytes, halved as often as the system refuses. Users other than root may
+    /// lock little memory (`kernel.perf_event_mlock_kb`).
     pub fn map(event: &File, wanted: usize) -> io::Result<Ring> {
         let page = page_bytes();
         let mut size = wanted.next_power_of_two().max(page);
@@ -41,12 +43,12 @@ impl Ring {
         }
     }
 
-    /// Bytes of the records that it holds at most.
+    /// Capacity for records, in bytes.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Passes each record that was written since the last call to `each`, and makes room.
+    /// Passes each new record to `each`, and makes room for the kernel.
     pub fn drain(&mut self, mut each: impl FnMut(&[u8])) {
         let page = self.map.as_mut_ptr().cast::<perf_event_mmap_page>();
         // SAFETY: the mapping begins with this page, is aligned to one, and lives as long as `self`. The kernel changes the
@@ -55,7 +57,7 @@ impl Ring {
             let head = AtomicU64::from_ptr(&raw mut (*page).data_head);
             (head, AtomicU64::from_ptr(&raw mut (*page).data_tail))
         };
-        // The kernel writes the records before the head (release).
+        // The kernel writes the records before the head, with release ordering.
         let head = head_word.load(Ordering::Acquire);
         let mut tail = tail_word.load(Ordering::Relaxed);
         while head.wrapping_sub(tail) >= HEADER as u64 {
@@ -63,7 +65,8 @@ impl Ring {
             self.copy(tail, &mut header);
             let bytes = length(header);
             if bytes < HEADER || bytes as u64 > head.wrapping_sub(tail) {
-                // Never written by the kernel: drop what is there rather than read it again and again.
+                // The kernel never writes such a record. Dropping the rest avoids reading it again
+                // and again.
                 tail = head;
                 break;
             }
@@ -74,11 +77,11 @@ impl Ring {
             self.record = record;
             tail = tail.wrapping_add(bytes as u64);
         }
-        // The kernel overwrites nothing that is not before the tail.
+        // The kernel only overwrites records before the tail.
         tail_word.store(tail, Ordering::Release);
     }
 
-    /// Copies bytes of the ring, from its end on to its beginning.
+    /// Copies bytes of the ring, across its end if necessary.
     fn copy(&self, from: u64, to: &mut [u8]) {
         let at = from as usize & (self.size - 1);
         let first = to.len().min(self.size - at);

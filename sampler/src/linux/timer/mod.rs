@@ -1,5 +1,7 @@
-//! The back end of programs that contain metaspy, where the kernel does not permit perf events: each thread has a timer, whose
-//! signal copies registers and the top of the stack into a ring. This process reads the ring, and unwinds the stacks.
+//! Back end for programs that contain metaspy, where the kernel does not permit perf events.
+//!
+//! Each thread has a timer, whose signal copies registers and the top of the stack into a ring.
+//! This process reads the ring, and unwinds the stacks.
 
 mod handler;
 mod ring;
@@ -19,32 +21,32 @@ use handler::now_ns;
 use ring::{Head, MAPPINGS, NAME, Ring, SAMPLE, Shape, Word};
 use threads::Timers;
 
-/// Slots of a ring.
+/// Number of slots in a ring.
 const SLOTS: usize = 1024;
-/// Bytes of a slot at least: names and mappings go through it, too.
+/// Minimum bytes of a slot. Names and mappings use slots, too.
 const SLOT_BYTES: usize = 1024;
-/// The time between two looks at the mappings of a process.
+/// Time between two looks at the mappings of a process.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Rings that no sampler uses. A ring is never unmapped, because a handler may be writing to it.
+/// Unused rings. A ring is never unmapped, because a handler may still write to it.
 static IDLE: Mutex<Vec<(Shape, &'static Ring)>> = Mutex::new(Vec::new());
 
-/// The reader of a ring.
+/// Back end that reads a ring.
 pub struct Timer {
     options: Options,
     shape: Shape,
     ring: &'static Ring,
-    /// The timers, if this process samples itself.
+    /// Timers of this process, if it samples itself.
     own: Option<Timers>,
     is_own: bool,
     lost: u64,
-    /// What is mapped in each process.
+    /// Known mappings of each process.
     mapped: HashMap<u32, HashSet<(u64, u64)>>,
     looked: Instant,
 }
 
 impl Timer {
-    /// A ring for programs that are started with [`Timer::path`] in their environment.
+    /// Creates a ring for programs that are started with [`Timer::path`] in their environment.
     pub fn new(options: &Options) -> Result<Timer, SampleError> {
         let stack_bytes = if options.stacks == Stacks::None { 0 } else { options.stack_bytes as usize };
         let shape = Shape {
@@ -59,7 +61,7 @@ impl Timer {
             None => Box::leak(Box::new(Ring::new(shape).map_err(SampleError::Ring)?)),
         };
         [Word::IsStopped, Word::Attached, Word::Untimed].into_iter().for_each(|word| ring.set(word, 0));
-        // What a late signal has left.
+        // A late signal may have left a sample in the ring.
         ring.drain(true, |_, _| ());
         let lost = ring.get(Word::Lost);
         let options = options.clone();
@@ -83,7 +85,7 @@ impl Timer {
         Ok(timer)
     }
 
-    /// Where programs find the ring.
+    /// Returns the path at which programs open the ring.
     pub fn path(&self) -> String {
         self.ring.path()
     }
@@ -98,7 +100,7 @@ impl Timer {
             MAPPINGS => {
                 let text = text();
                 let (name, maps) = text.split_once('\n').unwrap_or_default();
-                // The first part has the name.
+                // Only the first part has the name of the process.
                 if !name.is_empty() {
                     push(What::Name { pid, tid: pid, name: name.to_owned(), is_exec: true });
                 }
@@ -120,7 +122,7 @@ impl Timer {
         RawSample { pid, tid, ip, cpu_ns, wall_ns, kernel: Vec::new(), chain, registers, stack: stack.to_vec(), is_cut }
     }
 
-    /// Mappings that are new in a process: libraries that were loaded, code that was made, recordings.
+    /// Reports new mappings of a process: loaded libraries, generated code, recordings.
     fn look(&mut self, into: &mut Vec<Record>) {
         self.looked = Instant::now();
         let time_ns = now_ns(libc::CLOCK_MONOTONIC);
@@ -194,14 +196,14 @@ impl BackEnd for Timer {
 impl Drop for Timer {
     fn drop(&mut self) {
         self.disable();
-        // Programs that were started may still write to theirs.
+        // Started programs may still write to their ring.
         if self.is_own {
             IDLE.lock().unwrap_or_else(PoisonError::into_inner).push((self.shape, self.ring));
         }
     }
 }
 
-/// Memory of this process, as far as it can be read.
+/// Copies the readable memory at these addresses of this process.
 pub fn copy_memory(range: std::ops::Range<u64>) -> Vec<u8> {
     let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
     for (at, part) in bytes.chunks_mut(1 << 16).enumerate() {
@@ -210,14 +212,15 @@ pub fn copy_memory(range: std::ops::Range<u64>) -> Vec<u8> {
     bytes
 }
 
-/// The chain of frame pointers in a copy of a stack: each points to the next one, below the return address.
+/// Follows the chain of frame pointers in a copy of a stack. Each points to the next, below the
+/// return address.
 fn chain(ip: u64, sp: u64, mut fp: u64, stack: &[u8]) -> Vec<u64> {
     let word = |at: u64| {
         let at = usize::try_from(at.checked_sub(sp)?).ok()?;
         Some(u64::from_ne_bytes(stack.get(at..at.checked_add(8)?)?.try_into().ok()?))
     };
     let mut chain = vec![ip];
-    // Frames are above one another, so the chain ends.
+    // The chain ends, because each frame must be above the last frame.
     while let Some((next, caller)) = word(fp).zip(word(fp.wrapping_add(8))) {
         if caller == 0 {
             break;

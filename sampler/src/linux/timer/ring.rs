@@ -1,8 +1,8 @@
-//! The ring between signal handlers and the thread that reads: slots of one size, in memory that both may share.
+//! Ring between signal handlers and the reader thread: slots of equal size in shared memory.
 //!
-//! This is the bounded queue of Dmitry Vyukov (*Bounded MPMC queue*, 1024cores.net): each slot has the number of its turn, a
-//! writer takes a turn by one exchange, and publishes by one store. No writer waits for another one or for the reader. A
-//! full ring counts the sample as lost.
+//! This is the bounded queue of Dmitry Vyukov (*Bounded MPMC queue*, 1024cores.net). Each slot has
+//! the number of its turn, a writer takes a turn by an exchange, and publishes by a store. No
+//! writer waits for another writer or for the reader. A full ring counts the sample as lost.
 
 use std::fs::File;
 use std::io;
@@ -12,76 +12,77 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::linux::perf::REGISTERS;
 
-/// The first word of a ring: a name and a version.
+/// First word of a ring, with the name and the version of the format.
 const MAGIC: u64 = u64::from_le_bytes(*b"mspytim1");
-/// Words of the header.
+/// Number of words in the header.
 const HEADER: usize = 16;
-/// Words of a slot before its bytes.
+/// Number of words in a slot before its bytes.
 const SLOT: usize = 8 + REGISTERS.len();
-/// How often a writer tries to take a turn. Each failure is another writer's success.
+/// Maximum attempts of a writer to take a turn. Each failure is another writer's success.
 const TRIES: usize = 64;
 
-/// A word of the header.
+/// Word of the ring's header.
 #[derive(Clone, Copy)]
 pub enum Word {
     Magic,
-    /// Slots: a power of two.
+    /// Number of slots: a power of two.
     Slots,
-    /// Bytes of a slot's copy of a stack.
+    /// Capacity of a slot for the copied stack, in bytes.
     StackBytes,
-    /// Time between two samples of a thread.
+    /// Time between two samples of a thread, in ns.
     PeriodNs,
     /// 1 if the wall clock is sampled.
     IsWall,
-    /// 1 if no further sample is needed.
+    /// 1 if sampling has ended.
     IsStopped,
-    /// The turn of the next writer.
+    /// Turn of the next writer.
     Next,
-    /// Samples that found no room.
+    /// Number of samples that found no room.
     Lost,
-    /// Threads that have no timer: the system refused, or they block the signal.
+    /// Number of threads without a timer, because the system refused it or they block the signal.
     Untimed,
-    /// Processes that sample themselves.
+    /// Number of processes that write samples.
     Attached,
 }
 
-/// What a slot is about.
+/// Head of a slot: its kind, origin, times and registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// What its bytes are.
+    /// Kind of the bytes: [`SAMPLE`], [`MAPPINGS`] or [`NAME`].
     pub kind: u32,
     pub pid: u32,
     pub tid: u32,
     pub time_ns: u64,
-    /// Processor time of the thread since its last sample.
+    /// Processor time of the thread since its last sample, in ns.
     pub cpu_ns: u32,
-    /// Time since the thread's last sample.
+    /// Wall time since the thread's last sample, in ns.
     pub wall_ns: u32,
     pub registers: [u64; REGISTERS.len()],
 }
 
-/// Slot kinds: a sample with the top of its stack, the mappings of a process as `/proc` has them, the name of a thread.
+/// Kinds of slots: a sample with the top of its stack, the mappings of a process from `/proc`, the
+/// name of a thread.
 pub const SAMPLE: u32 = 0;
 pub const MAPPINGS: u32 = 1;
 pub const NAME: u32 = 2;
 
-/// A mapped ring.
+/// Mapped ring, which processes share.
 pub struct Ring {
     words: NonNull<AtomicU64>,
     slots: usize,
     slot_words: usize,
     file: File,
-    /// The turn that is read next. There is one reader.
+    /// Turn that is read next. A ring has a single reader.
     read: AtomicU64,
 }
 
-// SAFETY: the memory stays mapped for ever, and all threads access it as atomics, but for the bytes of a slot, which
-// belong to the one who has its turn.
+// SAFETY: the memory stays mapped for ever, and all threads access it as atomics. The bytes of a
+// slot are the exception; they belong to the holder of its turn.
 unsafe impl Send for Ring {}
-// SAFETY: as above.
+// SAFETY: shared access uses atomics, as for `Send`, and the bytes of a slot have a single owner.
 unsafe impl Sync for Ring {}
 
-/// The rate and the clock, as a ring has them.
+/// Rate, clock and slot size of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub slots: usize,
@@ -91,7 +92,8 @@ pub struct Shape {
 }
 
 impl Ring {
-    /// Makes a ring in a file without a name, which the processes that are started can open by their parent's number.
+    /// Creates a ring in a file without a name, which started processes open by their parent's
+    /// number.
     pub fn new(shape: Shape) -> io::Result<Ring> {
         // SAFETY: the name is a C string; the result is a new descriptor or an error.
         let descriptor =
@@ -103,8 +105,8 @@ impl Ring {
         let file = unsafe { File::from_raw_fd(descriptor) };
         let slot_words = SLOT + shape.stack_bytes / 8;
         file.set_len(((HEADER + shape.slots * slot_words) * 8) as u64)?;
-        // A file that cannot become shorter is mapped without the danger of a SIGBUS.
-        // SAFETY: the call concerns the descriptor alone.
+        // The seal keeps the file from shrinking, so that access to the mapping cannot raise
+        // SIGBUS. SAFETY: the call concerns the descriptor alone.
         unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) };
         let ring = Ring::map(file, shape.slots, slot_words)?;
         (0..shape.slots).for_each(|at| ring.slot(at as u64)[0].store(at as u64, Ordering::Relaxed));
@@ -116,7 +118,8 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Maps the ring of another process. A file that is none, or that could become shorter, is refused.
+    /// Maps the ring of another process. A file that is not a ring, or that could shrink, is
+    /// refused.
     pub fn open(path: &std::ffi::OsStr) -> io::Result<Ring> {
         let refused = || io::Error::other("it is no ring of a sampler of this version");
         let file = File::options().read(true).write(true).open(path)?;
@@ -139,8 +142,8 @@ impl Ring {
     fn map(file: File, slots: usize, slot_words: usize) -> io::Result<Ring> {
         let bytes = (HEADER + slots * slot_words) * 8;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping of a file that has these bytes and keeps them; it is never unmapped, because a handler may
-        // be writing to it.
+        // SAFETY: the mapping is new, and its file has these bytes and keeps them. It is never
+        // unmapped, because a handler may still write to it.
         let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, file.as_raw_fd(), 0) };
         match NonNull::new(at.cast()).filter(|_| at != libc::MAP_FAILED) {
             Some(words) => Ok(Ring { words, slots, slot_words, file, read: AtomicU64::new(0) }),
@@ -148,12 +151,12 @@ impl Ring {
         }
     }
 
-    /// The file of the ring, as the processes that are started can open it.
+    /// Returns the path at which started processes open the ring.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// A word of the header.
+    /// Returns a word of the header.
     pub fn word(&self, word: Word) -> &AtomicU64 {
         // SAFETY: the header is mapped as long as the process lives.
         unsafe { self.words.add(word as usize).as_ref() }
@@ -167,25 +170,27 @@ impl Ring {
         self.word(word).store(value, Ordering::Relaxed);
     }
 
-    /// Bytes that a slot can have.
+    /// Returns the capacity of a slot, in bytes.
     pub fn stack_bytes(&self) -> usize {
         (self.slot_words - SLOT) * 8
     }
 
-    /// The words of the slot of a turn before its bytes.
+    /// Returns the words of a turn's slot that precede its bytes.
     fn slot(&self, turn: u64) -> &[AtomicU64; SLOT] {
         let at = HEADER + (turn as usize & (self.slots - 1)) * self.slot_words;
         // SAFETY: the place is masked by the number of slots, all of which are mapped; atomics may be shared.
         unsafe { self.words.add(at).cast().as_ref() }
     }
 
-    /// The bytes of the slot of a turn.
+    /// Returns a pointer to the bytes of a turn's slot.
     fn bytes(&self, turn: u64) -> *mut u8 {
         std::ptr::from_ref(self.slot(turn)).wrapping_add(1).cast_mut().cast()
     }
 
-    /// Writes a slot. `fill` gets the room for bytes and returns how many it wrote. Safe in a signal handler: nothing is
-    /// allocated, no lock is taken, and the number of steps is bounded.
+    /// Writes a slot.
+    ///
+    /// `fill` gets the room for bytes and returns the number that it wrote. The function is safe in
+    /// a signal handler: it allocates nothing, takes no lock, and has a bounded number of steps.
     pub fn push(&self, head: &Head, fill: impl FnOnce(*mut u8, usize) -> usize) {
         let next = self.word(Word::Next);
         for _ in 0..TRIES {
@@ -216,8 +221,10 @@ impl Ring {
         self.word(Word::Lost).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Passes each slot that was written since the last call, with its bytes. A slot whose writer does not finish ends the
-    /// round; with `past_unfinished`, it is left out and counted as lost.
+    /// Passes each new slot with its bytes to `each`.
+    ///
+    /// A slot that its writer has not finished ends the round. With `past_unfinished`, the slot is
+    /// skipped and counted as lost.
     pub fn drain(&self, past_unfinished: bool, mut each: impl FnMut(Head, &[u8])) {
         let mut bytes = vec![0; self.stack_bytes()];
         let mut turn = self.read.load(Ordering::Relaxed);
