@@ -1,4 +1,4 @@
-//! Where recorded functions are in the present text: of the editor, or else of the file.
+//! Lookup of recorded functions in the present text, from the editor or else from the file.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,18 +15,18 @@ use crate::snapshot::Model;
 use crate::source::Columns;
 use crate::uri;
 
-/// The files that are open in the editor, and those that were read because a link leads to them.
+/// Documents that are open in the editor, and files that were read because a link leads to them.
 #[derive(Debug, Default)]
 pub struct Documents {
-    /// The open ones, by address.
+    /// Open documents by their address.
     pub open: HashMap<String, Document>,
     read: RefCell<HashMap<PathBuf, (FileState, Rc<Document>)>>,
 }
 
-/// The length and the time of a file.
+/// Length and modification time of a file.
 type FileState = Option<(u64, SystemTime)>;
 
-/// Where functions are, by file and path. Each file is searched once.
+/// Positions of functions, by file and path. Each file is searched once.
 pub struct Declarations<'a> {
     documents: &'a Documents,
     model: &'a Model,
@@ -35,7 +35,7 @@ pub struct Declarations<'a> {
 }
 
 impl Documents {
-    /// Calls a function with the text of a file; `None` if there is no such file.
+    /// Calls a function with the text of a file. Returns `None` if there is no such file.
     fn with<T>(&self, file: &Path, use_it: impl FnOnce(&Document) -> T) -> Option<T> {
         if let Some(open) = self.open.values().find(|document| document.path.as_deref() == Some(file)) {
             return Some(use_it(open.answering()));
@@ -55,13 +55,14 @@ impl Documents {
 }
 
 impl<'a> Declarations<'a> {
-    /// The declarations of the functions of a model.
+    /// Creates the lookup for the functions of a model.
     pub fn new(documents: &'a Documents, model: &'a Model, columns: Columns) -> Self {
         Declarations { documents, model, columns, found: RefCell::default() }
     }
 
-    /// The file and the place of the function with this path, if there is only one. It is the recorded line if the function is
-    /// not in the text any more.
+    /// Returns the file and the range of the function with this path, or `None` if several have it.
+    ///
+    /// The range is the recorded line if the text no longer has the function.
     pub fn of(&self, path: &str) -> Option<(PathBuf, Range)> {
         let (file, line) = self.model.declaration(path)?;
         let mut found = self.found.borrow_mut();
@@ -73,13 +74,14 @@ impl<'a> Declarations<'a> {
         Some((file, range))
     }
 
-    /// The address of the function with this path, likewise.
+    /// Returns the address and the line of the function with this path, or `None` if several have
+    /// it.
     pub fn address_of(&self, path: &str) -> Option<String> {
         let (file, range) = self.of(path)?;
         Some(format!("{}#L{}", uri::of_path(&file)?.as_str(), range.start.line + 1))
     }
 
-    /// The identifiers of the functions of a file, by the paths of the recorded methods that they are.
+    /// Finds the identifiers of a document's functions, by the paths of their recorded methods.
     fn functions(&self, document: &Document) -> HashMap<String, Range> {
         let (_, matches) = document::matches(document, self.model);
         let functions = document.outline().functions.iter().zip(matches);

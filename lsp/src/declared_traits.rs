@@ -1,6 +1,6 @@
-//! The traits that a file declares.
+//! Search for the traits that a file declares.
 
-/// The names of the traits that a file declares, each at the beginning of a line.
+/// Returns the names of the traits that a file declares at the beginning of a line.
 pub fn traits_in(text: &str) -> Vec<String> {
     let words = |line: &str| {
         let (header, rest) = line.split_once("trait ")?;
@@ -9,7 +9,7 @@ pub fn traits_in(text: &str) -> Vec<String> {
         let is_declared = header.trim().is_empty() || header.split_whitespace().all(is_visibility);
         (is_declared && !name.is_empty()).then(|| name.to_owned())
     };
-    // The first line may be behind a byte order mark.
+    // The first line may follow a byte order mark.
     text.trim_start_matches('\u{feff}').lines().filter_map(words).collect()
 }
 

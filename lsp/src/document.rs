@@ -1,4 +1,4 @@
-//! A file that is open in the editor, with what is known of its functions.
+//! Document that is open in the editor, with the recorded numbers of its functions.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -13,35 +13,36 @@ use crate::snapshot::{Model, Snapshot};
 use crate::source::{Columns, Function, Lines, Outline};
 use crate::uri;
 
-/// A file that is open.
+/// Open document, or the text of a file that is not open.
 #[derive(Debug)]
 pub struct Document {
-    /// Its path; `None` for a text without a file.
+    /// Path of the file; `None` for a text without a file.
     pub path: Option<PathBuf>,
-    /// Its version, as the client counts them.
+    /// Version number that the client has sent.
     pub version: i32,
-    /// Its text.
+    /// Present text, with an index of its lines.
     pub lines: Lines,
     outline: OnceCell<Outline>,
-    /// An earlier state, which answers if this one exceeds a bound.
+    /// Last state within the bounds. It answers requests if the present state exceeds a bound.
     earlier: Option<Box<Document>>,
 }
 
 impl Document {
-    /// Reads a text, whose document was in another state before.
+    /// Creates the state after a change; `before` is the state before the change.
     pub fn new(uri: &str, version: i32, text: String, before: Option<Document>) -> Document {
         let path = uri::to_path(uri).map(|path| fs::canonicalize(&path).unwrap_or(path));
         let earlier = before.and_then(Document::into_earlier);
         Document { path, version, lines: Lines::new(text), outline: OnceCell::new(), earlier }
     }
 
-    /// Reads the text of a file that is not open.
+    /// Creates a document for a file that is not open in the editor.
     pub fn of_file(file: &Path, text: String) -> Document {
         let (path, lines) = (Some(file.to_owned()), Lines::new(text));
         Document { path, version: 0, lines, outline: OnceCell::new(), earlier: None }
     }
 
-    /// The last state that exceeds no bound, as far as states were read. One state is kept.
+    /// Returns the last state within the bounds, as far as states were read. Only a single earlier
+    /// state is kept.
     fn into_earlier(mut self) -> Option<Box<Document>> {
         let is_known = self.outline.get().is_some();
         let earlier = self.earlier.take();
@@ -51,37 +52,39 @@ impl Document {
         Some(Box::new(self))
     }
 
-    /// Its functions, types and modules. They are read when they are needed, which is not after each letter.
+    /// Returns the functions, types and modules. They are read on demand, which is not after each
+    /// keystroke.
     pub fn outline(&self) -> &Outline {
         self.outline.get_or_init(|| Outline::new(&self.lines.text))
     }
 
-    /// The state that answers: this one, or an earlier one if this one exceeds a bound.
+    /// Returns the state that answers requests: this state, or an earlier state if this state
+    /// exceeds a bound.
     pub fn answering(&self) -> &Document {
         let earlier = self.earlier.as_deref().filter(|_| self.outline().exceeded.is_some());
         earlier.filter(|earlier| earlier.outline().exceeded.is_none()).unwrap_or(self)
     }
 }
 
-/// A document beside the model that has its file.
+/// Document together with the model that contains its file.
 pub struct View<'a> {
-    /// The document.
+    /// State of the document that answers requests.
     pub document: &'a Document,
-    /// The model.
+    /// Program of the document's workspace.
     pub model: &'a Model,
-    /// The modules that the file is.
+    /// Modules whose code the file contains.
     pub modules: FileModules,
-    /// The recorded methods of each function of the outline.
+    /// Recorded methods of each function in the outline; `None` without a recording.
     pub matches: Vec<Option<Match>>,
-    /// Where other functions are.
+    /// Lookup of functions in other files.
     pub declarations: Declarations<'a>,
-    /// What columns count.
+    /// Unit of columns.
     pub columns: Columns,
-    /// The settings.
+    /// Settings of the client.
     pub settings: &'a Settings,
 }
 
-/// The modules that a file is, and the recorded methods of each function of its outline.
+/// Finds the modules of a file, and the recorded methods of each function in its outline.
 pub fn matches(document: &Document, model: &Model) -> (FileModules, Vec<Option<Match>>) {
     let path = document.path.as_deref().unwrap_or(Path::new(""));
     let line_of = |function: &Function| document.lines.line(function.whole.start) + 1;
@@ -92,7 +95,7 @@ pub fn matches(document: &Document, model: &Model) -> (FileModules, Vec<Option<M
 }
 
 impl<'a> View<'a> {
-    /// The view of a document; `None` if no chosen run has a function of its file.
+    /// Creates the view of a document. Returns `None` if no chosen run has a function of its file.
     pub fn new(
         document: &'a Document,
         documents: &'a Documents,
@@ -107,7 +110,8 @@ impl<'a> View<'a> {
         Some(View { document, model, modules, matches, declarations, columns, settings })
     }
 
-    /// The functions that were recorded, with their numbers. True for stale ones.
+    /// Returns the recorded functions with their numbers, and true for functions that were edited
+    /// after the run.
     pub fn functions(&self) -> impl Iterator<Item = (&'a Function, Numbers, bool)> {
         let all = self.document.outline().functions.iter().zip(&self.matches);
         all.filter_map(|(function, found)| {
@@ -116,7 +120,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The range of these bytes.
+    /// Converts bytes to a range of the protocol.
     pub fn range(&self, bytes: &std::ops::Range<usize>) -> lsp_types::Range {
         self.document.lines.range(bytes, self.columns)
     }

@@ -1,8 +1,10 @@
-//! The modules that a file is: `a::b` for `src/b.rs`. A file that several crates contain is several modules.
+//! Module paths of a file: `a::b` for `src/b.rs`. A file that several crates contain has several
+//! module paths.
 //!
-//! A recording has the whole module of a method, which ends with the inline modules of the file. The path of the file
-//! separates the two: `a::b::tests` in `src/b.rs` is the module `a::b`, and the inline module `tests`. Where the path of a
-//! file is unusual (`#[path]`, `[[bin]]`), its functions decide if they leave one possibility.
+//! A recording has the whole module of a method, which ends with the inline modules of the file.
+//! The path of the file separates the two: `a::b::tests` in `src/b.rs` is the module `a::b`, and
+//! the inline module `tests`. Where the path of a file is unusual (`#[path]`, `[[bin]]`), its
+//! functions decide if they leave a single possibility.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -11,12 +13,12 @@ use metaspy_reader::RecordedSite;
 
 use crate::source::Function;
 
-/// The modules that a file is.
+/// Module paths whose code a file contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileModules(BTreeSet<String>);
 
 impl FileModules {
-    /// The modules of a file with these functions and these recorded methods.
+    /// Finds the module paths of a file from its functions and its recorded methods.
     pub fn new<'m>(
         file: &Path,
         functions: &[Function],
@@ -34,7 +36,7 @@ impl FileModules {
             if by_path.len() == 1 {
                 return by_path.first().map(|only| (*only).to_owned());
             }
-            // Everything in the file is within its module.
+            // The modules of all items in a file are the file's module or inside it.
             let is_around = |outer: &str| modules.iter().all(|module| is_or_within(module, outer));
             let is_possible = |outer: &&str| is_around(outer) && (by_path.is_empty() || by_path.contains(outer));
             let own = methods.clone().filter_map(module_and_name).filter(|(module, _)| first_segment(module) == *name);
@@ -48,18 +50,19 @@ impl FileModules {
         FileModules(crates.iter().filter_map(of_crate).collect())
     }
 
-    /// The modules.
+    /// Returns the module paths in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// True if a module is the inner one with these names, in the file.
+    /// Returns true if `module` is the inline module with these names in the file.
     pub fn is_inner(&self, module: &str, names: &[String]) -> bool {
         without(module, names).is_some_and(|outer| self.0.contains(outer))
     }
 }
 
-/// The module and the name of a method. An observed method may have no length of its module.
+/// Splits a method's path into module and name. An observed method may lack the length of its
+/// module.
 pub fn module_and_name(site: &RecordedSite) -> Option<(&str, &str)> {
     site.module_and_name().or_else(|| without_length(&site.path))
 }
@@ -71,7 +74,8 @@ fn without_length(path: &str) -> Option<(&str, &str)> {
     Some((&path[..at], &path[at + 2..]))
 }
 
-/// The beginnings of a module that the path of a file names: the root of a crate, or a module with its directories.
+/// Returns the prefixes of a module that the path of a file suggests: the root of a crate, or a
+/// module with its directories.
 fn named_by<'m>(file: &Path, module: &'m str) -> Vec<&'m str> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let mut names: Vec<String> = file.parent().into_iter().flatten().map(|it| it.to_string_lossy().into()).collect();
@@ -89,7 +93,7 @@ fn named_by<'m>(file: &Path, module: &'m str) -> Vec<&'m str> {
     ends.map(|end| &module[..end]).filter(is_named).collect()
 }
 
-/// What is around these inner modules.
+/// Removes these inline modules from the end of a module path.
 fn without<'m>(module: &'m str, inner: &[String]) -> Option<&'m str> {
     let mut outer = module;
     for name in inner.iter().rev() {
@@ -112,7 +116,7 @@ pub(crate) mod testing {
 
     use super::*;
 
-    /// The site of a method.
+    /// Builds the site of a method.
     pub(crate) fn site(module: &str, name: &str) -> RecordedSite {
         RecordedSite {
             id: SiteId(1),
@@ -132,7 +136,8 @@ mod tests {
     use super::*;
     use crate::source::Outline;
 
-    /// Checks the modules of a file with this text and these methods, whose module is before the space.
+    /// Checks the modules of a file with this text and these methods. A method has its module
+    /// before the space.
     fn check(file: &str, text: &str, methods: &[&str], expected: &[&str]) {
         let split = |method: &&str| method.split_once(' ').map(|(module, name)| testing::site(module, name));
         let sites: Vec<RecordedSite> = methods.iter().filter_map(split).collect();

@@ -1,16 +1,18 @@
 #![forbid(unsafe_code)]
-//! The language server of metaspy: what ran, how often and from where, beside the code.
+//! The language server of metaspy shows beside the code which functions ran, how often and from
+//! where.
 //!
-//! It runs beside rust-analyzer and answers only what recordings show. The idea is Senseo's: Röthlisberger, Härry, Villazón,
-//! Ansaloni, Binder, Nierstrasz, Moret, *Augmenting Static Source Views in IDEs with Dynamic Metrics*. The modules, in the
-//! order in which numbers reach the editor:
+//! It runs beside rust-analyzer and answers only with facts from recordings. The idea is Senseo's:
+//! Röthlisberger, Härry, Villazón,
+//! Ansaloni, Binder, Nierstrasz, Moret, *Augmenting Static Source Views in IDEs with Dynamic
+//! Metrics*. The modules, in the order in which numbers reach the editor:
 //!
-//! - [`workspace`] and [`runs`]: where recordings are.
-//! - [`reader`]: the thread that reads them, and [`snapshot`]: what it found, by source file and by the [`versions`] of the
-//!   source.
-//! - [`source`], [`file_modules`] and [`matching`]: the functions of the edited text, and the recorded methods that they
-//!   are.
-//! - [`declarations`]: where other functions are, for links.
+//! - [`workspace`] and [`runs`]: locations of recordings.
+//! - [`reader`]: the thread that reads them, and [`snapshot`]: its result, by source file and by
+//!   the [`versions`] of the source.
+//! - [`source`], [`file_modules`] and [`matching`]: the functions of the edited text, and their
+//!   recorded methods.
+//! - [`declarations`]: positions of other functions, for links.
 //! - [`heat`]: classes of a metric.
 //! - [`views`]: hovers, lenses, hints, symbols, heat.
 //! - [`server`]: the protocol.

@@ -1,35 +1,35 @@
-//! Texts for hovers, as Markdown or plain. Names come from recordings, so nothing in them may become markup.
+//! Builder of hover texts, as Markdown or plain. Names come from recordings, so they are escaped.
 
 use std::fmt::Write;
 
 use metaspy_report::text::clean;
 
-/// A text for a hover.
+/// Text of a hover.
 #[derive(Debug)]
 pub struct Text {
     text: String,
     style: Style,
 }
 
-/// How a client shows a hover.
+/// Format in which a client shows a hover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// As plain text.
+    /// Plain text.
     #[default]
     Plain,
-    /// As Markdown without links, because the client shows their addresses.
+    /// Markdown without links, because the client shows their addresses.
     Markdown,
-    /// As Markdown whose links lead to declarations.
+    /// Markdown with links to declarations.
     Links,
 }
 
 impl Text {
-    /// An empty text.
+    /// Creates an empty text.
     pub fn new(style: Style) -> Text {
         Text { text: String::new(), style }
     }
 
-    /// Adds words of ours.
+    /// Adds trusted words, without escaping.
     pub fn words(mut self, words: &str) -> Text {
         self.text.push_str(words);
         self
@@ -53,11 +53,11 @@ impl Text {
         self
     }
 
-    /// Adds a name that leads to a place.
+    /// Adds a name with a link, or without a link if `place` is `None`.
     pub fn link(mut self, name: &str, place: Option<&str>) -> Text {
         let name = self.code(name);
         match place.filter(|_| self.style == Style::Links) {
-            // Addresses have no brackets: they are encoded.
+            // Addresses contain no brackets, because they are percent-encoded.
             Some(place) => {
                 let _ = write!(self.text, "[{name}](<{place}>)");
             }
@@ -81,12 +81,12 @@ impl Text {
         self.words("\n\n")
     }
 
-    /// The text.
+    /// Returns the finished text.
     pub fn finish(self) -> String {
         self.text.trim_end().to_owned()
     }
 
-    /// Nothing within a code span is markup, except what ends it.
+    /// Formats a name as a code span. Only backticks could end it.
     fn code(&self, name: &str) -> String {
         let name = clean(name);
         match self.style {

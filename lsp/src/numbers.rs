@@ -1,72 +1,73 @@
-//! The numbers of functions, types and modules, and how those of several recordings are added up.
+//! Numbers of functions, types and modules, and their sums over several recordings.
 
 use metaspy_report::program::{Edge, Objects, Receivers, Returned, TestCount};
 
-/// The totals of a type or a module.
+/// Totals of a type or a module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
-    /// The number of methods that can run, without tests.
+    /// Number of methods that can run, without tests.
     pub methods: usize,
-    /// The number of those that ran.
+    /// Number of methods that ran, without tests.
     pub ran: usize,
-    /// The calls of its methods.
+    /// Number of calls of all methods.
     pub calls: u64,
-    /// The objects that its calls were about.
+    /// Distinct objects that the calls were about.
     pub receivers: Receivers,
 }
 
-/// The numbers of a function.
+/// Recorded numbers of a function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Numbers {
-    /// Its calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Calls that returned an error, or nothing.
+    /// Number of calls that returned an error, or nothing.
     pub failed: u64,
-    /// The word for those: `err`, `none`, or `failed` if the return type does not tell.
+    /// Word for failed calls: `err`, `none`, or `failed` if the return type does not tell.
     pub failure: &'static str,
-    /// Calls that panicked.
+    /// Number of calls that panicked.
     pub panicked: u64,
-    /// Async calls that were dropped before their end.
+    /// Number of async calls that were dropped before their end.
     pub cancelled: u64,
-    /// Calls that have not ended.
+    /// Number of calls that have not ended.
     pub running: u64,
-    /// Its time without the functions that it called, if calls were timed.
+    /// Time without the function's callees, in ns; `None` if calls were not timed.
     pub self_ns: Option<u64>,
-    /// Its time, if calls were timed.
+    /// Time with the function's callees, in ns; `None` if calls were not timed.
     pub total_ns: Option<u64>,
-    /// The objects that it was called on, if they were counted.
+    /// Distinct objects that the function was called on; `None` if they were not counted.
     pub receivers: Option<Receivers>,
-    /// Objects that they allocated, if they were counted.
+    /// Heap allocations of the calls; `None` if they were not counted.
     pub objects: Option<Objects>,
-    /// The instructions of its own code, if they were counted.
+    /// Executed instructions of the function's own code; `None` if they were not counted.
     pub instructions: Option<u64>,
-    /// What it returned, if values were recorded.
+    /// Returned values; `None` if values were not recorded.
     pub returns: Option<Returned>,
-    /// The number of tests in which it ran.
+    /// Number of tests in which the function ran.
     pub tests: TestCount,
-    /// The reason, if it cannot be recorded.
+    /// Reason why the function cannot be recorded, or `None` if it can.
     pub skipped: Option<String>,
-    /// True for a test.
+    /// True for a test function.
     pub is_test: bool,
-    /// True for a test, and for what only builds of tests contain: it does not count as a function that ran.
+    /// True for a test, and for code that only builds of tests contain. It does not count as a
+    /// function that ran.
     pub is_of_tests: bool,
 }
 
-/// The calls from and to a function, with the most frequent first.
+/// Calls from and to a function, the most frequent first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Edges {
-    /// Its callers; `None` is code without hooks.
+    /// Callers of the function; `None` is code without hooks.
     pub callers: Vec<(Option<String>, Edge)>,
-    /// The functions that it called.
+    /// Callees of the function.
     pub callees: Vec<(String, Edge)>,
 }
 
-/// True for the numbers of functions that can be recorded, except those of tests.
+/// Returns true for functions that can be recorded, except tests.
 pub fn is_shown(numbers: &Numbers) -> bool {
     !numbers.is_of_tests && numbers.skipped.is_none()
 }
 
-/// Adds numbers that may be unknown.
+/// Adds two numbers, of which either may be unknown.
 pub fn add(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     match (sum, more) {
         (Some(sum), Some(more)) => Some(sum + more),
@@ -74,7 +75,7 @@ pub fn add(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     }
 }
 
-/// Adds up the edges of one path, with the most frequent first.
+/// Adds up the edges of each path, and sorts them with the most frequent first.
 pub fn merge<P: Ord>(edges: &mut Vec<(P, Edge)>) {
     edges.sort_by(|a, b| a.0.cmp(&b.0));
     edges.dedup_by(|more, sum| {

@@ -1,5 +1,7 @@
-//! The thread that reads recordings. It looks for new runs and for news of running programs, and sends a snapshot when
-//! something has changed.
+//! Thread that reads recordings.
+//!
+//! It looks for new runs and for changes of running programs, and sends a snapshot when something
+//! has changed.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,23 +19,23 @@ use crate::settings::{Selection, Settings};
 use crate::snapshot::{Model, Snapshot};
 use crate::workspace::{self, Workspace};
 
-/// The time between two looks. A call of a running program is shown within a second.
+/// Minimum time between two looks. Calls of a running program are shown within a second.
 const INTERVAL: Duration = Duration::from_millis(300);
-/// A look takes at most one of so many parts of the time.
+/// Divisor of the time: looks take at most a quarter of it.
 const SHARE: u32 = 4;
 
-/// A command to the reader.
+/// Command to the reader.
 #[derive(Debug)]
 pub enum Command {
-    /// The folders of the client.
+    /// New folders of the client.
     Folders(Vec<PathBuf>),
-    /// The settings.
+    /// New settings of the client.
     Settings(Box<Settings>),
-    /// Removes the kept runs of the workspaces that have ended.
+    /// Removes the kept runs of the workspaces, except those that still run.
     Empty,
 }
 
-/// Starts the reader. It ends when the sender of its commands is dropped.
+/// Starts the reader, which ends when the sender of its commands is dropped.
 pub fn start(commands: Receiver<Command>, snapshots: Sender<Arc<Snapshot>>) -> std::io::Result<()> {
     let mut reader = Reader::default();
     let work = move || {
@@ -65,35 +67,35 @@ struct Reader {
     settings: Settings,
     finder: Finder,
     opened: HashMap<PathBuf, Opened>,
-    /// What the last snapshot was made of.
+    /// State of the runs at the last snapshot.
     last: Option<Vec<Seen>>,
 }
 
-/// An open recording.
+/// Open recording with the state of its file.
 struct Opened {
     store: Result<Store, String>,
     file: FileState,
 }
 
-/// The state of a file, which changes when another recording takes its place.
+/// Length and modification time of a file, which change when another recording takes its place.
 type FileState = Option<(u64, SystemTime)>;
 
-/// What of a run changes.
+/// Changeable facts of a run, for comparison with the next look.
 #[derive(PartialEq)]
 struct Seen {
     run: Run,
     recordings: Vec<State>,
 }
 
-/// What of a recording changes.
+/// Changeable facts of a recording, for comparison with the next look.
 #[derive(PartialEq)]
 struct State {
     calls: u64,
     sites: usize,
     kinds: usize,
     is_live: bool,
-    /// The hash of the tables. They change without a call, for example when a running function allocates. Those of an ended
-    /// recording change no more.
+    /// Hash of the tables, which also change without a call, for example when a running function
+    /// allocates. It is `None` for an ended recording, whose tables no longer change.
     tables: Option<u64>,
 }
 
@@ -130,7 +132,8 @@ fn hash_of_tables(store: &Store) -> u64 {
     hasher.finish()
 }
 
-/// The first ten bits of a time. The others change with the calibration of a running program's clock.
+/// Returns the first ten bits of a time. The lower bits change with the calibration of a running
+/// program's clock.
 fn coarse(ns: u64) -> u64 {
     let bits = u64::BITS - ns.leading_zeros();
     let low = bits.saturating_sub(10);
@@ -148,7 +151,7 @@ impl Reader {
             Command::Empty => {
                 for run in self.finder.find(&self.workspaces, &self.settings) {
                     if let Some(dir) = run.kept.filter(|_| !run.live) {
-                        // A run that cannot be removed is still listed.
+                        // A run that cannot be removed remains in the list.
                         let _ = std::fs::remove_dir_all(dir);
                     }
                 }
@@ -156,7 +159,7 @@ impl Reader {
         }
     }
 
-    /// Reads what there is; `None` if nothing has changed.
+    /// Reads all recordings. Returns `None` if nothing has changed.
     fn look(&mut self) -> Option<Snapshot> {
         let mut runs = self.finder.find(&self.workspaces, &self.settings);
         self.pick(&mut runs);
@@ -177,7 +180,7 @@ impl Reader {
         Some(Snapshot { models, runs })
     }
 
-    /// Picks the runs that are shown, and opens their recordings.
+    /// Selects the runs that are shown, and opens their recordings.
     fn pick(&mut self, runs: &mut [Run]) {
         let mut done: Vec<PathBuf> = Vec::new();
         for run in runs {
@@ -194,7 +197,7 @@ impl Reader {
             let problems = run.recordings.iter().filter_map(|path| self.opened.get(path)?.store.as_ref().err());
             run.problem = problems.clone().next().cloned().or(run.problem.take());
             run.live |= stores().any(Store::is_live);
-            // A run that has recorded no function yet does not hide an earlier one.
+            // A run without any recorded function does not hide an earlier run.
             run.picked = self.settings.runs != Selection::Newest || stores().any(Program::is_known);
             if run.picked {
                 done.push(run.workspace.clone());
@@ -202,11 +205,12 @@ impl Reader {
         }
     }
 
-    /// Opens a recording, or reads on.
+    /// Opens a recording, or reads its additions.
     fn open(&mut self, path: &Path) {
         let file = std::fs::metadata(path).ok().and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
         match self.opened.get_mut(path) {
-            // A running program changes mapped pages, and the file's time need not change with them.
+            // A running program changes mapped pages, and the file's time need not change with
+            // them.
             Some(Opened { store: Ok(store), file: known }) if store.is_live() || *known == file => {
                 if store.is_live() && store.refresh().is_err() {
                     self.opened.remove(path);

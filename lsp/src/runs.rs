@@ -1,4 +1,5 @@
-//! The runs that can be shown: those that `cargo metaspy` keeps, and recordings of programs of the workspace.
+//! Runs that can be shown: kept runs of `cargo metaspy`, and recordings of programs of the
+//! workspace.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,32 +14,32 @@ use serde::Serialize;
 use crate::settings::Settings;
 use crate::workspace::Workspace;
 
-/// A run.
+/// Run of a program, or of several programs of a `cargo metaspy` command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Run {
-    /// Its name. Settings and commands select it by this.
+    /// Name by which settings and commands select the run.
     pub id: String,
-    /// Its command or program.
+    /// Command or program, for lists.
     pub label: String,
-    /// The root of its workspace.
+    /// Root of the run's workspace.
     pub workspace: PathBuf,
-    /// Its recordings.
+    /// Paths of the run's recordings.
     pub recordings: Vec<PathBuf>,
-    /// The beginning, in seconds since 1970.
+    /// Start of the run, in seconds since 1970.
     pub began: u64,
-    /// True while it still runs.
+    /// True while a program of the run still runs.
     pub live: bool,
-    /// True if it is shown.
+    /// True if the editor shows the run.
     pub picked: bool,
-    /// Why a part of it cannot be read.
+    /// Reason why a part of the run cannot be read.
     pub problem: Option<String>,
-    /// The directory, if `cargo metaspy` keeps the run.
+    /// Directory of the run, if `cargo metaspy` keeps it.
     #[serde(skip)]
     pub kept: Option<PathBuf>,
 }
 
 impl Run {
-    /// How long ago it began.
+    /// Formats the time since the run began.
     pub fn ago(&self) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
         match now.saturating_sub(self.began) {
@@ -51,15 +52,15 @@ impl Run {
     }
 }
 
-/// Finds runs.
+/// Finder of runs, with a cache of live recordings.
 #[derive(Default)]
 pub struct Finder {
-    /// What is known of recordings in the directory of live recordings: program and beginning.
+    /// Program and start of each recording in the directory of live recordings.
     programs: HashMap<PathBuf, (PathBuf, u64)>,
 }
 
 impl Finder {
-    /// The runs of these workspaces, with the newest first.
+    /// Returns the runs of these workspaces, the newest first.
     pub fn find(&mut self, workspaces: &[Workspace], settings: &Settings) -> Vec<Run> {
         let mut found = Vec::new();
         let first = workspaces.first().map(|workspace| workspace.root.clone()).unwrap_or_default();
@@ -79,7 +80,7 @@ impl Finder {
         found
     }
 
-    /// The runs in the directory of live recordings whose programs were built in these workspaces.
+    /// Returns the live recordings of programs that were built in these workspaces.
     fn live(&mut self, workspaces: &[Workspace]) -> Vec<Run> {
         let mut found: Vec<Run> = Vec::new();
         for listed in recording::list() {
@@ -102,7 +103,7 @@ impl Finder {
         if !self.programs.contains_key(path) {
             let store = Store::open(path).ok()?;
             let program = PathBuf::from(&store.program().path);
-            // The path is written after the first page.
+            // The program writes its path after the first page.
             if program.as_os_str().is_empty() {
                 return None;
             }
@@ -113,7 +114,7 @@ impl Finder {
     }
 }
 
-/// The runs that are kept in a target directory of `cargo metaspy`.
+/// Returns the runs that `cargo metaspy` keeps in a target directory.
 fn kept(target: &Path, workspace: &Workspace, has_others: bool) -> Vec<Run> {
     let run = |run: runs::Run| {
         let number = run.number;
@@ -133,7 +134,7 @@ fn kept(target: &Path, workspace: &Workspace, has_others: bool) -> Vec<Run> {
     runs::list(&runs::directory(target)).into_iter().map(run).collect()
 }
 
-/// A recording, or a directory of them, that the settings name.
+/// Makes a run of a recording, or of a directory of recordings, that the settings name.
 fn chosen(path: &Path, workspace: &Path) -> Run {
     let recordings = match path.is_dir() {
         true => runs::recordings_in(path),

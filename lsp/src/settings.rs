@@ -1,4 +1,4 @@
-//! The settings of a client, under the name `metaspy`. Each takes effect at once.
+//! Settings of a client, under the name `metaspy`. A change takes effect at once.
 
 use std::path::PathBuf;
 
@@ -8,61 +8,61 @@ use serde_json::Value;
 
 use crate::heat::{Metric, Scale};
 
-/// The settings.
+/// Settings of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Settings {
-    /// The metric of the heat.
+    /// Metric of the heat.
     #[serde(deserialize_with = "or_default")]
     pub metric: Metric,
-    /// How its values are compared.
+    /// Scale on which the metric's values are compared.
     #[serde(deserialize_with = "or_default")]
     pub scale: Scale,
-    /// The runs that are shown.
+    /// Selection of the runs that are shown.
     #[serde(deserialize_with = "or_default")]
     pub runs: Selection,
-    /// Recordings, or directories of them, that are shown instead of those that the server finds.
+    /// Recordings, or directories of recordings, that replace those that the server finds.
     #[serde(deserialize_with = "or_default")]
     pub recordings: Vec<PathBuf>,
-    /// The target directories of `cargo metaspy`, if they are not those of cargo.
+    /// Target directories of `cargo metaspy`, if they differ from cargo's.
     #[serde(deserialize_with = "or_default")]
     pub targets: Vec<PathBuf>,
-    /// Code lenses above functions.
+    /// Shows code lenses above functions.
     pub lenses: Flag,
-    /// Hints at functions that never ran.
+    /// Shows hints at functions that never ran.
     pub hints: Flag,
-    /// Inlay hints with the receivers of calls.
+    /// Shows inlay hints with the receivers of calls.
     pub inlays: Flag,
-    /// Hovers.
+    /// Shows hovers.
     pub hovers: Flag,
-    /// Document symbols with their numbers.
+    /// Shows document symbols with their numbers.
     pub symbols: Flag,
-    /// Links in hovers.
+    /// Adds links to hovers.
     pub links: Flag,
-    /// What is wrong, as sentences for the user.
+    /// Sentences for the user about mistakes in the settings.
     #[serde(skip)]
     pub mistakes: Vec<String>,
 }
 
-/// A setting that is on unless it is `false`.
+/// Setting that is on unless it is `false`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flag(pub bool);
 
-/// The runs that are shown.
+/// Selection of the runs that are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
     /// `"newest"`: the newest run of each workspace that recorded a function.
     #[default]
     Newest,
-    /// `"all"`: all runs, as one.
+    /// `"all"`: the sum of all runs.
     All,
-    /// These runs, as one.
+    /// Names of runs, whose sum is shown.
     Picked(Vec<String>),
 }
 
 impl Settings {
-    /// Reads settings. They may be the value of `metaspy` in an object, as clients send them. What cannot be read has its
-    /// default.
+    /// Reads settings, which may be the value of `metaspy` in an object. Unreadable values have
+    /// their defaults.
     pub fn read(settings: &Value) -> Settings {
         let own = settings.get("metaspy").unwrap_or(settings);
         let mut settings = Settings::deserialize(own).unwrap_or_default();
@@ -101,7 +101,7 @@ impl<'de> Deserialize<'de> for Flag {
     }
 }
 
-/// One mistake in the settings does not undo the others.
+/// Reads a value, or takes its default. A mistake in a setting does not affect other settings.
 fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,4 +1,5 @@
-//! What is known of each workspace at a moment: its program, with the numbers of the chosen runs, by source file.
+//! Snapshot of all recordings: the program of each workspace, with the numbers of the chosen runs,
+//! by source file.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -17,27 +18,30 @@ use crate::numbers::{Edges, Numbers, Totals, add, is_shown, merge};
 use crate::runs::Run;
 use crate::versions::{self, Functions};
 
-/// The state of all recordings.
+/// State of all recordings at a moment.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// All runs, with the newest first.
+    /// All runs, the newest first.
     pub runs: Vec<Run>,
-    /// The workspaces with a chosen run.
+    /// Programs of the workspaces with a chosen run.
     pub models: Vec<Model>,
 }
 
 impl Snapshot {
-    /// The names of all runs.
+    /// Lists the names of all runs, for a message.
     pub fn names(&self) -> String {
         self.runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Those of these names that no run has.
+    /// Returns the names that belong to no run.
     pub fn unknown<'i>(&self, ids: &'i [String]) -> impl Iterator<Item = &'i String> {
         ids.iter().filter(|id| self.runs.iter().all(|run| run.id != **id))
     }
 
-    /// The model with this file. A workspace may contain it as a dependency, but the numbers of its own workspace come first.
+    /// Returns the model that contains a file.
+    ///
+    /// Several workspaces may contain the file as a dependency, but the numbers of its own
+    /// workspace come first.
     pub fn model_of(&self, file: &Path) -> Option<&Model> {
         let around = self.models.iter().filter(|model| file.starts_with(&model.root));
         let own = around.max_by_key(|model| model.root.components().count());
@@ -48,64 +52,67 @@ impl Snapshot {
     }
 }
 
-/// The program of a workspace.
+/// Program of a workspace, from its chosen runs.
 #[derive(Debug)]
 pub struct Model {
-    /// The program of each version of the source, the newest first.
+    /// Programs by version of the source, the newest first.
     parts: Vec<Part>,
-    /// The methods of all parts: part and element.
+    /// Methods of all parts, as indices of part and element.
     methods: Vec<(usize, usize)>,
-    /// The functions, each with the places of its methods. They are several if several versions have its present code.
+    /// Functions, each with its indices in `methods`. There are several if several versions have
+    /// the present code.
     functions: Vec<Vec<usize>>,
-    /// The function of each method; `None` for earlier code.
+    /// Function of each method; a method of earlier code has none.
     function_of: HashMap<(usize, usize), usize>,
-    /// The places of the methods of each file.
+    /// Methods of each file, as indices in `methods`.
     pub files: HashMap<PathBuf, Vec<usize>>,
-    /// The newest method with a path.
+    /// Newest method of each path.
     by_path: HashMap<String, Named>,
-    /// The part and the place of the elements with a key, the newest first, once they were needed.
+    /// Part and element of each key, the newest first. It is computed on demand.
     by_key: OnceLock<HashMap<Key, Vec<(usize, usize)>>>,
-    /// The traits that the files declare, once they were needed.
+    /// Traits that the files declare. It is computed on demand.
     traits: OnceLock<HashSet<String>>,
-    /// The names of functions, true if all functions of the name have a hook, once they were needed.
+    /// Names of functions, true if all functions with the name have a hook. It is computed on
+    /// demand.
     hooked: OnceLock<HashMap<String, bool>>,
-    /// True if every count is exact.
+    /// True if all counts are exact.
     pub is_exact: bool,
-    /// Calls whose callers are not known, because they were nested too deep, or the tree of contexts was full.
+    /// Number of calls with unknown callers, because they were nested too deep, or the tree of
+    /// contexts was full.
     pub cut: u64,
-    /// The runs.
+    /// Runs whose numbers the model has.
     runs: Vec<Run>,
-    /// The calls of all methods but tests.
+    /// Calls of all methods, except tests.
     pub calls: u64,
-    /// Their self time.
+    /// Self time of all methods, except tests, in ns.
     pub self_ns: u64,
     root: PathBuf,
-    /// The classes of each metric and scale, once they were needed.
+    /// Classes of each metric and scale. They are computed on demand.
     classes: [OnceLock<Classes>; Metric::ALL.len() * Scale::ALL.len()],
 }
 
-/// The program of the recordings of one version of the source.
+/// Program of the recordings of a single version of the source.
 #[derive(Debug)]
 struct Part {
     program: Program,
-    /// The types that arrived at methods.
+    /// Types of the values that arrived at methods.
     types: Types,
-    /// The calls of one name in one function, with the types of their receivers.
+    /// Calls by name and calling function, with the types of their receivers.
     shapes: Vec<Shape>,
-    /// Converts ticks.
+    /// Recording whose clock converts ticks.
     clock: Store,
 }
 
-/// The newest method with a path.
+/// Newest method of a path.
 #[derive(Clone, Copy, Debug)]
 struct Named {
     place: usize,
-    /// False if another method of its version has the same path.
+    /// False if another method of the same version has this path.
     is_only: bool,
 }
 
 impl Model {
-    /// The program of these recordings of a workspace; `None` without recordings.
+    /// Builds the program of a workspace from these recordings. Returns `None` without recordings.
     pub fn new(root: &Path, stores: &[Store], runs: &[&Run]) -> Option<Model> {
         stores.first()?;
         let parts: Vec<Part> = versions::of(stores).iter().filter_map(|stores| Part::new(stores)).collect();
@@ -148,7 +155,7 @@ impl Model {
             root: root.to_owned(),
             classes: Default::default(),
         };
-        // Calls of earlier code are calls, too.
+        // Calls of earlier code also count.
         let each = (0..model.methods.len()).map(|place| model.numbers(&[place]));
         for numbers in each.filter(is_shown).collect::<Vec<_>>() {
             model.calls += numbers.calls;
@@ -157,7 +164,7 @@ impl Model {
         Some(model)
     }
 
-    /// Names the runs.
+    /// Names the shown runs.
     pub fn title(&self) -> String {
         match &self.runs[..] {
             [only] => format!("{}, {}", only.label, only.ago()),
@@ -165,19 +172,19 @@ impl Model {
         }
     }
 
-    /// An element.
+    /// Returns the program's element for a method.
     pub fn element(&self, place: usize) -> &Element {
         let (version, at) = self.methods[place];
         &self.parts[version].program.elements[at]
     }
 
-    /// The element around the method at a place: its type, or the functions of its module.
+    /// Returns the type of a method, or the module of a function.
     pub fn around(&self, place: usize) -> Option<&Element> {
         let elements = &self.parts[self.methods[place].0].program.elements;
         self.element(place).under.map(|at| &elements[at])
     }
 
-    /// The element with this key.
+    /// Returns the element with this key, from the newest version that has it.
     pub fn element_with(&self, key: &Key) -> Option<&Element> {
         let (version, at) = *self.places_of(key).first()?;
         Some(&self.parts[version].program.elements[at])
@@ -196,25 +203,25 @@ impl Model {
         by_key.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// True if the callers of functions were recorded.
+    /// Returns true if the callers of functions were recorded.
     pub fn has_calls(&self) -> bool {
         self.parts.iter().any(|part| part.program.profiles.has_calls())
     }
 
-    /// The methods of a file.
+    /// Returns the methods of a file, with their indices.
     pub fn methods_of(&self, file: &Path) -> impl Iterator<Item = (usize, &Method)> + Clone {
         let places = self.files.get(file).map_or(&[][..], Vec::as_slice);
         places.iter().filter_map(|&at| Some((at, self.element(at).method.as_deref()?)))
     }
 
-    /// The file and the line of the method with this path, if there is only one.
+    /// Returns the file and the line of the method with this path, or `None` if several have it.
     pub fn declaration(&self, path: &str) -> Option<(PathBuf, u32)> {
         let named = self.by_path.get(path).filter(|named| named.is_only)?;
         let method = self.element(named.place).method.as_deref()?;
         Some((resolve(&self.root, &method.site.file), method.site.lines.0))
     }
 
-    /// The numbers of these methods together. They are the same function in several runs.
+    /// Adds up the numbers of these methods, which are the same function in several versions.
     pub fn numbers(&self, places: &[usize]) -> Numbers {
         let mut sum = Numbers::default();
         for &at in places {
@@ -253,7 +260,7 @@ impl Model {
         sum
     }
 
-    /// The numbers of each function of a file, in its present code.
+    /// Returns the numbers of each function of a file, in its present code.
     pub fn numbers_of(&self, file: &Path) -> impl Iterator<Item = Numbers> {
         let places = self.files.get(file).map_or(&[][..], Vec::as_slice);
         let functions: BTreeSet<usize> =
@@ -261,10 +268,10 @@ impl Model {
         functions.into_iter().map(|number| self.numbers(&self.functions[number])).filter(is_shown)
     }
 
-    /// The totals of the type or the module with this key, in its present code.
+    /// Computes the totals of the type or the module with this key, in its present code.
     pub fn totals(&self, key: &Key) -> Totals {
         let mut totals = Totals::default();
-        // The functions that ran, and those that did not.
+        // The flag is true for functions that ran.
         let mut functions: BTreeMap<usize, bool> = BTreeMap::new();
         for &(version, at) in self.places_of(key) {
             let program = &self.parts[version].program;
@@ -283,7 +290,7 @@ impl Model {
                     *functions.entry(number).or_default() |= element.measure.count > 0;
                 }
             }
-            // Objects of earlier code are not known from those of present code.
+            // Objects of earlier code cannot be distinguished from objects of present code.
             let count = if has_earlier { 0 } else { receivers.count };
             totals.receivers.count += count;
             totals.receivers.places += if has_earlier { 0 } else { receivers.places };
@@ -294,7 +301,7 @@ impl Model {
         totals
     }
 
-    /// The types that arrived at these methods.
+    /// Returns the types that arrived at these methods.
     pub fn types_of(&self, places: &[usize]) -> Vec<&MethodTypes> {
         let types = places.iter().filter_map(|&place| {
             let site = &self.element(place).method.as_deref()?.site;
@@ -303,7 +310,7 @@ impl Model {
         types.collect()
     }
 
-    /// The types of the values of the method with a path, by those of these methods that called it.
+    /// Returns the types at the method with this path, in the calls by each of these methods.
     pub fn types_at_calls<'m>(&'m self, places: &'m [usize], path: &'m str) -> impl Iterator<Item = &'m [ValueTypes]> {
         places.iter().flat_map(move |&place| {
             let caller = self.element(place).method.as_deref().map(|method| method.site.path.as_str());
@@ -314,12 +321,12 @@ impl Model {
         })
     }
 
-    /// Values whose types found no room in the recordings.
+    /// Number of values whose types found no room in the recordings.
     pub fn lost_types(&self) -> u64 {
         self.parts.iter().map(|part| part.types.lost).sum()
     }
 
-    /// The calls of a name in these methods, with the types of their receivers.
+    /// Returns the calls of a name in these methods, with the types of their receivers.
     pub fn shapes<'m>(&'m self, places: &'m [usize], name: &'m str) -> impl Iterator<Item = &'m Shape> {
         places.iter().flat_map(move |&place| {
             let caller = self.element(place).method.as_deref().map(|method| method.site.path.as_str());
@@ -328,24 +335,27 @@ impl Model {
         })
     }
 
-    /// The trait of the methods with a path, if they are of one.
+    /// Returns the trait of the methods with a path, or `None` if they belong to no trait.
     pub fn trait_of(&self, path: &str) -> Option<&str> {
         self.facts_of(path)?.of_trait.as_deref()
     }
 
-    /// True if only woven code can call the methods with a path: functions, methods of types, and those of traits that a
-    /// woven file declares. Code of other crates may call methods of other traits, such as `clone` and `next`.
+    /// Returns true if only woven code can call the methods with a path.
+    ///
+    /// These are functions, methods of types, and methods of traits that a woven file declares.
+    /// Code of other crates may call methods of other traits, such as `clone` and `next`.
     pub fn is_called_directly(&self, path: &str) -> bool {
         self.facts_of(path).is_some_and(|facts| facts.of_trait.as_ref().is_none_or(|name| self.has_trait(name)))
     }
 
-    /// True if a woven file declares a trait with this name.
+    /// Returns true if a woven file declares a trait with this name.
     pub fn has_trait(&self, name: &str) -> bool {
         let read = |path: &PathBuf| files::read_text(path).map(|text| traits_in(&text)).unwrap_or_default();
         self.traits.get_or_init(|| self.files.keys().flat_map(read).collect()).contains(name)
     }
 
-    /// True if all functions with this name, the last segment of a path, have a hook; `None` if no function is known.
+    /// Returns true if all functions whose path ends with this name have a hook, or `None` if no
+    /// function is known.
     pub fn has_hook(&self, name: &str) -> Option<bool> {
         let hooked = self.hooked.get_or_init(|| {
             let mut hooked = HashMap::new();
@@ -359,12 +369,12 @@ impl Model {
         hooked.get(name).copied()
     }
 
-    /// The facts of the newest method with a path.
+    /// Returns the facts of the newest method with a path.
     pub fn facts_of(&self, path: &str) -> Option<&Facts> {
         self.element(self.by_path.get(path)?.place).method.as_deref()?.facts.as_ref()
     }
 
-    /// The calls from and to these methods together.
+    /// Adds up the calls from and to these methods.
     pub fn edges(&self, places: &[usize]) -> Edges {
         let mut sum = Edges::default();
         for method in places.iter().filter_map(|&at| self.element(at).method.as_deref()) {
@@ -376,7 +386,7 @@ impl Model {
         sum
     }
 
-    /// The classes of a metric.
+    /// Returns the classes of a metric, which are computed once.
     pub fn classes(&self, metric: Metric, scale: Scale) -> &Classes {
         let at = metric as usize * Scale::ALL.len() + scale as usize;
         self.classes[at].get_or_init(|| {
@@ -388,7 +398,7 @@ impl Model {
 }
 
 impl Part {
-    /// The program of recordings of one version.
+    /// Builds the program of the recordings of a single version.
     fn new(stores: &[Store]) -> Option<Part> {
         let clock = stores.first()?.clone();
         let mut builder = Builder::new();
@@ -404,7 +414,7 @@ fn methods(program: &Program) -> impl Iterator<Item = (usize, &Method)> {
     program.elements.iter().enumerate().filter_map(|(at, element)| Some((at, element.method.as_deref()?)))
 }
 
-/// The path of a recorded file. Files of the workspace are named relative to its root.
+/// Resolves the path of a recorded file. Files of the workspace are named relative to its root.
 fn resolve(root: &Path, file: &str) -> PathBuf {
     let path = root.join(file);
     fs::canonicalize(&path).unwrap_or(path)

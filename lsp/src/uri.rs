@@ -1,13 +1,13 @@
-//! `file:` addresses of the protocol, and paths.
+//! Conversion between paths and `file:` addresses of the protocol.
 
 use std::path::{Path, PathBuf};
 
 use lsp_types::Uri;
 
-/// The path of a `file:` address on this machine; `None` for any other address.
+/// Returns the path of a `file:` address on this machine, or `None` for any other address.
 pub fn to_path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
-    // An empty authority, or this machine by its name.
+    // The authority may be empty, or the name of this machine.
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
     if !path.starts_with('/') {
         return None;
@@ -17,7 +17,7 @@ pub fn to_path(uri: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path))
 }
 
-/// The address of a path; `None` if the path is not absolute or not Unicode.
+/// Returns the address of a path, or `None` if the path is not absolute or not Unicode.
 pub fn of_path(path: &Path) -> Option<Uri> {
     let text = path.to_str().filter(|_| path.is_absolute())?;
     let text = if cfg!(windows) { format!("/{}", text.replace('\\', "/")) } else { text.to_owned() };

@@ -1,4 +1,4 @@
-//! The cargo workspaces in the folders that a client has opened, and where their programs are built.
+//! Cargo workspaces in the folders of a client, and their build directories.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,31 +6,33 @@ use std::{env, fs};
 
 use serde::Deserialize;
 
-/// A cargo workspace.
+/// Cargo workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Workspace {
-    /// Its root. Recordings name the files of its packages relative to it.
+    /// Root directory. Recordings name the files of the packages relative to it.
     #[serde(rename = "workspace_root")]
     pub root: PathBuf,
-    /// The directory that cargo builds into.
+    /// Target directory of cargo.
     #[serde(rename = "target_directory")]
     pub target: PathBuf,
 }
 
 impl Workspace {
-    /// The directory that `cargo metaspy` builds into by default.
+    /// Returns the default target directory of `cargo metaspy`.
     pub fn woven_target(&self) -> PathBuf {
         self.target.join("metaspy")
     }
 
-    /// True if a program was built in this workspace.
+    /// Returns true if a program was built in this workspace.
     pub fn has_built(&self, program: &Path) -> bool {
         program.starts_with(&self.target) || program.starts_with(&self.root)
     }
 }
 
-/// The workspaces of a folder: its own one, and otherwise those of the folders directly in it. A folder without cargo is a
-/// workspace, too: recordings may name its files.
+/// Finds the workspaces of a folder: the folder's own workspace, or otherwise those of its direct
+/// subfolders.
+///
+/// A folder without cargo is a workspace, too, because recordings may name its files.
 pub fn find(folder: &Path) -> Vec<Workspace> {
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     if let Some(own) = read(&folder) {
@@ -47,7 +49,7 @@ pub fn find(folder: &Path) -> Vec<Workspace> {
     found
 }
 
-/// Reads a workspace as cargo describes it. Cargo uses no network for this.
+/// Asks cargo for a workspace. Cargo does not use the network for this.
 fn read(folder: &Path) -> Option<Workspace> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

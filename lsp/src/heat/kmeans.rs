@@ -1,13 +1,13 @@
-//! Exact clusters of numbers: the classes whose values differ least from their means.
+//! Exact one-dimensional k-means: the classes whose values differ least from their means.
 //!
-//! In one dimension clusters are ranges of the sorted values, so dynamic programming finds the best ones (Wang and Song,
-//! *Ckmeans.1d.dp*, The R Journal 3/2, 2011). *Augmenting Static Source Views in IDEs with Dynamic Metrics*, section 3.3,
-//! maps its metrics to classes by k-means.
+//! In one dimension clusters are ranges of the sorted values, so dynamic programming finds the
+//! optimum (Wang and Song, *Ckmeans.1d.dp*, The R Journal 3/2, 2011). *Augmenting Static Source
+//! Views in IDEs with Dynamic Metrics*, section 3.3, maps its metrics to classes by k-means.
 
-/// The least value of each cluster but the first, in ascending order. There are at most `clusters - 1` of them, and fewer if
-/// there are fewer distinct values.
+/// Returns the least value of each cluster except the first, in ascending order.
 ///
-/// Equal values are in one cluster. Of two equally good cuts, the one with the larger upper cluster is taken.
+/// There are at most `clusters - 1` of them, and fewer if there are fewer distinct values. Equal
+/// values are in the same cluster. Between two equally good cuts, the larger upper cluster wins.
 pub fn breaks(values: impl IntoIterator<Item = f64>, clusters: usize) -> Vec<f64> {
     let points = distinct(values);
     let clusters = clusters.min(points.len());
@@ -16,7 +16,8 @@ pub fn breaks(values: impl IntoIterator<Item = f64>, clusters: usize) -> Vec<f64
     }
     let sums = Sums::new(&points);
     let n = points.len();
-    // The cost of the first `end` points in as many clusters as rows were made, and where the last of them begins.
+    // These are the costs of the first `end` points in as many clusters as there are rows. The rows
+    // have the start of the last cluster.
     let mut costs: Vec<f64> = (0..=n).map(|end| sums.cost(0, end)).collect();
     let mut begins: Vec<Vec<usize>> = Vec::with_capacity(clusters);
     for row in 1..clusters {
@@ -36,8 +37,10 @@ pub fn breaks(values: impl IntoIterator<Item = f64>, clusters: usize) -> Vec<f64
     found
 }
 
-/// Finds the best begin of the last cluster for each end between these two. The best begin never falls as the end rises, so
-/// the middle end divides the candidates: a row takes n log n steps.
+/// Finds the best start of the last cluster for each end in a range.
+///
+/// The best start never falls as the end rises, so the middle end divides the candidates: a row
+/// takes n log n steps.
 fn fill(
     sums: &Sums,
     before: &[f64],
@@ -56,7 +59,7 @@ fn fill(
     fill(sums, before, (costs, begins), (end + 1, last), (best.0, high));
 }
 
-/// The distinct values in ascending order, each with its number.
+/// Returns the distinct values in ascending order, each with its number of occurrences.
 fn distinct(values: impl IntoIterator<Item = f64>) -> Vec<(f64, f64)> {
     let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
@@ -70,7 +73,8 @@ fn distinct(values: impl IntoIterator<Item = f64>) -> Vec<(f64, f64)> {
     points
 }
 
-/// Sums over the first points. Values are taken from their middle, so that squares of large ones lose nothing.
+/// Prefix sums of the points. Values are centred, so that squares of large values lose no
+/// precision.
 struct Sums {
     counts: Vec<f64>,
     values: Vec<f64>,
@@ -91,7 +95,7 @@ impl Sums {
         Sums { counts: running(|_, n| n), values: running(|x, n| x * n), squares: running(|x, n| x * x * n) }
     }
 
-    /// The sum of the squared distances of these points to their mean.
+    /// Returns the sum of the squared distances of these points to their mean.
     fn cost(&self, begin: usize, end: usize) -> f64 {
         let of = |sums: &[f64]| sums[end] - sums[begin];
         let (count, sum) = (of(&self.counts), of(&self.values));
@@ -103,7 +107,7 @@ impl Sums {
 mod tests {
     use super::*;
 
-    /// The least cost of any division into clusters, by trying all.
+    /// Returns the least cost of any division into clusters, by trying all of them.
     fn best(points: &[(f64, f64)], sums: &Sums, begin: usize, clusters: usize) -> f64 {
         if clusters == 1 {
             return sums.cost(begin, points.len());

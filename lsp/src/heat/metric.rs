@@ -1,4 +1,4 @@
-//! The metrics that heat can show.
+//! Metrics that heat can show.
 
 use metaspy_report::program::Receivers;
 use metaspy_report::text::{self, counted, grouped, short_bytes};
@@ -6,31 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::numbers::Numbers;
 
-/// A metric of a function.
+/// Metric of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// Its calls.
+    /// Number of calls.
     #[default]
     Calls,
-    /// Its time without the functions that it called.
+    /// Time of the calls without the time of callees, in ns.
     SelfTime,
-    /// Its time.
+    /// Time of the calls with the time of callees, in ns.
     TotalTime,
-    /// The time of one call on average.
+    /// Mean total time of a call, in ns.
     TimePerCall,
-    /// The objects that it was called on.
+    /// Number of distinct objects that the function was called on.
     Receivers,
-    /// The objects that it allocated on the heap, without those of its callees.
+    /// Number of heap allocations in the function's own code, without its callees.
     Allocations,
-    /// The bytes of those.
+    /// Bytes of the heap allocations in the function's own code.
     Memory,
-    /// The instructions of its own code.
+    /// Number of executed instructions in the function's own code.
     Instructions,
 }
 
 impl Metric {
-    /// All of them.
+    /// All metrics, in the order of the settings.
     pub const ALL: [Metric; 8] = [
         Metric::Calls,
         Metric::SelfTime,
@@ -42,7 +42,7 @@ impl Metric {
         Metric::Instructions,
     ];
 
-    /// The word of the settings.
+    /// Returns the word for the settings.
     pub fn word(self) -> &'static str {
         match self {
             Metric::Calls => "calls",
@@ -56,7 +56,7 @@ impl Metric {
         }
     }
 
-    /// The value of a function; `None` if it was not recorded.
+    /// Returns the value of a function, or `None` if it was not recorded.
     pub fn of(self, numbers: &Numbers) -> Option<u64> {
         match self {
             Metric::Calls => Some(numbers.calls),
@@ -70,7 +70,7 @@ impl Metric {
         }
     }
 
-    /// A value as text.
+    /// Formats a value with its unit.
     pub fn write(self, value: u64) -> String {
         match self {
             Metric::Calls if value == 1 => "1 call".into(),
@@ -87,7 +87,7 @@ impl Metric {
     }
 }
 
-/// A duration as text, which is not padded as in a table.
+/// Formats a duration without the padding of a table.
 pub fn duration(ns: u64) -> String {
     text::duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")
 }

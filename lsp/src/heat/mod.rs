@@ -1,7 +1,7 @@
 //! Heat: the class of a function among all functions of the program.
 //!
-//! Three classes colour a ruler, and a scale of 1 to 6 fills a bar (*Augmenting Static Source Views in IDEs with Dynamic
-//! Metrics*, section 3.3). Zero is a class of its own.
+//! Three classes colour a ruler, and a scale of 1 to 6 fills a bar (*Augmenting Static Source Views
+//! in IDEs with Dynamic Metrics*, section 3.3). Zero is a separate class.
 
 mod kmeans;
 mod metric;
@@ -10,46 +10,47 @@ use serde::{Deserialize, Serialize};
 
 pub use metric::{Metric, duration};
 
-/// The number of steps of the fine scale.
+/// Number of levels of the fine scale.
 pub const LEVELS: usize = 6;
-/// The number of coarse classes.
+/// Number of classes of the coarse scale.
 const CLASSES: usize = 3;
-/// The bar of each level.
+/// Bars for the levels.
 const BARS: [char; LEVELS] = ['▁', '▂', '▃', '▄', '▅', '▆'];
 
-/// How values are compared.
+/// Scale on which values are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// By their logarithm: counts have long tails, and one hot function would otherwise be two of three classes.
+    /// Logarithmic scale. Counts have long tails, and a single hot function would otherwise fill
+    /// two of three classes.
     #[default]
     Log,
-    /// As they are.
+    /// Linear scale.
     Linear,
 }
 
 impl Scale {
-    /// All scales.
+    /// All scales, in the order of the settings.
     pub const ALL: [Scale; 2] = [Scale::Log, Scale::Linear];
 }
 
-/// The heat of a function.
+/// Heat of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Heat {
-    /// 1 (few) to 3 (many); 0 for a value of zero.
+    /// Coarse class, from 1 (few) to 3 (many); 0 for a value of zero.
     pub class: u8,
-    /// 1 to 6; 0 for a value of zero.
+    /// Fine level, from 1 to 6; 0 for a value of zero.
     pub level: u8,
 }
 
 impl Heat {
-    /// A bar of the level; a dot for zero.
+    /// Returns the bar of the level, or a dot for zero.
     pub fn bar(self) -> char {
         (self.level as usize).checked_sub(1).and_then(|at| BARS.get(at)).copied().unwrap_or('·')
     }
 }
 
-/// The borders between the classes of a program.
+/// Boundaries between the classes of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
     scale: Scale,
@@ -58,13 +59,13 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// The classes of these values.
+    /// Computes the classes of these values.
     pub fn new(values: &[u64], scale: Scale) -> Classes {
         let scaled = || values.iter().filter(|value| **value > 0).map(|value| scaled(*value, scale));
         Classes { scale, classes: kmeans::breaks(scaled(), CLASSES), levels: kmeans::breaks(scaled(), LEVELS) }
     }
 
-    /// The heat of a value.
+    /// Returns the heat of a value.
     pub fn heat(&self, value: u64) -> Heat {
         if value == 0 {
             return Heat::default();
@@ -74,7 +75,8 @@ impl Classes {
     }
 }
 
-/// The number of the cluster, from 1 on. Fewer clusters are spread over all numbers: the hottest has the last one.
+/// Returns the number of a value's cluster, from 1 on. If there are fewer clusters, the numbers are
+/// spread, and the hottest cluster has the last number.
 fn place(breaks: &[f64], value: f64, clusters: usize) -> u8 {
     let at = breaks.partition_point(|least| *least <= value);
     (1 + at * (clusters - 1) / breaks.len().max(1)) as u8

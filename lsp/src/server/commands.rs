@@ -1,4 +1,4 @@
-//! Commands of the client: which runs are shown, and which metric.
+//! Commands of the client, which select runs and a metric, or remove kept runs.
 
 use serde_json::{Value, json};
 
@@ -7,17 +7,17 @@ use crate::heat::Metric;
 use crate::reader::Command;
 use crate::settings::Selection;
 
-/// All commands.
+/// Names of all commands, for the server's capabilities.
 pub const COMMANDS: [&str; 3] = [PICK, METRIC, EMPTY];
-/// Shows the runs with these names, or `"newest"`, or `"all"`.
+/// Name of the command that shows the runs with these names, or `"newest"`, or `"all"`.
 const PICK: &str = "metaspy.pick";
-/// Shows this metric.
+/// Name of the command that selects the metric.
 const METRIC: &str = "metaspy.metric";
-/// Removes the runs that `cargo metaspy` has kept.
+/// Name of the command that removes the runs that `cargo metaspy` has kept.
 const EMPTY: &str = "metaspy.empty";
 
 impl Server {
-    /// Executes a command. An error states what its arguments must be.
+    /// Executes a command. An error describes the arguments that it needs.
     pub fn execute(&mut self, command: &str, arguments: Vec<Value>) -> Result<Value, String> {
         match command {
             PICK => {

@@ -1,4 +1,4 @@
-//! The first messages: what the client can do, and what the server offers.
+//! Start of the protocol: the capabilities of the client and of the server.
 
 use std::path::PathBuf;
 
@@ -18,24 +18,24 @@ use crate::settings::Settings;
 use crate::source::Columns;
 use crate::uri;
 
-/// What is known of the client.
+/// Client with the facts of its `initialize` request.
 #[derive(Debug)]
 pub struct Client {
-    /// Its folders.
+    /// Open folders.
     pub folders: Vec<PathBuf>,
-    /// Its first settings.
+    /// Initial settings.
     pub settings: Settings,
-    /// What columns count.
+    /// Unit of columns.
     pub columns: Columns,
-    /// How it shows hovers. Links depend on a setting.
+    /// Format of hovers. Links also depend on a setting.
     pub style: Style,
-    /// Its process; `None` if it is not known.
+    /// Process of the client; `None` if it is not known.
     pub process: Option<Process>,
-    /// True if it requests lenses again when the server says so.
+    /// True if the client can be asked to request lenses again.
     pub refreshes_lenses: bool,
 }
 
-/// A process, which its start distinguishes from a later one with the same number.
+/// Process with its start time, which distinguishes it from a later process with the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
     id: u32,
@@ -43,23 +43,25 @@ pub struct Process {
 }
 
 impl Process {
-    /// The process with this number. Elsewhere than on Unix nothing is known of other processes.
+    /// Returns the process with this number. On systems other than Unix, other processes are not
+    /// known.
     fn new(id: u32) -> Option<Process> {
         let start = start_of(id).filter(|_| cfg!(unix))?;
         Some(Process { id, start })
     }
 
-    /// True if it has ended.
+    /// Returns true if the process has ended.
     pub fn is_gone(self) -> bool {
         start_of(self.id) != Some(self.start)
     }
 }
 
 impl Client {
-    /// Answers `initialize`. `None` if the client is gone, or does not begin like this.
+    /// Answers `initialize`. Returns `None` if the client is gone, or if its first message is not
+    /// `initialize`.
     pub fn meet(connection: &Connection) -> Option<Client> {
         let (id, params) = connection.initialize_start().ok()?;
-        // Clients differ in details; what cannot be read has its default.
+        // Clients differ in details, so unreadable options have their defaults.
         let options = params.get("initializationOptions").cloned().unwrap_or(Value::Null);
         let client = Client::new(&serde_json::from_value(params).unwrap_or_default(), &options);
         let info = ServerInfo { name: "metaspy".into(), version: Some(env!("CARGO_PKG_VERSION").into()) };

@@ -1,4 +1,4 @@
-//! The protocol: a loop over the messages of the client and the snapshots of the reader.
+//! Server loop over the messages of the client and the snapshots of the reader.
 
 mod commands;
 mod initialize;
@@ -34,12 +34,12 @@ use crate::snapshot::Snapshot;
 use crate::views::hints;
 use initialize::{Client, Process};
 
-/// The notification that numbers or settings have changed.
+/// Notification that numbers or settings have changed.
 pub const CHANGED: &str = "metaspy/changed";
-/// The time without a change of a text after which its hints are sent.
+/// Time after the last change of a text at which its hints are sent.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// The time between two looks at the client's process.
+/// Time between two checks of the client's process.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Serves a client over standard input and output, until it ends or is gone.
@@ -47,21 +47,21 @@ pub fn serve() -> io::Result<()> {
     let (connection, threads) = transport::connect()?;
     match run(connection)? {
         End::Connection => threads.join(),
-        // A thread still waits for its messages.
+        // The input thread still waits for messages, so it is not joined.
         End::Process => Ok(()),
     }
 }
 
-/// Why a server ends.
+/// Reason for the end of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The client has sent `exit`, or closed the connection.
+    /// The client has sent `exit`, or has closed the connection.
     Connection,
     /// The client's process is gone, although the connection is open.
     Process,
 }
 
-/// Serves a client over this connection.
+/// Serves a client over a connection, until it ends or is gone.
 pub fn run(connection: Connection) -> io::Result<End> {
     let Some(client) = Client::meet(&connection) else { return Ok(End::Connection) };
     let (commands, received) = unbounded();
@@ -79,11 +79,11 @@ struct Server {
     settings: Settings,
     documents: Documents,
     snapshot: Arc<Snapshot>,
-    /// Documents whose hints are to be sent.
+    /// Documents that await new hints.
     changed: HashSet<String>,
-    /// Open documents of which it was logged that they exceed a bound.
+    /// Open documents for which a log message about an exceeded bound was sent.
     exceeding: HashSet<String>,
-    /// Messages that were shown.
+    /// Messages that the client has already shown.
     shown: HashSet<String>,
     messages: Sender<Message>,
     reader: Sender<Command>,
@@ -115,7 +115,7 @@ impl Server {
             select! {
                 recv(connection.receiver) -> message => match message {
                     Ok(Message::Request(request)) => {
-                        // This answers `shutdown`, and waits for `exit`.
+                        // The connection answers `shutdown`, and waits for `exit`.
                         if connection.handle_shutdown(&request).unwrap_or(true) {
                             return End::Connection;
                         }
@@ -156,7 +156,7 @@ impl Server {
             }
             DidChangeTextDocument::METHOD => {
                 if let Some(params) = params::<DidChangeTextDocumentParams>(notification) {
-                    // The whole text is synchronised, so the last change is the text.
+                    // Each change has the whole text, so only the last change counts.
                     if let Some(change) = params.content_changes.into_iter().next_back() {
                         let document = params.text_document;
                         self.open(&document.uri, document.version, change.text);
@@ -173,7 +173,7 @@ impl Server {
             }
             DidChangeConfiguration::METHOD => {
                 if let Some(DidChangeConfigurationParams { settings }) = params(notification)
-                    // Some clients send nothing but the news that something changed.
+                    // Some clients only announce that settings have changed, without the settings.
                     && !settings.is_null()
                 {
                     self.settings = Settings::read(&settings);
@@ -195,7 +195,7 @@ impl Server {
     fn open(&mut self, uri: &Uri, version: i32, text: String) {
         let before = self.documents.open.remove(uri.as_str());
         let document = Document::new(uri.as_str(), version, text, before);
-        // A client that opens a file without a folder.
+        // The client has opened a file without a folder.
         if self.client.folders.is_empty()
             && let Some(folder) = document.path.as_deref().and_then(|path| path.parent())
         {
@@ -235,7 +235,7 @@ impl Server {
         self.refresh();
     }
 
-    /// Shows what is wrong in the settings.
+    /// Shows the mistakes in the settings to the user.
     fn show_mistakes(&mut self) {
         for message in self.settings.mistakes.clone() {
             self.show_once(MessageType::ERROR, message);
@@ -252,7 +252,7 @@ impl Server {
         self.notify(LogMessage::METHOD, LogMessageParams { typ, message });
     }
 
-    /// Sends all hints again, and asks the client to do the same with its requests.
+    /// Sends all hints again, and asks the client to repeat its requests.
     fn refresh(&mut self) {
         self.changed.extend(self.documents.open.keys().cloned());
         self.send_hints();
@@ -311,13 +311,13 @@ impl Server {
         self.send(Notification::new(method.to_owned(), params));
     }
 
-    /// Sends a message. A client that is gone is noticed when its next message is awaited.
+    /// Sends a message. If the client is gone, the wait for its next message reports it.
     fn send(&self, message: impl Into<Message>) {
         let _ = self.messages.send(message.into());
     }
 }
 
-/// The bound that a document exceeds, and what answers in its place.
+/// Describes the bound that a document exceeds, and the older text that answers in its place.
 fn exceeded_by(document: &Document, view: &View<'_>) -> Option<String> {
     let bound = document.outline().exceeded?;
     let path = document.path.as_deref().unwrap_or(Path::new(""));
@@ -329,7 +329,8 @@ fn exceeded_by(document: &Document, view: &View<'_>) -> Option<String> {
     Some(format!("metaspy: {} exceeds a bound: {bound}; {answer}", path.display()))
 }
 
-/// The parameters of a notification. Those of a wrong type are ignored: a notification has no answer.
+/// Parses the parameters of a notification. Wrong types are ignored, because a notification has no
+/// answer.
 fn params<P: DeserializeOwned>(notification: Notification) -> Option<P> {
     serde_json::from_value(notification.params).ok()
 }

@@ -1,4 +1,4 @@
-//! Requests and their results.
+//! Requests of the client and their results.
 
 use lsp_server::{ErrorCode, Request};
 use lsp_types::request::{
@@ -17,16 +17,16 @@ use crate::markdown::Style;
 use crate::settings::Flag;
 use crate::views::{edges, files, heat, hover, inlays, lenses, symbols};
 
-/// The heat of a document.
+/// Request for the heat of a document.
 const HEAT: &str = "metaspy/heat";
-/// The heat of all files.
+/// Request for the heat of all files.
 const FILES: &str = "metaspy/files";
-/// The callers and callees of a function.
+/// Request for the callers and callees of a function.
 const EDGES: &str = "metaspy/edges";
-/// The runs.
+/// Request for the list of runs.
 const RUNS: &str = "metaspy/runs";
 
-/// The part of the parameters that all requests about a document share.
+/// Parameters that all requests about a document share.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct About {
@@ -38,7 +38,7 @@ struct About {
 type Fault = (ErrorCode, String);
 
 impl Server {
-    /// The result of a request.
+    /// Computes the result of a request.
     pub fn result_of(&mut self, request: Request) -> Result<Value, Fault> {
         match request.method.as_str() {
             HoverRequest::METHOD => self.about(
@@ -81,7 +81,8 @@ impl Server {
         }
     }
 
-    /// The result of a request about an open document; null if nothing is known of it, or if a setting is off.
+    /// Computes the result of a request about an open document. It is null without recorded
+    /// numbers, or if a setting is off.
     fn about(
         &self,
         request: Request,

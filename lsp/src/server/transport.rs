@@ -1,4 +1,5 @@
-//! Messages over standard input and output. A message longer than a bound is refused before memory is taken for it.
+//! Transport of messages over standard input and output. A message above the maximum length is
+//! refused before memory is allocated for it.
 
 use std::io::{self, BufRead, Read, stdin, stdout};
 use std::thread::{self, JoinHandle};
@@ -6,18 +7,18 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::bounded;
 use lsp_server::{Connection, Message};
 
-/// The longest message, in bytes. The text of a file is part of a message.
+/// Maximum length of a message, in bytes. The text of a file is part of a message.
 const LONGEST: u64 = 64 * 1024 * 1024;
-/// The longest headers of a message, in bytes.
+/// Maximum length of a message's headers, in bytes.
 const HEADERS: u64 = 64 * 1024;
 
-/// The threads of a connection.
+/// Reader and writer thread of a connection.
 pub struct Threads {
     reader: JoinHandle<io::Result<()>>,
     writer: JoinHandle<io::Result<()>>,
 }
 
-/// Connects standard input and output.
+/// Connects standard input and output to channels of messages.
 pub fn connect() -> io::Result<(Connection, Threads)> {
     let (sender, to_write) = bounded::<Message>(0);
     let (read, receiver) = bounded(0);
@@ -41,7 +42,8 @@ pub fn connect() -> io::Result<(Connection, Threads)> {
 }
 
 impl Threads {
-    /// Waits until everything is read and written. An error states what could not be read.
+    /// Waits until everything is read and written. An error describes the message that could not be
+    /// read.
     pub fn join(self) -> io::Result<()> {
         let ended =
             |thread: JoinHandle<io::Result<()>>| thread.join().unwrap_or_else(|_| Err(io::Error::other("panic")));
@@ -50,7 +52,7 @@ impl Threads {
     }
 }
 
-/// The next message; `None` at the end of the input.
+/// Reads the next message. Returns `None` at the end of the input.
 fn next(input: &mut impl BufRead) -> io::Result<Option<Message>> {
     let mut headers = Vec::new();
     let mut rest = input.by_ref().take(HEADERS);
@@ -65,14 +67,14 @@ fn next(input: &mut impl BufRead) -> io::Result<Option<Message>> {
     }
     let length = length_in(&headers)?;
     let mut message = headers;
-    // Memory grows with what arrives, whatever the header states.
+    // Memory grows with the received bytes, whatever the header states.
     if input.by_ref().take(length).read_to_end(&mut message)? as u64 != length {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     Message::read(&mut message.as_slice())
 }
 
-/// The length of a message in its headers.
+/// Reads the length of a message from its headers.
 fn length_in(headers: &[u8]) -> io::Result<u64> {
     let headers = String::from_utf8_lossy(headers);
     let value = headers.lines().find_map(|line| {
@@ -94,7 +96,7 @@ fn malformed(message: &str) -> io::Error {
 mod tests {
     use super::*;
 
-    /// Checks what is read from this input: the method of a notification, or an error.
+    /// Checks the result of reading this input: the method of a notification, or an error.
     fn check(input: &str, expected: &str) {
         let found = match next(&mut input.as_bytes()) {
             Ok(Some(Message::Notification(notification))) => notification.method,

@@ -1,4 +1,4 @@
-//! The function or method that is called at a place.
+//! Search for function and method calls in a text.
 
 use std::ops::Range;
 
@@ -6,20 +6,22 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use super::tokens::tokens_of;
 
-/// Words that may be before parentheses and are no names.
+/// Keywords that may precede parentheses and are not names.
 pub(super) const KEYWORDS: [&str; 18] = [
     "as", "break", "const", "dyn", "else", "fn", "for", "if", "impl", "in", "let", "match", "move", "mut", "pub",
     "return", "where", "while",
 ];
 
-/// The bytes of the names of all calls in the text of a function, without those in comments, literals and attributes.
+/// Returns the byte ranges of the names of all calls in a function's text, except in comments,
+/// literals and attributes.
 pub fn calls_in(text: &str) -> Vec<Range<usize>> {
-    // Without `r#`.
+    // The range excludes `r#`.
     let called = |name: Range<usize>| Some(name.end - called_at(text, name.end)?.len()..name.end);
     names_in(text).into_iter().filter_map(called).collect()
 }
 
-/// The bytes of all names in the text of a function, likewise.
+/// Returns the byte ranges of all names in a function's text, except in comments, literals and
+/// attributes.
 pub fn names_in(text: &str) -> Vec<Range<usize>> {
     let mut names = Vec::new();
     if let Some(tokens) = tokens_of(text) {
@@ -43,7 +45,8 @@ fn of_tokens(tokens: TokenStream, names: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The receiver of a method whose name is behind this text: `a` of `a.`, and nothing of `a.b.` and `a().`.
+/// Returns the receiver of a method whose name follows this text: `a` for `a.`, but nothing for
+/// `a.b.` and `a().`.
 pub fn receiver_before(text: &str) -> Option<&str> {
     let before = text.trim_end().strip_suffix('.')?.trim_end();
     let start =
@@ -53,7 +56,8 @@ pub fn receiver_before(text: &str) -> Option<&str> {
     (start < before.len() && !is_field).then_some(&before[start..])
 }
 
-/// The name of the call at this byte: an identifier with an argument list behind it, or a turbofish and that.
+/// Returns the name of the call at this byte: an identifier before an argument list, or before a
+/// turbofish and an argument list.
 pub fn called_at(text: &str, byte: usize) -> Option<&str> {
     let before = text.get(..byte)?;
     let start = before
@@ -78,7 +82,7 @@ fn is_part(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// What follows the type arguments at the beginning of a text.
+/// Returns the rest of a text behind the type arguments at its beginning.
 fn behind_arguments(text: &str) -> Option<&str> {
     let mut depth = 0_u32;
     let mut last = ' ';

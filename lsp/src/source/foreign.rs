@@ -1,5 +1,5 @@
-//! Code that a function may run without a call of it in the text: closures, iterators and futures that it receives, and the
-//! bodies of macros.
+//! Detection of code that a function may run without a call in its text: closures, iterators and
+//! futures that it receives, and the bodies of macros.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,8 +7,8 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::call::KEYWORDS;
 
-/// Traits of values that run code of the function that made them, pointers to functions, and values that are made at their
-/// first use.
+/// Types and traits whose values run foreign code: closures, iterators, futures, function pointers,
+/// and lazy values.
 const RUNNING: [&str; 17] = [
     "fn",
     "Fn",
@@ -29,7 +29,7 @@ const RUNNING: [&str; 17] = [
     "Lazy",
 ];
 
-/// Macros that call nothing but what their arguments and formatting call.
+/// Macros that only call the code in their arguments, and formatting.
 const PLAIN_MACROS: [&str; 22] = [
     "assert",
     "assert_eq",
@@ -55,7 +55,7 @@ const PLAIN_MACROS: [&str; 22] = [
     "concat",
 ];
 
-/// All words of some tokens. The word `fn` is a pointer to a function.
+/// Returns all words of some tokens. The word `fn` stands for a function pointer.
 pub fn words(tokens: TokenStream) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     add_words(tokens, &mut found);
@@ -74,7 +74,7 @@ fn add_words(tokens: TokenStream, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The words of what a function with this signature returns, and of what is behind that.
+/// Returns the words of a signature's return type and of its `where` clause.
 pub fn returned(signature: TokenStream) -> BTreeSet<String> {
     let mut before = ' ';
     let mut is_arrow = |token: &TokenTree| match token {
@@ -88,12 +88,13 @@ pub fn returned(signature: TokenStream) -> BTreeSet<String> {
     }
 }
 
-/// True if a type or a bound with these words may run code of others, or one of these names is among them.
+/// Returns true if a type or a bound with these words may run foreign code, or contains any of
+/// these names.
 pub fn is_running(words: &BTreeSet<String>, names: &BTreeSet<String>) -> bool {
     words.iter().any(|word| RUNNING.contains(&word.as_str()) || names.contains(word))
 }
 
-/// The names among these definitions that stand for values that run code of others.
+/// Returns the names among these definitions whose values run foreign code.
 pub fn running(definitions: &[(String, BTreeSet<String>)]) -> BTreeSet<String> {
     let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
     for (name, words) in definitions {
@@ -110,12 +111,13 @@ pub fn running(definitions: &[(String, BTreeSet<String>)]) -> BTreeSet<String> {
     names
 }
 
-/// True if a function with these tokens waits for a future, calls a value, or has a macro whose body may call anything.
+/// Returns true if a function with these tokens awaits a future, calls a value, or uses a macro
+/// whose body may call anything.
 pub fn runs_unnamed(tokens: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_unnamed = |(at, token): (usize, &TokenTree)| match (token, tokens.get(at + 1), tokens.get(at + 2)) {
         (TokenTree::Ident(word), Some(TokenTree::Punct(mark)), Some(TokenTree::Group(_))) if mark.as_char() == '!' => {
-            // Not a negation, as in `if !(a)`.
+            // A negation such as `if !(a)` is not a macro.
             !PLAIN_MACROS.iter().chain(&KEYWORDS).any(|plain| word == plain)
         }
         (TokenTree::Ident(word), ..) => word == "await",
@@ -128,7 +130,8 @@ pub fn runs_unnamed(tokens: TokenStream) -> bool {
     tokens.iter().enumerate().any(is_unnamed) || tokens.iter().any(is_within)
 }
 
-/// Adds the names of the functions that a macro may generate: those behind `fn` in its rules, and all words of a call.
+/// Adds the names of functions that a macro may generate: the names behind `fn` in its rules, and
+/// all words of a call.
 pub fn add_generated(is_rules: bool, tokens: TokenStream, found: &mut BTreeSet<String>) {
     if !is_rules {
         return add_words(tokens, found);

@@ -1,4 +1,4 @@
-//! The source as the editor shows it: its functions, types and modules, also while it is being edited.
+//! Source in the editor: its functions, types and modules, also during editing.
 
 mod call;
 mod foreign;

@@ -1,34 +1,35 @@
-//! Places in a text: bytes here, lines and columns in the protocol, whose columns are UTF-16 units or bytes.
+//! Conversion between bytes of a text and positions of the protocol, whose columns are UTF-16 units
+//! or bytes.
 
 use std::ops::Range;
 
 use lsp_types::Position;
 
-/// What a column of the protocol counts.
+/// Unit of the protocol's columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Columns {
     /// UTF-16 units, which every client supports.
     #[default]
     Utf16,
-    /// Bytes.
+    /// Bytes of UTF-8.
     Utf8,
 }
 
-/// Bytes between two places whose distance from the beginning is known in UTF-16 units.
+/// Bytes between two entries of the table of UTF-16 units.
 const BLOCK: usize = 1024;
 
-/// A text with the beginnings of its lines.
+/// Text with an index of its lines.
 #[derive(Clone, Debug)]
 pub struct Lines {
-    /// The text.
+    /// The whole text.
     pub text: String,
     starts: Vec<usize>,
-    /// The UTF-16 units before each block, because a line may have megabytes.
+    /// Number of UTF-16 units before each block, because a line may have megabytes.
     units: Vec<usize>,
 }
 
 impl Lines {
-    /// Finds the lines of a text.
+    /// Builds the index of a text.
     pub fn new(text: String) -> Lines {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(ends).collect();
@@ -39,12 +40,12 @@ impl Lines {
         Lines { text, starts, units }
     }
 
-    /// The number of the line with this byte, from 0 on.
+    /// Returns the number of the line that contains this byte, from 0 on.
     pub fn line(&self, byte: usize) -> u32 {
         self.starts.partition_point(|start| *start <= byte).saturating_sub(1) as u32
     }
 
-    /// The position of a byte.
+    /// Returns the position of a byte.
     pub fn position(&self, byte: usize, columns: Columns) -> Position {
         let line = self.line(byte);
         let (start, byte) = (self.starts[line as usize], byte.min(self.text.len()));
@@ -60,12 +61,13 @@ impl Lines {
         self.units[block] + units_in(&self.text.as_bytes()[block * BLOCK..byte])
     }
 
-    /// The positions of a range of bytes.
+    /// Returns the positions of a range of bytes.
     pub fn range(&self, bytes: &Range<usize>, columns: Columns) -> lsp_types::Range {
         lsp_types::Range::new(self.position(bytes.start, columns), self.position(bytes.end, columns))
     }
 
-    /// The byte at a position; `None` if the text has no such line. A column behind the end of the line is its end.
+    /// Returns the byte at a position, or `None` if the text has no such line. A column behind the
+    /// end of the line is its end.
     pub fn byte(&self, position: Position, columns: Columns) -> Option<usize> {
         let start = *self.starts.get(position.line as usize)?;
         let end = self.starts.get(position.line as usize + 1).map_or(self.text.len(), |next| next - 1);
@@ -85,7 +87,8 @@ impl Lines {
     }
 }
 
-/// The UTF-16 units of the letters that begin in these bytes: two for a letter of four bytes.
+/// Counts the UTF-16 units of the characters that begin in these bytes: two for a character of four
+/// bytes.
 fn units_in(bytes: &[u8]) -> usize {
     bytes.iter().map(|byte| usize::from(byte & 0xc0 != 0x80) + usize::from(*byte >= 0xf0)).sum()
 }

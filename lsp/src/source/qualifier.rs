@@ -1,25 +1,26 @@
-//! What is before the name of a call: a receiver, or a type, trait or module, as `Arc` in `Arc::new(…)`.
+//! Qualifier of a call: a receiver, or a type, trait or module, as `Arc` in `Arc::new(…)`.
 
-/// The longest type arguments before a call that are read, in letters.
+/// Maximum length of the type arguments before a call, in characters. Longer arguments are not
+/// read.
 const LONGEST: usize = 1_000;
 
-/// What is before the name of a call.
+/// Qualifier before the name of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qualifier<'t> {
-    /// Nothing.
+    /// A call without a qualifier.
     None,
-    /// A receiver and a dot.
+    /// Receiver with a dot.
     Receiver,
-    /// A type parameter, which may be any type.
+    /// Type parameter, which may be any type.
     Parameter,
-    /// The last name of a path, or the trait of `<T as Trait>`.
+    /// Last name of a path, or the trait of `<T as Trait>`.
     Name(&'t str),
-    /// A type without a name, such as `<[T]>`.
+    /// Type without a name, such as `<[T]>`.
     Unknown,
 }
 
 impl Qualifier<'_> {
-    /// The qualifier of a call whose name is behind this text.
+    /// Returns the qualifier of a call whose name follows this text.
     pub fn before(text: &str) -> Qualifier<'_> {
         let text = text.trim_end();
         let Some(path) = text.strip_suffix("::").map(str::trim_end) else {
@@ -34,9 +35,10 @@ impl Qualifier<'_> {
         }
     }
 
-    /// True if the call may run the function with this path: its type or trait, or a module around it has the name.
+    /// Returns true if the call may run the function with this path. Its type, its trait or a
+    /// module around it must have the name.
     pub fn may_be_of(self, path: &str) -> bool {
-        // The name of the function, its trait and its type come last.
+        // The path ends with the type, the trait and the name of the function.
         let mut around = path.rsplit("::").skip(1);
         match self {
             Qualifier::None | Qualifier::Receiver | Qualifier::Parameter => true,
@@ -50,7 +52,7 @@ impl Qualifier<'_> {
     }
 }
 
-/// A path without the type arguments at its end.
+/// Removes the type arguments from the end of a path.
 fn named(path: &str) -> Option<&str> {
     if !path.ends_with('>') {
         return Some(path);

@@ -1,7 +1,8 @@
-//! A text in which brackets or quotes are open: the parts around them are still readable.
+//! Error recovery for a text with open brackets or quotes, whose other parts are still readable.
 //!
-//! Such parts are replaced by spaces, so every other token keeps its place. Parts are found by their indentation, as
-//! rustfmt writes it: items begin in the first column, and methods behind four spaces.
+//! The broken parts are replaced by spaces, so every other token keeps its position. Parts are
+//! found by their indentation, as rustfmt writes it: items begin in the first column, and methods
+//! behind four spaces.
 
 use std::ops::Range;
 
@@ -9,7 +10,8 @@ use proc_macro2::TokenStream;
 
 use super::tokens::Tokens;
 
-/// The tokens of a text, without the parts that are no Rust. Their byte ranges are places in the text.
+/// Returns the tokens of a text, without the parts that are not Rust. Their byte ranges are
+/// positions in the text.
 pub fn tokens(text: &str) -> Tokens {
     if let Some(tokens) = Tokens::of(text) {
         return tokens;
@@ -34,14 +36,16 @@ fn is_rust(text: &str) -> bool {
     text.parse::<TokenStream>().is_ok()
 }
 
-/// Replaces all but the ends of lines by spaces.
+/// Replaces a range by spaces, except the ends of lines.
 fn blank(text: &mut String, range: Range<usize>) {
     let spaces: String = text[range.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
     text.replace_range(range, &spaces);
 }
 
-/// The parts of a range that begin with a line of this indentation, where the line before is empty or closes a bracket.
-/// What is before the first of them, and the line that ends the range, belong to none.
+/// Splits a range into parts that begin with a line of this indentation, after an empty line or a
+/// closing bracket.
+///
+/// The lines before the first part, and the line that ends the range, belong to no part.
 fn parts(text: &str, range: Range<usize>, indentation: usize) -> impl Iterator<Item = Range<usize>> + use<'_> {
     let mut begins = Vec::new();
     let mut end = range.end;
@@ -54,7 +58,7 @@ fn parts(text: &str, range: Range<usize>, indentation: usize) -> impl Iterator<I
         if is_item && is_border {
             begins.push(at);
         }
-        // The bracket that closes whatever is around.
+        // This bracket closes the enclosing item.
         if depth < indentation && first.is_some() && !begins.is_empty() {
             end = end.min(at);
         }
@@ -69,7 +73,7 @@ fn parts(text: &str, range: Range<usize>, indentation: usize) -> impl Iterator<I
     begins.into_iter().zip(ends).map(|(begin, end)| begin..end)
 }
 
-/// True for the line that opens an `impl` or a module, whose items follow.
+/// Returns true for the line that opens an `impl` or a module, whose items follow.
 fn is_header(line: &str, depth: usize, indentation: usize) -> bool {
     depth + 4 == indentation && line.ends_with('{')
 }

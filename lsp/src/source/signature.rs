@@ -1,4 +1,4 @@
-//! What the signature of a function leaves open.
+//! Parser of signatures: type parameters, values, and traits behind which any type may arrive.
 
 use std::ops::Range;
 
@@ -7,11 +7,13 @@ use syn::spanned::Spanned;
 
 use super::tokens::{is_shallow, tokens_of};
 
-/// The names of the traits behind which a parameter may have any type: `dyn Trait`, `impl Trait`, and bounds of type
-/// parameters. A signature that cannot be read has none.
+/// Returns the names of the traits behind which a parameter may have any type: `dyn Trait`, `impl
+/// Trait`, and bounds of type parameters.
+///
+/// The list is empty for an unreadable signature.
 pub fn open_traits(signature: &str) -> Vec<String> {
     let Some((tokens, signature)) = parsed(signature) else { return Vec::new() };
-    // The parameters are behind the type parameters, whose bounds may have parentheses and arrows.
+    // The parameters follow the type parameters, whose bounds may have parentheses and arrows.
     let (mut depth, mut before) = (0_u32, ' ');
     let parameters = tokens.into_iter().find_map(|token| match token {
         TokenTree::Group(group) if depth == 0 && group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
@@ -32,23 +34,24 @@ pub fn open_traits(signature: &str) -> Vec<String> {
     found
 }
 
-/// The names of the type parameters. A signature that cannot be read has none.
+/// Returns the names of the type parameters. The list is empty for an unreadable signature.
 pub fn type_parameters(signature: &str) -> Vec<String> {
     let names = parsed(signature).map(|(_, signature)| names_of_parameters(&signature.generics)).unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
     names
 }
 
-/// A parameter with a plain name, or the returned type.
+/// Parameter with a plain name, or the returned type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// The name, which is `self` for a receiver; `None` for the returned type.
+    /// Name of the parameter, which is `self` for a receiver; `None` for the returned type.
     pub name: Option<String>,
-    /// Its bytes in the signature: a parameter with its type.
+    /// Byte range in the signature: the parameter with its type, or the returned type.
     pub bytes: Range<usize>,
 }
 
-/// The parameters with plain names, and the returned type. A signature that cannot be read has none.
+/// Returns the parameters with plain names, and the returned type. The list is empty for an
+/// unreadable signature.
 pub fn values_in(signature: &str) -> Vec<Value> {
     let values = parsed(signature).map(|(_, signature)| values_of(&signature)).unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
@@ -79,12 +82,12 @@ fn parsed(signature: &str) -> Option<(TokenStream, syn::Signature)> {
     Some((tokens, signature))
 }
 
-/// The names of the type parameters among these.
+/// Returns the names of the type parameters in a generic declaration.
 pub fn names_of_parameters(generics: &syn::Generics) -> Vec<String> {
     generics.type_params().map(|parameter| parameter.ident.to_string()).collect()
 }
 
-/// The names of the traits in the bounds of type parameters.
+/// Returns the names of the traits in the bounds of type parameters.
 pub fn traits_of_bounds(generics: &syn::Generics) -> Vec<String> {
     let of_parameters = generics.type_params().flat_map(|parameter| &parameter.bounds);
     let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
@@ -95,7 +98,7 @@ pub fn traits_of_bounds(generics: &syn::Generics) -> Vec<String> {
     names_of(of_parameters.chain(of_predicates.flatten())).collect()
 }
 
-/// The names of the traits among bounds.
+/// Returns the names of the traits among bounds.
 pub fn names_of<'b>(bounds: impl IntoIterator<Item = &'b syn::TypeParamBound>) -> impl Iterator<Item = String> {
     bounds.into_iter().filter_map(|bound| match bound {
         syn::TypeParamBound::Trait(bound) => Some(bound.path.segments.last()?.ident.to_string()),
@@ -103,7 +106,7 @@ pub fn names_of<'b>(bounds: impl IntoIterator<Item = &'b syn::TypeParamBound>) -
     })
 }
 
-/// The names of the traits behind each `dyn Trait` and `impl Trait`.
+/// Returns the names of the traits behind each `dyn Trait` and `impl Trait`.
 pub fn traits_of_objects(tokens: TokenStream) -> Vec<String> {
     let mut found = Vec::new();
     of_tokens(tokens, &mut found);

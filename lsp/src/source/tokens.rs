@@ -1,23 +1,24 @@
-//! The tokens of a text that anyone may have written: what reads them recursively needs little of the stack.
+//! Tokens of an untrusted text, with a limit on nesting that protects recursive readers from a
+//! stack overflow.
 
 use metaspy_syntax::depth;
 use proc_macro2::{Group, TokenStream, TokenTree};
 
-/// Groups within each other at most. What is deeper is left out.
+/// Maximum depth of nested groups. Deeper groups are left out.
 pub(super) const DEPTH: usize = 100;
-/// Levels of a header that is read as a syntax tree at most.
+/// Maximum levels of a header that is parsed into a syntax tree.
 const LEVELS: usize = 200;
 
-/// The tokens of a text.
+/// Tokens of a text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tokens {
     pub stream: TokenStream,
-    /// True if deep groups were emptied.
+    /// True if groups below the maximum depth were emptied.
     pub is_cut: bool,
 }
 
 impl Tokens {
-    /// Reads a text; `None` if it is no Rust.
+    /// Reads a text. Returns `None` if it is not Rust.
     pub fn of(text: &str) -> Option<Tokens> {
         let stream: TokenStream = text.parse().ok()?;
         let is_cut = is_deep(&stream);
@@ -25,12 +26,12 @@ impl Tokens {
     }
 }
 
-/// The tokens of a text without its deepest groups; `None` if it is no Rust.
+/// Returns the tokens of a text without its deepest groups, or `None` if it is not Rust.
 pub fn tokens_of(text: &str) -> Option<TokenStream> {
     Tokens::of(text).map(|tokens| tokens.stream)
 }
 
-/// True if the syntax tree of these tokens needs little of the stack.
+/// Returns true if the syntax tree of these tokens needs little stack.
 pub(super) fn is_shallow(tokens: TokenStream) -> bool {
     depth::is_at_most(tokens, LEVELS)
 }

@@ -1,9 +1,10 @@
-//! A call in the text of a function: the methods that it ran.
+//! Hover on a call in the text of a function, with the methods that the call ran.
 //!
-//! A recording has the calls of a method by the function that called it, not by the place in that function. So a call has
-//! numbers of its own if it is the only one that can run these methods: `Config::load()` and `x.load()` may be two names
-//! of one method, and a free `load()` is none. Otherwise its numbers are marked as shared, or as a bound if code without
-//! hooks may have made some of the calls.
+//! A recording has the calls of a method by the function that called it, not by the place in that
+//! function. So a call has separate numbers if no other call can run these methods.
+//! `Config::load()` and `x.load()` may be two names of the same method, but a free `load()` is not.
+//! Otherwise its numbers are marked as shared, or as a bound if code without hooks may have made
+//! some of the calls.
 
 use std::ops::Range;
 
@@ -21,28 +22,28 @@ use crate::matching::Match;
 use crate::snapshot::Model;
 use crate::source::{Function, Qualifier, called_at, calls_in, names_in, type_parameters};
 
-/// The calls of a name that a function contains.
+/// All calls of a name that a function contains.
 struct NamedCalls<'v> {
     function: &'v Function,
     name: &'v str,
-    /// The qualifier of each call.
+    /// Qualifier of each call, in the order of the text.
     qualifiers: Vec<Qualifier<'v>>,
-    /// The place of the hovered one.
+    /// Index of the hovered call.
     hovered: usize,
-    /// Its bytes.
+    /// Byte range of the hovered call's name.
     bytes: Range<usize>,
 }
 
-/// What the calls of a name in a function ran.
+/// Methods that the calls of a name in a function ran.
 struct Ran<'v> {
-    /// The methods that were called.
+    /// Called methods with their calls.
     methods: Vec<&'v (String, Edge)>,
-    /// The methods by the types of their receivers.
+    /// Called methods by the types of their receivers.
     targets: Vec<Target>,
     calls: u64,
 }
 
-/// Adds the methods that ran when the function around called the name at this byte.
+/// Adds the methods that ran when the enclosing function called the name at this byte.
 pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<usize>)> {
     let outline = view.document.outline();
     let around = outline.function_around(byte)?;
@@ -87,7 +88,7 @@ pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<us
     Some((text, calls.bytes))
 }
 
-/// States that calls from and to functions may be more.
+/// States that there may be more calls from and to functions.
 pub fn at_least(text: Text, model: &Model) -> Text {
     match model.cut {
         0 => text,
@@ -95,7 +96,8 @@ pub fn at_least(text: Text, model: &Model) -> Text {
     }
 }
 
-/// Adds the arguments and the returned values of a method in the calls of this function, with their types.
+/// Adds the arguments and the returned values of a method in the calls of this function, with their
+/// types.
 fn values(mut text: Text, view: &View<'_>, caller: &Match, path: &str) -> Text {
     let is_shown = |value: &ValueTypes| value.position != TypeKey::RECEIVER && value.is_news();
     for value in types::at_call(view.model, caller, path).into_iter().filter(is_shown) {
@@ -104,7 +106,7 @@ fn values(mut text: Text, view: &View<'_>, caller: &Match, path: &str) -> Text {
     text
 }
 
-/// States how often the calls ran these methods, and whether they were other calls, too.
+/// States how often the calls ran these methods, and whether other calls also ran them.
 fn heading(text: Text, view: &View<'_>, calls: &NamedCalls<'_>, ran: &Ran<'_>) -> Text {
     let NamedCalls { function, name, .. } = calls;
     let paths = || {
@@ -127,7 +129,7 @@ fn heading(text: Text, view: &View<'_>, calls: &NamedCalls<'_>, ran: &Ran<'_>) -
         let text = text.name(&function.name).words(" called ").name(name);
         return text.words(&format!(" {}{shared}:", times(ran.calls)));
     }
-    // Calls without a calling context are missing.
+    // Calls without a calling context are missing, so the number is not an upper bound.
     let most = if view.model.cut == 0 { "≤" } else { "" };
     let text = text.words(most).words(&Metric::Calls.write(ran.calls)).words(" of ").name(name);
     let text = text.words(" within ").name(&function.name);
@@ -135,7 +137,7 @@ fn heading(text: Text, view: &View<'_>, calls: &NamedCalls<'_>, ran: &Ran<'_>) -
 }
 
 impl<'v> NamedCalls<'v> {
-    /// The calls of the name at a byte, in the function with this place.
+    /// Collects the calls of the name at a byte, in the function with this index.
     fn at(view: &'v View<'_>, function: usize, byte: usize) -> Option<NamedCalls<'v>> {
         let (source, outline) = (&*view.document.lines.text, view.document.outline());
         let name = called_at(source, byte)?;
@@ -151,8 +153,10 @@ impl<'v> NamedCalls<'v> {
     }
 }
 
-/// True if a call with this qualifier may run the method with a path: only what takes `self` is behind a dot, and only what
-/// belongs to no type has a name of its own.
+/// Returns true if a call with this qualifier may run the method with a path.
+///
+/// Only a method with `self` can follow a dot, and only a function without a type can be called by
+/// its name alone.
 fn may_run(view: &View<'_>, qualifier: Qualifier<'_>, path: &str) -> bool {
     let facts = view.model.facts_of(path);
     qualifier.may_be_of(path)
@@ -163,7 +167,8 @@ fn may_run(view: &View<'_>, qualifier: Qualifier<'_>, path: &str) -> bool {
         }
 }
 
-/// True for a type without a name, and for another name of a type: `type A = B` and `use B as A`.
+/// Returns true for a type without a name, and for an alias of a type: `type A = B` and `use B as
+/// A`.
 fn is_unclear(text: &str, qualifier: Qualifier<'_>) -> bool {
     let Qualifier::Name(name) = qualifier else { return qualifier == Qualifier::Unknown };
     let mut before = "";
@@ -174,13 +179,14 @@ fn is_unclear(text: &str, qualifier: Qualifier<'_>) -> bool {
     })
 }
 
-/// True if a function is not known to be of a type or a trait.
+/// Returns true if a function has no known type or trait.
 fn is_free(facts: Option<&Facts>) -> bool {
     let is_of_none = |facts: &Facts| facts.of_type.is_none() && facts.of_trait.is_none();
     facts.is_none_or(|facts| facts.self_kind == SelfKind::None && (facts.is_nested || is_of_none(facts)))
 }
 
-/// True if a body may use a function as a value: `map(Circle::area)`, or the name of a free function alone.
+/// Returns true if a body may use a function as a value: `map(Circle::area)`, or the name of a free
+/// function alone.
 fn is_value(body: &str, name: &str, is_free: bool) -> bool {
     names_in(body).into_iter().filter(|named| body[named.clone()].trim_start_matches("r#") == name).any(|named| {
         let before = body[..named.start].trim_end();
@@ -190,7 +196,7 @@ fn is_value(body: &str, name: &str, is_free: bool) -> bool {
     })
 }
 
-/// What is before the name of a call at this byte. A type parameter may be any type.
+/// Returns the qualifier of the call at this byte. A type parameter may be any type.
 fn qualifier<'s>(source: &'s str, function: &Function, byte: usize) -> Qualifier<'s> {
     let is_parameter = |name: &str| {
         let own = || type_parameters(&source[function.signature.clone()]);

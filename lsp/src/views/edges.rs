@@ -1,4 +1,4 @@
-//! The callers and callees of a function with their places, for lists in the editor.
+//! Callers and callees of a function with their positions, for lists in the editor.
 
 use lsp_types::Range;
 use serde::Serialize;
@@ -10,21 +10,23 @@ use crate::uri;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EdgeOut {
-    /// `caller` or `callee`.
+    /// Direction of the calls: `caller` or `callee`.
     pub direction: &'static str,
-    /// The path of the other function; `None` is code without hooks.
+    /// Path of the other function; `None` is code without hooks.
     pub name: Option<String>,
-    /// The number of calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Their time; 0 if they were not timed.
+    /// Total time of the calls, in ns; 0 if they were not timed.
     pub total_ns: u64,
-    /// The file of its declaration, if it is known.
+    /// Address of the file with the declaration, if it is known.
     pub uri: Option<String>,
-    /// The name in its declaration; the beginning of the recorded line if it is not in the text any more.
+    /// Range of the name in the declaration, or the start of the recorded line if the text no
+    /// longer has the function.
     pub range: Option<Range>,
 }
 
-/// The edges of the function around a byte, callers first and each with the most frequent first.
+/// Returns the edges of the function around a byte. Callers come first, both lists with the most
+/// frequent first.
 pub fn at(view: &View<'_>, byte: usize) -> Vec<EdgeOut> {
     let Some(found) = view.document.outline().function_around(byte).and_then(|at| view.matches[at].as_ref()) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The heat of files, for the explorer: a file is the sum of its functions.
+//! Heat of files for the editor's explorer. A file's value is the sum of its functions.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,22 +11,22 @@ use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 use crate::uri;
 
-/// The heat of a file.
+/// Heat of a file.
 #[derive(Debug, Serialize)]
 pub struct FileHeat {
-    /// Its address.
+    /// Address of the file.
     pub uri: String,
-    /// Its class and its level among all files.
+    /// Class and level among all files.
     #[serde(flatten)]
     pub heat: Heat,
-    /// Its numbers in one line.
+    /// Summary of the numbers in a single line.
     pub text: String,
 }
 
-/// The heat of the files that were recorded, by path.
+/// Returns the heat of the recorded files, sorted by path.
 pub fn of(snapshot: &Snapshot, settings: &Settings) -> Vec<FileHeat> {
     let mut all = Vec::new();
-    // Averages do not add up.
+    // Means cannot be added up, so the total time stands in for the time per call.
     let metric = if settings.metric == Metric::TimePerCall { Metric::TotalTime } else { settings.metric };
     for model in &snapshot.models {
         let mut files: BTreeMap<&PathBuf, (u64, u64, u64)> = BTreeMap::new();

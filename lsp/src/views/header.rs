@@ -1,4 +1,4 @@
-//! The types that arrived at the parameters of a function and that it returned, in its header.
+//! Types of parameters and returned values, shown in the header of a function.
 
 use std::ops::Range;
 
@@ -13,18 +13,18 @@ use crate::markdown::{Style, Text};
 use crate::matching::Match;
 use crate::source::{Function, Value, values_in};
 
-/// Types that are listed.
+/// Maximum number of listed types.
 const TYPES: usize = 10;
 
-/// A recorded value in the header of a function.
+/// Recorded value in the header of a function.
 pub struct HeaderValue {
-    /// Its types.
+    /// Types of the value, with their counts.
     pub types: ValueTypes,
-    /// The bytes of the parameter with its type, or of the returned type.
+    /// Byte range of the parameter with its type, or of the returned type.
     pub bytes: Range<usize>,
 }
 
-/// The recorded values in the header of a function. Those that were not recorded are absent.
+/// Returns the recorded values in the header of a function. Unrecorded values are absent.
 pub fn values(view: &View<'_>, function: &Function, found: &Match) -> Vec<HeaderValue> {
     let recorded = types::of_function(view.model, found);
     if recorded.is_empty() {
@@ -43,7 +43,7 @@ pub fn values(view: &View<'_>, function: &Function, found: &Match) -> Vec<Header
     values.collect()
 }
 
-/// The value at a byte of a header, with all of its types.
+/// Adds the value at a byte of a header, with all of its types.
 pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<usize>)> {
     let at = view.document.outline().function_around(byte)?;
     let function = &view.document.outline().functions[at];
@@ -68,7 +68,8 @@ pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<us
     Some((text, bytes))
 }
 
-/// Hints behind the values of a function that have several types, or whose declaration leaves the type open.
+/// Returns inlay hints for the values of a function that have several types, or whose declaration
+/// leaves the type open.
 pub fn inlays(view: &View<'_>, function: &Function, found: &Match) -> Vec<InlayHint> {
     let news = values(view, function, found).into_iter().filter(|value| value.types.is_news());
     let hint = |HeaderValue { types, bytes }: HeaderValue| {

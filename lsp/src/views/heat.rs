@@ -1,4 +1,4 @@
-//! The heat of each function of a document, for gutters and rulers, which the protocol does not have.
+//! Heat of each function of a document, for gutters and rulers, which the protocol does not have.
 
 use lsp_types::Range;
 use serde::Serialize;
@@ -7,38 +7,38 @@ use super::summary;
 use crate::document::View;
 use crate::heat::{Heat, Metric};
 
-/// The heat of a document.
+/// Heat of a document.
 #[derive(Debug, Serialize)]
 pub struct DocumentHeat {
-    /// The metric.
+    /// Metric that the heat shows.
     pub metric: Metric,
-    /// The runs.
+    /// Names of the shown runs.
     pub title: String,
-    /// The recorded functions, without tests, in the order of the text.
+    /// Recorded functions, without tests, in the order of the text.
     pub functions: Vec<FunctionHeat>,
 }
 
-/// The heat of a function.
+/// Heat of a function.
 #[derive(Debug, Serialize)]
 pub struct FunctionHeat {
-    /// Its path in its module.
+    /// Path of the function in its module.
     pub name: String,
-    /// The range of its identifier.
+    /// Range of the function's identifier.
     pub range: Range,
-    /// Its class and its level.
+    /// Class and level of the function.
     #[serde(flatten)]
     pub heat: Heat,
-    /// The bar of the level.
+    /// Bar character for the level.
     pub bar: char,
-    /// The value of the metric; `None` if it was not recorded.
+    /// Value of the metric; `None` if it was not recorded.
     pub value: Option<u64>,
-    /// Its numbers in one line.
+    /// Summary of the numbers in a single line.
     pub text: String,
-    /// True if it was edited after the run.
+    /// True if the function was edited after the run.
     pub stale: bool,
 }
 
-/// The heat of a document.
+/// Computes the heat of a document.
 pub fn of(view: &View<'_>) -> DocumentHeat {
     let (metric, scale) = (view.settings.metric, view.settings.scale);
     let classes = view.model.classes(metric, scale);

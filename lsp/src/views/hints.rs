@@ -1,10 +1,10 @@
-//! Diagnostics of the lowest severity: functions that never ran.
+//! Diagnostics of the lowest severity, for functions that never ran.
 
 use lsp_types::{Diagnostic, DiagnosticSeverity, DiagnosticTag};
 
 use crate::document::View;
 
-/// The hints of a document. A function that was edited after the run has none.
+/// Returns the hints of a document. A function that was edited after the run has no hint.
 pub fn of(view: &View<'_>) -> Vec<Diagnostic> {
     let never_ran = view.functions().filter(|(_, numbers, is_stale)| {
         numbers.calls == 0 && numbers.skipped.is_none() && !numbers.is_test && !is_stale

@@ -1,4 +1,4 @@
-//! Hovers: on the name of a function, on its header, on a call, on a type or a module.
+//! Hovers on the name of a function, its header, a call, a type or a module.
 
 use metaspy_report::program::{Edge, Objects, Returned, TestCount};
 use metaspy_report::text::{counted, grouped, percent, short_bytes};
@@ -13,14 +13,15 @@ use crate::numbers::Numbers;
 use crate::snapshot::Model;
 use crate::source::Function;
 
-/// Callers and callees that are listed.
+/// Maximum number of listed callers, and of listed callees.
 const ROWS: usize = 10;
 
-/// The text for a byte of a document, and the bytes that it is about. `None` if nothing was recorded of what is there.
+/// Returns the text for a byte of a document with the bytes that it concerns, or `None` if nothing
+/// was recorded there.
 pub fn at(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::ops::Range<usize>)> {
     let is_on = |ident: &std::ops::Range<usize>| (ident.start..=ident.end).contains(&byte);
     let outline = view.document.outline();
-    // From `fn` to the name.
+    // The range goes from `fn` to the end of the name.
     let is_named = |function: &Function| is_on(&(function.whole.start..function.ident.end));
     if let Some(at) = outline.functions.iter().position(is_named) {
         let function = &outline.functions[at];
@@ -77,7 +78,7 @@ fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style
     text.finish()
 }
 
-/// The numbers as phrases.
+/// Formats the numbers of a function as phrases.
 fn sentence(model: &Model, numbers: &Numbers) -> String {
     if numbers.calls == 0 {
         return "never ran".into();

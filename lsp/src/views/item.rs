@@ -1,4 +1,4 @@
-//! A type or a module in the editor, and the element of the program that it is.
+//! Types and modules of the editor's text, and their elements in the program.
 
 use metaspy_report::program::{Element, Key, Of};
 use metaspy_report::text::{counted, grouped};
@@ -8,12 +8,12 @@ use crate::numbers::Totals;
 use crate::snapshot::Model;
 use crate::source::{Item, ItemKind};
 
-/// The element of an item; `None` in doubt.
+/// Returns the element of an item, or `None` in doubt.
 pub fn element<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
     of_methods(view, item).or_else(|| if item.is_nested { None } else { of_path(view, item) })
 }
 
-/// The type of the methods in an `impl` block. It may be defined in another file.
+/// Returns the type of the methods in an `impl` block, which may be defined in another file.
 fn of_methods<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
     let functions = &view.document.outline().functions;
     let place = |byte: usize| functions.partition_point(|function| function.whole.start < byte);
@@ -24,7 +24,7 @@ fn of_methods<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
     })
 }
 
-/// The type or the module that is defined in this file, at this path.
+/// Returns the type or the module that is defined in this file, at this path.
 fn of_path<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
     let path = |module: &str| {
         let inner = item.modules.iter().chain([&item.name]).map(String::as_str);
@@ -40,7 +40,8 @@ fn of_path<'a>(view: &View<'a>, item: &Item) -> Option<&'a Element> {
     })
 }
 
-/// The totals of an element as text: methods that ran, and calls. `None` for one without methods.
+/// Formats the totals of an element: methods that ran, and calls. Returns `None` if it has no
+/// methods.
 pub fn totals(model: &Model, element: &Element) -> Option<String> {
     let Totals { methods, ran, calls, receivers } = model.totals(&element.key);
     if methods == 0 {

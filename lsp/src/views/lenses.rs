@@ -1,11 +1,11 @@
-//! Code lenses: a line above each function that was recorded.
+//! Code lenses: a line of numbers above each recorded function.
 
 use lsp_types::{CodeLens, Command};
 
 use super::summary;
 use crate::document::View;
 
-/// The lenses of a document.
+/// Returns the lenses of a document.
 pub fn of(view: &View<'_>) -> Vec<CodeLens> {
     let (metric, scale) = (view.settings.metric, view.settings.scale);
     let classes = view.model.classes(metric, scale);
@@ -14,6 +14,6 @@ pub fn of(view: &View<'_>) -> Vec<CodeLens> {
         let command = Some(Command { title, command: String::new(), arguments: None });
         Some(CodeLens { range: view.range(&function.ident), command, data: None })
     };
-    // The only call of a test is no news.
+    // The call count of a test adds nothing.
     view.functions().filter(|(_, numbers, _)| !numbers.is_test).filter_map(lens).collect()
 }

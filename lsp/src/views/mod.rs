@@ -1,4 +1,4 @@
-//! What the editor shows: one module for each kind of request.
+//! Views of the recorded numbers in the editor, with a module for each kind of request.
 
 pub mod edges;
 pub mod files;

@@ -1,7 +1,8 @@
-//! Functions whose recorded calls are those of their text.
+//! Detection of functions whose recorded calls are exactly the calls in their text.
 //!
-//! The calls of code without hooks belong to the function that runs it: of a closure of the caller, of a macro, and of a
-//! function that was not woven. A function that may run such code has calls that are not in its text.
+//! The calls of code without hooks belong to the function that runs it: of a closure of the caller,
+//! of a macro, and of a function that was not woven. A function that may run such code has calls
+//! that are not in its text.
 
 use std::ops::Range;
 
@@ -16,14 +17,15 @@ const OF_STD: [&str; 5] = ["drop", "size_of", "size_of_val", "align_of", "align_
 /// Modules of std whose functions are called by the name of the module.
 const MODULES_OF_STD: [&str; 5] = ["cmp", "hint", "iter", "mem", "ptr"];
 
-/// True if a function runs no code without hooks but that in its text. The call `certain` is one of a trait's method.
+/// Returns true if a function runs no code without hooks except the code in its text. The call
+/// `certain` is known to run a method of a trait.
 pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> bool {
     let text = &view.document.lines.text;
     let signature = tokens_of(&text[function.signature.clone()]).map(words).unwrap_or_default();
     let body = &text[function.whole.clone()];
     let Some(tokens) = tokens_of(body) else { return false };
     let is_named = !runs_unnamed(tokens.clone());
-    // Statics that are made at their first use are among them.
+    // The words include lazy statics.
     let used = words(tokens);
     proc_macro2::extra::invalidate_current_thread_spans();
     let around = function.open.iter().cloned().collect();
@@ -41,7 +43,8 @@ pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> b
     calls_in(body).into_iter().all(is_own)
 }
 
-/// True if a call runs a function with a hook, or one of another crate. A name that macros generate may be neither.
+/// Returns true if a call runs a function with a hook, or a function of another crate. A macro may
+/// generate a name for which neither is true.
 fn is_known(view: &View<'_>, body: &str, before: &str, name: &str) -> bool {
     let outline = view.document.outline();
     if outline.generated.contains(name) {
@@ -60,7 +63,7 @@ fn is_known(view: &View<'_>, body: &str, before: &str, name: &str) -> bool {
     let is_type = |name: &str| name.starts_with(char::is_uppercase);
     match Qualifier::before(before) {
         Qualifier::Receiver => true,
-        // A constructor, or a closure of the function.
+        // The call is a constructor, or runs a closure of the function.
         Qualifier::None => is_type(name) || OF_STD.contains(&name) || is_closure(body, name),
         // The functions of types in woven source are known.
         Qualifier::Name(of) => is_type(of) || MODULES_OF_STD.contains(&of),
@@ -68,14 +71,14 @@ fn is_known(view: &View<'_>, body: &str, before: &str, name: &str) -> bool {
     }
 }
 
-/// True if a function may return a closure, an iterator or a future, which its caller runs.
+/// Returns true if a function may return a closure, an iterator or a future, which its caller runs.
 fn returns_running(view: &View<'_>, function: &Function) -> bool {
     let words = tokens_of(&view.document.lines.text[function.signature.clone()]).map(returned).unwrap_or_default();
     proc_macro2::extra::invalidate_current_thread_spans();
     is_running(&words, &view.document.outline().running)
 }
 
-/// True if the body gives this name to a closure.
+/// Returns true if the body gives this name to a closure.
 fn is_closure(body: &str, name: &str) -> bool {
     let is_here = |rest: &str| {
         let value = rest.trim_start().strip_prefix('=').map(str::trim_start);

@@ -1,4 +1,4 @@
-//! The numbers of a function in one line.
+//! Summary of a function's numbers in a single line.
 
 use metaspy_report::text::percent;
 
@@ -6,17 +6,17 @@ use crate::heat::{Classes, Metric};
 use crate::numbers::Numbers;
 use crate::snapshot::Model;
 
-/// One line: a bar, the metric, and the share of all calls or of the time.
+/// Formats the line: a bar, the metric, and the share of all calls or of the time.
 pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers, is_stale: bool) -> Option<String> {
     if numbers.skipped.is_some() {
         return None;
     }
     if numbers.calls == 0 {
-        // The edited code may run.
+        // After an edit, the new code may run.
         return (!is_stale).then(|| "never ran".to_owned());
     }
     let mut parts = Vec::new();
-    // Receivers follow anyway, and only their own text tells objects from places.
+    // Receivers follow in any case, and only their own text distinguishes objects from places.
     if ![Metric::Calls, Metric::Receivers].contains(&metric)
         && let Some(value) = metric.of(numbers)
     {
@@ -33,7 +33,7 @@ pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers,
     Some(format!("{bar} {}{changed}", parts.join(" · ")))
 }
 
-/// The share of the time, or of all calls if they were not timed.
+/// Formats the share of the time, or of all calls if they were not timed.
 fn share(model: &Model, numbers: &Numbers) -> Option<String> {
     match numbers.self_ns {
         Some(ns) if model.self_ns > 0 => Some(format!("{} self", percent(ns, model.self_ns))),

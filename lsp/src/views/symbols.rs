@@ -9,7 +9,7 @@ use super::{item, summary};
 use crate::document::View;
 use crate::source::{Function, ItemKind};
 
-/// The symbols of a document, in the order of the text.
+/// Returns the symbols of a document, in the order of the text.
 pub fn of(view: &View<'_>) -> Vec<DocumentSymbol> {
     let (metric, scale) = (view.settings.metric, view.settings.scale);
     let classes = view.model.classes(metric, scale);

@@ -1,11 +1,11 @@
-//! Short names of types that tell them apart.
+//! Short distinct names of types.
 
 use metaspy_report::text::percent;
 use metaspy_report::types::{Arrived, short_name};
 
 use crate::markdown::Text;
 
-/// Types that are listed.
+/// Maximum number of listed types.
 const TYPES: usize = 5;
 
 /// Adds types with their shares, the most frequent first: `Circle 66.7 %, Square 33.3 %`.
@@ -21,8 +21,10 @@ pub fn shares(mut text: Text, types: &[Arrived]) -> Text {
     text
 }
 
-/// The names of types: the last segment or the variant; with type arguments or with the whole path where that is not enough.
-/// Types with the same path, which arrived behind different pointers, are one.
+/// Returns short names of types that distinguish them.
+///
+/// A name is the last segment or the variant, with type arguments or with the whole path where that
+/// is not enough. Types with the same path, which arrived behind different pointers, are merged.
 pub fn named(types: &[Arrived]) -> Vec<(String, u64)> {
     let mut distinct: Vec<(&Arrived, u64)> = Vec::new();
     for one in types {
@@ -46,10 +48,10 @@ fn shortest(one: &Arrived) -> String {
     one.variant.clone().unwrap_or_else(|| short_name(&one.name).to_owned())
 }
 
-/// The type without the paths of its names: `Vec<Circle>` of `alloc::vec::Vec<a::Circle>`.
+/// Returns the type without the paths of its names: `Vec<Circle>` for `alloc::vec::Vec<a::Circle>`.
 fn with_arguments(one: &Arrived) -> String {
     let whole = one.text();
-    // The variant is no path of the type.
+    // The variant is not a part of the type's path.
     let end = one.variant.as_ref().map_or(whole.len(), |variant| whole.len() - variant.len() - 2);
     let (mut short, mut begin) = (String::new(), 0);
     let mut rest = &whole[..end];

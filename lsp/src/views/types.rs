@@ -1,4 +1,4 @@
-//! The types that arrived at a function, and at its calls.
+//! Types of the values that arrived at a function, and at its calls.
 
 use metaspy_report::text::counted;
 use metaspy_report::types::{Arrived, Target, ValueTypes};
@@ -8,12 +8,12 @@ use crate::markdown::Text;
 use crate::matching::Match;
 use crate::snapshot::Model;
 
-/// The values of a function.
+/// Returns the values of a function with their types.
 pub fn of_function(model: &Model, found: &Match) -> Vec<ValueTypes> {
     sum(model.types_of(&found.places).into_iter().map(|method| &*method.values))
 }
 
-/// The values at the calls of the method with this path in a function.
+/// Returns the values in a function's calls of the method with this path.
 pub fn at_call(model: &Model, caller: &Match, path: &str) -> Vec<ValueTypes> {
     sum(model.types_at_calls(&caller.places, path))
 }
@@ -29,7 +29,7 @@ pub fn name(text: Text, value: &ValueTypes) -> Text {
     text.name(&format!("{}{open}", value.name))
 }
 
-/// States that values may be more.
+/// States that there may be more values.
 pub fn at_least(text: Text, model: &Model) -> Text {
     match model.lost_types() {
         0 => text,
@@ -39,7 +39,7 @@ pub fn at_least(text: Text, model: &Model) -> Text {
     }
 }
 
-/// The methods that the calls of a name in these functions ran, with their receivers.
+/// Returns the methods that the calls of a name in these functions ran, with their receivers.
 pub fn targets(model: &Model, found: &Match, name: &str) -> Vec<Target> {
     let mut sum: Vec<Target> = Vec::new();
     for target in model.shapes(&found.places, name).flat_map(|shape| &shape.targets) {
@@ -54,7 +54,8 @@ pub fn targets(model: &Model, found: &Match, name: &str) -> Vec<Target> {
     sum
 }
 
-/// Adds up the values of one function in several versions of the source, in the order of their positions.
+/// Adds up the values of a function in several versions of the source, in the order of their
+/// positions.
 fn sum<'v>(versions: impl Iterator<Item = &'v [ValueTypes]>) -> Vec<ValueTypes> {
     let mut sum: Vec<ValueTypes> = Vec::new();
     for value in versions.flatten() {
