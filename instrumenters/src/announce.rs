@@ -1,51 +1,51 @@
-//! `#[derive(Announce)]`: messages with a kind.
+//! Trait of messages with a kind, and the register of its derived implementations.
 
 use std::any::{Any, TypeId};
 
 use metaspy_core::site::linkme;
 use metaspy_core::site::linkme::distributed_slice;
 
-/// A message with a kind. With `#[derive(Announce)]`, the kind is the name of the variant.
+/// Message with a kind. With `#[derive(Announce)]`, the kind is the name of the variant.
 ///
 /// A tap uses the derive if the type is `Debug` and has no parameters. For other types, give the tap a closure:
 /// `.kind(|message| message.kind())`.
 pub trait Announce {
-    /// All kinds. A kind that is never announced is listed, too.
+    /// All kinds, also those that are never announced.
     const KINDS: &'static [&'static str];
 
-    /// The kind of this message.
+    /// Returns the kind of this message.
     fn kind(&self) -> &'static str;
 }
 
-/// A type that derives [`Announce`]. The linker collects the entries.
+/// Type that derives [`Announce`], as an entry in a list that the linker collects.
 pub struct AnnouncementType {
     type_id: fn() -> TypeId,
     kind: fn(&dyn Any) -> Option<&'static str>,
     kinds: &'static [&'static str],
 }
 
-/// The types that derive [`Announce`] and have no parameters.
+/// Types that derive [`Announce`] and have no parameters.
 #[distributed_slice]
 #[linkme(crate = linkme)]
 pub static ANNOUNCEMENT_TYPES: [AnnouncementType];
 
 impl AnnouncementType {
-    /// The entry of a type.
+    /// Creates the entry of a type.
     pub const fn new<T: Announce + 'static>() -> Self {
         AnnouncementType { type_id: TypeId::of::<T>, kind: kind_of::<T>, kinds: T::KINDS }
     }
 
-    /// The entry of `T`, if it has one.
+    /// Returns the entry of `T`, or `None` if it does not derive [`Announce`].
     pub fn find<T: 'static>() -> Option<&'static AnnouncementType> {
         ANNOUNCEMENT_TYPES.iter().find(|announced| (announced.type_id)() == TypeId::of::<T>())
     }
 
-    /// The kind of a message of this type.
+    /// Returns the kind of a message, or `None` if it has another type.
     pub fn kind(&self, message: &dyn Any) -> Option<&'static str> {
         (self.kind)(message)
     }
 
-    /// All kinds.
+    /// Returns all kinds of the type.
     pub fn kinds(&self) -> &'static [&'static str] {
         self.kinds
     }

@@ -1,30 +1,30 @@
-//! An operation that waits, and that can be given up.
+//! Operation that waits, and that the program can cancel.
 
 use metaspy_core::hook::{Reify, Resource};
 use metaspy_core::{EventId, Outcome, Site, Subject};
 
-/// An operation that may be given up before it ends. Dropping it cancels it.
+/// Operation that may be cancelled before it ends. Dropping it records the cancellation.
 pub(crate) struct Attempt(Resource);
 
 impl Attempt {
-    /// Begins, if the site is armed for the subject.
+    /// Begins an operation, if the site is armed for the subject.
     pub fn begin<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Self {
         Attempt(Resource::begin(site, subject, reify))
     }
 
-    /// The event, if there is one.
+    /// Returns the event, or `None` if the operation is not recorded.
     #[cfg(any(feature = "async-channel", feature = "flume"))]
     pub fn event(&self) -> Option<EventId> {
         self.0.event()
     }
 
-    /// Records what it returned, if that is required.
+    /// Records the returned value, if details are recorded.
     #[cfg(all(feature = "io", feature = "tokio"))]
     pub fn returns(&mut self, value: &dyn std::fmt::Debug) {
         self.0.returns(value);
     }
 
-    /// Ends it.
+    /// Ends the operation with an outcome.
     pub fn end(&mut self, outcome: Outcome) {
         std::mem::replace(&mut self.0, Resource::inert()).end(outcome);
     }

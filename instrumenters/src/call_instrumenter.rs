@@ -1,4 +1,4 @@
-//! An instrumenter of calls: sites, subjects, mode, and handlers.
+//! Instrumenter of calls: sites, subjects, mode, and handlers.
 
 use metaspy_core::arm::{Arming, Mode, Subjects};
 use metaspy_core::hook::{CallView, Handler};
@@ -7,7 +7,8 @@ use metaspy_core::{InstallError, Instrumenter, Session};
 
 use crate::sites::Sites;
 
-/// Observes calls at some sites, on some subjects. [`methods`](crate::methods()), [`objects`](crate::objects()),
+/// Instrumenter that observes calls at some sites, on some subjects. [`methods`](crate::methods()),
+/// [`objects`](crate::objects()),
 /// [`group`](crate::group()), [`on`](crate::on()) and others return it.
 ///
 /// ```
@@ -26,7 +27,7 @@ use crate::sites::Sites;
 pub struct CallInstrumenter {
     sites: Sites,
     arming: Arming,
-    /// The reason why it cannot be installed.
+    /// Reason for which the instrumenter cannot be installed.
     refused: Option<&'static str>,
 }
 
@@ -40,15 +41,17 @@ impl CallInstrumenter {
         CallInstrumenter { refused: why, ..self }
     }
 
-    /// Sets how closely calls are observed. The default is [`Mode::Full`]. [`Mode::Tally`] switches details off; call
-    /// [`details`](Self::details) afterwards to have both.
+    /// Sets the mode of observation, which is [`Mode::Full`] by default.
+    ///
+    /// [`Mode::Tally`] switches details off; call [`details`](Self::details) afterwards to have
+    /// both.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.arming.mode = mode;
         self.arming.details &= mode > Mode::Tally;
         self
     }
 
-    /// Counts and links every call, and times one in `n`.
+    /// Counts and links all calls, and times every `n`th call.
     pub fn sampled(mut self, n: u16) -> Self {
         self.arming.sample = n;
         self.mode(Mode::Sampled)
@@ -60,13 +63,16 @@ impl CallInstrumenter {
         self
     }
 
-    /// Runs `handler` before each call. Handlers run in install order. The functions that a handler calls are not observed,
-    /// and a panic in it is caught.
+    /// Runs `handler` before each call.
+    ///
+    /// Handlers run in install order. The functions that a handler calls are not observed, and a
+    /// panic in it is caught.
     pub fn before(self, handler: impl Fn(&CallView<'_>) + Send + Sync + 'static) -> Self {
         self.with(Handler::before(handler))
     }
 
-    /// Runs `handler` after each call, which then has an outcome. The handler that was installed last runs first.
+    /// Runs `handler` after each call, which then has an outcome. The last installed handler runs
+    /// first.
     pub fn after(self, handler: impl Fn(&CallView<'_>) + Send + Sync + 'static) -> Self {
         self.with(Handler::after(handler))
     }

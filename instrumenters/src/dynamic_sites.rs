@@ -10,7 +10,7 @@ use metaspy_core::site::{Family, Site, SiteDef, SiteKind, register_dynamic};
 
 use crate::lookup_cache::{LookupCache, Names};
 
-/// The site of the calls `name` on values of type `T`. There is one for each type and name.
+/// Returns the site of the calls `name` on values of type `T`. Each type and name has a site.
 #[inline]
 pub(crate) fn for_calls<T: ?Sized>(name: &'static str, at: &'static Location<'static>) -> &'static Site {
     thread_local! {
@@ -23,8 +23,10 @@ pub(crate) fn for_calls<T: ?Sized>(name: &'static str, at: &'static Location<'st
     KNOWN.try_with(|known| known.get([type_name::<T>(), name], look_up)).unwrap_or_else(|_| look_up())
 }
 
-/// The site of a kind of announcements: `jobs::Done::sent`. There is one for each bus, kind and end. The cache compares
-/// names by address, so all three must be interned.
+/// Returns the site of a kind of announcements: `jobs::Done::sent`.
+///
+/// Each bus, kind and end has a site. The cache compares names by address, so all three must be
+/// interned.
 #[cfg(feature = "channels")]
 pub(crate) fn for_announcements(
     bus: &'static str,
@@ -41,7 +43,7 @@ pub(crate) fn for_announcements(
     known.try_with(|known| known.get([kind, bus], look_up)).unwrap_or_else(|_| look_up())
 }
 
-/// The site with this path. It is registered the first time.
+/// Returns the site with this path, which is registered the first time.
 #[cold]
 pub(crate) fn site(
     kind: SiteKind,
@@ -52,7 +54,7 @@ pub(crate) fn site(
     site_in(None, kind, module, name, at)
 }
 
-/// As [`site`], but in a family.
+/// Returns the site with this path in a family.
 #[cold]
 pub(crate) fn site_in(
     family: Option<Family>,
@@ -73,7 +75,8 @@ pub(crate) fn site_in(
     })
 }
 
-/// Module and name of a type, without its arguments: `a::b::Scene<u8>` is `Scene` in `a::b`.
+/// Splits a type's name into module and name, without its arguments: `a::b::Scene<u8>` is `Scene`
+/// in `a::b`.
 pub(crate) fn path_of(ty: &'static str) -> (&'static str, &'static str) {
     let is_named = ty.starts_with(|first: char| first.is_alphabetic() || first == '_') && !ty.starts_with("dyn ");
     let path = if is_named { ty.split('<').next().unwrap_or(ty) } else { ty };
@@ -83,7 +86,7 @@ pub(crate) fn path_of(ty: &'static str) -> (&'static str, &'static str) {
     }
 }
 
-/// `json` of `src/json.rs`, and of `src/json/mod.rs`.
+/// Returns the module name of a file: `json` for `src/json.rs` and for `src/json/mod.rs`.
 pub(crate) fn stem(file: &'static str) -> &'static str {
     let mut parts = file.rsplit(['/', '\\']);
     let name = parts.next().map_or(file, |name| name.split('.').next().unwrap_or(name));

@@ -1,16 +1,16 @@
-//! Interned names: each is kept once, for the rest of the process.
+//! Interned names, which are kept for the rest of the process.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use metaspy_core::hook::Unforked;
 
-/// The number of a name, from 1 on. Equal names have equal numbers.
+/// Returns the number of a name, from 1 on. Equal names have equal numbers.
 pub(crate) fn number(name: &str) -> u64 {
     intern(name).0
 }
 
-/// The name as a `&'static str`. Equal names have one address.
+/// Returns the name as a `&'static str`. Equal names have the same address.
 pub(crate) fn name(name: &str) -> &'static str {
     intern(name).1
 }

@@ -1,7 +1,7 @@
-//! The instrumenters of metaspy. Use them through the facade, `metaspy`.
+//! Instrumenters of metaspy. Use them through the facade, `metaspy`.
 //!
-//! Each module installs hooks into one kind of domain, and removes them again. All of them use the public trait
-//! [`Instrumenter`](metaspy_core::Instrumenter).
+//! Each module installs hooks into a kind of domain, and removes them again. All of them use the
+//! public trait [`Instrumenter`](metaspy_core::Instrumenter).
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@ mod objects;
 mod site_ref;
 mod sites;
 
-// Values that are observed.
+// Values with observed accesses.
 mod lookups;
 mod spied;
 mod state;
@@ -32,7 +32,7 @@ pub mod tasks;
 // Events of a running profiler.
 pub mod live;
 
-// What the instrumenters share.
+// Code that the instrumenters share.
 #[doc(hidden)]
 pub mod __private;
 mod announce;

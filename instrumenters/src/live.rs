@@ -1,4 +1,4 @@
-//! The events of a running profiler, for programs that observe themselves.
+//! Events of a running profiler, for programs that observe themselves.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,10 +10,10 @@ use metaspy_core::store::Filter;
 use metaspy_core::subscription::Subscription;
 use metaspy_core::{Event, Installed};
 
-/// The default number of events that wait for a slow consumer.
+/// Default number of events that wait for a slow consumer.
 const CAPACITY: usize = 4096;
 
-/// Delivers the events of a profiler while the program runs.
+/// Delivery of a profiler's events while the program runs.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -27,17 +27,18 @@ const CAPACITY: usize = 4096;
 /// # Ok::<(), InstallError>(())
 /// ```
 pub trait LiveEvents {
-    /// All events of the profiler, each once, when it has ended.
+    /// Returns all events of the profiler, each of them when it has ended.
     fn events(&self) -> Events {
         self.events_of(Filter::all())
     }
 
-    /// The events that match a filter.
+    /// Returns the events that match a filter.
     fn events_of(&self, filter: Filter) -> Events {
         self.events_with(filter, CAPACITY)
     }
 
-    /// As [`events_of`](Self::events_of), with room for `capacity` events that wait for the consumer.
+    /// Returns the events that match a filter, with room for `capacity` events that wait for the
+    /// consumer.
     fn events_with(&self, filter: Filter, capacity: usize) -> Events;
 }
 
@@ -49,23 +50,24 @@ impl LiveEvents for Installed {
     }
 }
 
-/// The events of a profiler, at most a tenth of a second late. The program never waits for their consumer.
+/// Events of a profiler, at most a tenth of a second late. The program never waits for their
+/// consumer.
 ///
 /// A consumer that is too slow misses the newest events; [`Events::missed`] counts them. With the feature `tokio` this is a
 /// `Stream`. On a thread, [`Events::next_within`] waits. Dropping it ends the delivery.
 pub struct Events {
-    // First: after its drop, no event is put into the queue.
+    // This field is dropped first. Afterwards no event is put into the queue.
     watching: Subscription,
     queue: Arc<Queue>,
 }
 
 impl Events {
-    /// Returns the next event, if one waits.
+    /// Returns the next event, or `None` if none waits.
     pub fn try_next(&self) -> Option<Event> {
         self.queue.lock().events.pop_front()
     }
 
-    /// Returns the next event, and waits for it at most for `time`.
+    /// Waits for the next event, at most for `time`.
     pub fn next_within(&self, time: Duration) -> Option<Event> {
         let until = Instant::now() + time;
         let mut state = self.queue.lock();
@@ -78,18 +80,18 @@ impl Events {
         }
     }
 
-    /// Returns all events that have ended before now and were not taken yet.
+    /// Returns all waiting events that have ended before now.
     pub fn catch_up(&self) -> Vec<Event> {
         self.watching.catch_up();
         self.queue.lock().events.drain(..).collect()
     }
 
-    /// The number of events that were missed because the consumer was too slow.
+    /// Returns the number of events that were missed because the consumer was too slow.
     pub fn missed(&self) -> u64 {
         self.queue.lock().missed
     }
 
-    /// As `Stream::poll_next`, without the feature `tokio`.
+    /// Polls for the next event, like `Stream::poll_next`, but without the feature `tokio`.
     pub fn poll_event(&mut self, waker: &Waker) -> Poll<Option<Event>> {
         let mut state = self.queue.lock();
         match state.events.pop_front() {

@@ -1,18 +1,19 @@
-//! A small cache in each thread: what was looked up before is found again in a few instructions.
+//! Small cache in each thread, which finds earlier lookups in a few instructions.
 
 use std::cell::Cell;
 use std::panic::Location;
 
-/// A direct-mapped cache of `CELLS` cells, for one thread.
+/// Direct-mapped cache of `CELLS` cells for a thread.
 pub(crate) struct LookupCache<K: 'static, V: 'static, const CELLS: usize = 64>([Cell<Option<(K, V)>>; CELLS]);
 
-/// The key of a cache.
+/// Key of a cache.
 pub(crate) trait CacheKey: Copy + Eq {
-    /// A number that differs for most keys.
+    /// Returns a number that differs for most keys.
     fn number(self) -> u64;
 }
 
-/// One or two names, each by its address and length. A `&'static str` at one place in the program has one address.
+/// Up to two names, each by its address and length. A `&'static str` at a place in the program
+/// always has the same address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Names([(usize, usize); 2]);
 
@@ -23,7 +24,7 @@ impl From<[&'static str; 2]> for Names {
     }
 }
 
-/// A name at a place in the program.
+/// Combines a name with a place in the program.
 impl From<(&'static str, &'static Location<'static>)> for Names {
     #[inline]
     fn from((name, at): (&'static str, &'static Location<'static>)) -> Self {
@@ -39,7 +40,7 @@ impl CacheKey for Names {
     }
 }
 
-/// An address.
+/// The key is an address.
 impl CacheKey for usize {
     #[inline]
     fn number(self) -> u64 {
@@ -53,7 +54,7 @@ impl<K: CacheKey, V: Copy, const CELLS: usize> LookupCache<K, V, CELLS> {
         LookupCache([const { Cell::new(None) }; CELLS])
     }
 
-    /// The value of the key; `look_up` runs if the cache does not have it.
+    /// Returns the value of the key. `look_up` runs if the cache does not have it.
     #[inline]
     pub fn get(&self, key: impl Into<K>, look_up: impl FnOnce() -> V) -> V {
         let key = key.into();
@@ -69,7 +70,8 @@ impl<K: CacheKey, V: Copy, const CELLS: usize> LookupCache<K, V, CELLS> {
     }
 }
 
-/// One of `2^bits` cells, by Fibonacci hashing: the highest bits of the product depend on all bits of the number.
+/// Selects a cell out of `2^bits` by Fibonacci hashing: the highest bits of the product depend on
+/// all bits of the number.
 #[inline]
 pub(crate) fn cell(number: u64, bits: u32) -> usize {
     (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - bits)) as usize

@@ -1,4 +1,4 @@
-//! Caches: hits, misses and what misses cost.
+//! Observation of caches: hits, misses and the cost of misses.
 
 use std::panic::Location;
 
@@ -7,10 +7,11 @@ use metaspy_core::{Identify, ObjectId, Outcome, Site, SiteKind, Subject};
 
 use crate::dynamic_sites;
 
-/// The lookups of a cache, at the sites `name::hit`, `name::miss` and `name::fill`.
+/// Observer of a cache's lookups, at the sites `name::hit`, `name::miss` and `name::fill`.
 ///
-/// The cache itself is of any type, and stays as it is. The subject of the events is the key that was looked up.
-/// Without the feature `record`, a lookup is its closure.
+/// The cache itself is of any type, and stays as it is. The subject of the events is the key of the
+/// lookup.
+/// Without the feature `record`, a lookup only calls its closure.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -49,7 +50,7 @@ pub struct Lookups {
 }
 
 impl Lookups {
-    /// The lookups of a cache with this name.
+    /// Creates the observer of a cache with this name.
     #[track_caller]
     pub fn new(name: &'static str) -> Self {
         let at = Location::caller();
@@ -57,7 +58,7 @@ impl Lookups {
         Lookups { hit: site("hit"), miss: site("miss"), fill: site("fill"), cache: ObjectId::of::<Lookups>() }
     }
 
-    /// Looks a key up: a hit if there is a value, else a miss.
+    /// Looks up a key. A lookup with a value is a hit, otherwise a miss.
     #[inline]
     pub fn look_up<V>(&self, key: impl Identify, look_up: impl FnOnce() -> Option<V>) -> Option<V> {
         let found = look_up();
@@ -68,7 +69,8 @@ impl Lookups {
         found
     }
 
-    /// Makes the value of a key that was missed. The time and the effects of `make` are what the miss costs.
+    /// Makes the value of a missed key. The time and the effects of `make` are the cost of the
+    /// miss.
     #[inline]
     pub fn fill<V>(&self, key: impl Identify, make: impl FnOnce() -> V) -> V {
         let is_armed = self.fill.is_armed();
@@ -79,7 +81,7 @@ impl Lookups {
     }
 }
 
-/// The cache, for keys without an identity: `look_up(&lookups, …)`.
+/// The identity is that of the cache, for keys without an identity: `look_up(&lookups, …)`.
 impl Identify for Lookups {
     fn identify(&self) -> Subject {
         self.cache.identify()

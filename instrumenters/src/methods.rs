@@ -1,4 +1,4 @@
-//! Observed methods, on all objects.
+//! Observation of methods on all objects.
 
 use std::any::TypeId;
 
@@ -33,7 +33,7 @@ pub fn methods(sites: impl Into<Sites>) -> CallInstrumenter {
     CallInstrumenter::new(sites.into(), Subjects::All)
 }
 
-/// Runs `handler` before each call of one method, with the receiver.
+/// Runs `handler` before each call of a method, with the receiver.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -66,7 +66,7 @@ pub fn on<R: 'static>(
         .refused(has_none.then_some("this site offers no receiver: use `methods(…).before(…)`, or `subject = …`"))
 }
 
-/// A site whose calls have a receiver of type `R`.
+/// Site whose calls have a receiver of type `R`.
 pub trait ReceiverSite<R>: Into<Sites> {}
 
 impl<R> ReceiverSite<R> for SiteRef<R> {}

@@ -1,4 +1,4 @@
-//! The same hooks, for selected subjects only. (MetaSpy, section 3.2: object-specific instrumentation.)
+//! Observation of selected subjects only. (MetaSpy, section 3.2: object-specific instrumentation.)
 
 use metaspy_core::arm::{Group, Subjects};
 use metaspy_core::{Identify, Subject};
@@ -35,8 +35,10 @@ where
     CallInstrumenter::new(sites.into(), Subjects::Only(subjects))
 }
 
-/// Observes calls on the objects for which `belongs` is true: `group(|subject| visible.contains(&subject),
-/// site!(Scene::measure))`. The predicate runs once for each subject, at its first call. If members change, use
+/// Observes calls on the objects for which `belongs` is true: `group(|subject|
+/// visible.contains(&subject), site!(Scene::measure))`.
+///
+/// The predicate runs once for each subject, at its first call. If members change, use
 /// [`in_group`].
 pub fn group(belongs: impl Fn(Subject) -> bool + Send + Sync + 'static, sites: impl Into<Sites>) -> CallInstrumenter {
     in_group(&Group::new(belongs), sites)

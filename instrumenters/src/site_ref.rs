@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use metaspy_core::site::{self, Site};
 
-/// The site of an observed function, checked by the compiler: `site!(Scene::measure)`.
+/// Reference to the site of an observed function, checked by the compiler: `site!(Scene::measure)`.
 ///
 /// `R` is the type of the receiver. It is `()` if there is none, or if it depends on parameters.
 pub struct SiteRef<R: ?Sized = ()> {
@@ -15,19 +15,20 @@ pub struct SiteRef<R: ?Sized = ()> {
 }
 
 impl<R: ?Sized> SiteRef<R> {
-    /// A reference to this site.
+    /// Creates a reference to this site.
     #[inline(always)]
     pub const fn new(site: &'static Site) -> Self {
         SiteRef { site, receiver: PhantomData }
     }
 
-    /// The site.
+    /// Returns the site.
     #[inline(always)]
     pub const fn site(self) -> &'static Site {
         self.site
     }
 
-    /// The site of `<R as Trait>::method`. The compiler checks that the method exists; the site is found by name.
+    /// Refers to the site of `<R as Trait>::method`. The compiler checks that the method exists;
+    /// the site is found by name.
     pub const fn by_name(own: &'static str, default: &'static str) -> NamedSite<R> {
         NamedSite { own, default, receiver: PhantomData }
     }
@@ -47,9 +48,10 @@ impl<R: ?Sized> fmt::Debug for SiteRef<R> {
     }
 }
 
-/// A method of a trait, as one type has it: `site!(<Scene as Layout>::measure)`.
+/// Reference to a method of a trait, as a type has it: `site!(<Scene as Layout>::measure)`.
 ///
-/// If the type does not override the method, this is the site of the trait's default method, which all such types share.
+/// If the type does not override the method, this is the site of the trait's default method, which
+/// all such types share.
 pub struct NamedSite<R: ?Sized> {
     own: &'static str,
     default: &'static str,
@@ -57,7 +59,8 @@ pub struct NamedSite<R: ?Sized> {
 }
 
 impl<R: ?Sized> NamedSite<R> {
-    /// The sites with this name. There is more than one only if a crate has two types of this name.
+    /// Finds the sites with this name. There are several only if a crate has two types with the
+    /// name.
     pub fn sites(self) -> Vec<&'static Site> {
         let named = |name: &str| -> Vec<&'static Site> {
             site::entries().iter().map(|entry| entry.site).filter(|site| site.def().name == name).collect()
@@ -66,12 +69,12 @@ impl<R: ?Sized> NamedSite<R> {
         if own.is_empty() { named(self.default) } else { own }
     }
 
-    /// The name in messages.
+    /// Returns the name for messages.
     pub fn name(self) -> &'static str {
         self.own
     }
 
-    /// The sites in the crate of the type, or all if that has none.
+    /// Returns the sites in the crate of the type, or all if that crate has none.
     fn nearest(self, sites: Vec<&'static Site>) -> Vec<&'static Site> {
         let krate = |path: &'static str| path.split("::").next();
         let is_near = |site: &&'static Site| krate(site.def().module) == krate(type_name::<R>());

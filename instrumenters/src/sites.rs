@@ -1,4 +1,4 @@
-//! The sites of an instrumenter: checked ones, or a selector.
+//! Sites of an instrumenter: checked sites, or a selector.
 
 use std::fmt;
 
@@ -8,15 +8,15 @@ use metaspy_core::{InstallError, Selector, Session};
 
 use crate::site_ref::{NamedSite, SiteRef};
 
-/// A selection of sites: `site!(Scene::measure)`, `"layout::*"`, a [`Selector`] or a [`Site`].
+/// Selection of sites: `site!(Scene::measure)`, `"layout::*"`, a [`Selector`] or a [`Site`].
 pub struct Sites(Selection);
 
 enum Selection {
     One(&'static Site),
-    /// All of these, with a name for messages.
+    /// Several sites, with a name for messages.
     Several(Vec<&'static Site>, &'static str),
     Matching(String),
-    /// All of a family, including later ones, with a name for messages.
+    /// All sites of a family, including later sites, with a name for messages.
     Family(Family, &'static str),
     /// Sites of this kind that match the selector, now or later.
     #[cfg_attr(
@@ -27,17 +27,18 @@ enum Selection {
 }
 
 impl Sites {
-    /// All of these. The name is for messages.
+    /// Selects all of these sites. The name is for messages.
     pub(crate) fn all(sites: Vec<&'static Site>, name: &'static str) -> Self {
         Sites(Selection::Several(sites, name))
     }
 
-    /// All of a family.
+    /// Selects all sites of a family.
     pub(crate) fn family(family: Family, name: &'static str) -> Self {
         Sites(Selection::Family(family, name))
     }
 
-    /// For a kind whose sites are registered late: a selector that matches none is no error.
+    /// Converts a selector to a kind whose sites are registered late. A selector without a match is
+    /// not an error then.
     #[cfg(any(feature = "channels", feature = "tracing"))]
     pub(crate) fn or_later(self, kind: SiteKind) -> Self {
         match self.0 {
@@ -93,7 +94,7 @@ impl From<Selector> for Sites {
     }
 }
 
-/// A selector. An error in it is reported at install.
+/// Makes a selection of a selector. An error in it is reported at install.
 impl From<&str> for Sites {
     fn from(selector: &str) -> Self {
         Sites(Selection::Matching(selector.to_owned()))

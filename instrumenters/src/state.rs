@@ -52,7 +52,7 @@ macro_rules! state {
     };
 }
 
-/// Records a transition: the code that `state!` generates calls it.
+/// Records a transition, on behalf of the code that `state!` generates.
 #[doc(hidden)]
 #[cold]
 pub fn transition(site: &'static Site, subject: &(impl Identify + ?Sized), from: &dyn Debug, to: &dyn Debug) {

@@ -9,10 +9,11 @@ use metaspy_core::{Identify, ObjectId, Outcome, Subject};
 
 use crate::dynamic_sites;
 
-/// A value whose reads and writes are events, at the sites `name::read` and `name::write`.
+/// Value whose reads and writes are events, at the sites `name::read` and `name::write`.
 ///
-/// The name is the path of the field. The subject of the events is the value itself, or its owner if one is named. A clone
-/// is another value of the same owner. Without the feature `record`, `Watched<T>` is a `T`.
+/// The name is the path of the field. The subject of the events is the value itself, or an owner
+/// that is set. A clone is another value of the same owner. Without the feature `record`,
+/// `Watched<T>` is a `T`.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -60,14 +61,14 @@ impl<T> Watched<T> {
         &self.value
     }
 
-    /// Writes the value, and returns the old one.
+    /// Writes the value, and returns the old value.
     #[inline]
     pub fn set(&mut self, value: T) -> T {
         self.record(self.write);
         std::mem::replace(&mut self.value, value)
     }
 
-    /// Changes the value in place: a write with a duration and effects.
+    /// Changes the value in place, as a write with a duration and effects.
     #[inline]
     pub fn update<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
         let call = if self.write.is_armed() { hook::enter(self.write, self.identify()) } else { Call::inert() };
@@ -76,7 +77,7 @@ impl<T> Watched<T> {
         value
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.value
     }
@@ -98,7 +99,7 @@ impl<T> Identify for Watched<T> {
     }
 }
 
-/// Another value, of the same owner.
+/// A clone is another value of the same owner.
 impl<T: Clone> Clone for Watched<T> {
     fn clone(&self) -> Self {
         let about = match &self.about {

@@ -1,4 +1,5 @@
-//! What the code needs that `#[observe]`, the derives, `state!` and `production!` generate. It may change in any version.
+//! Items for the code that `#[observe]`, the derives, `state!` and `production!` generate. They may
+//! change in any version.
 
 mod receiver;
 mod returns;

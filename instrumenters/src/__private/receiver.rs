@@ -1,7 +1,8 @@
-//! The subject of a call without `subject = …`: the receiver's identity, or else its place.
+//! Subject of a call without `subject = …`: the receiver's identity, or else its place.
 //!
-//! `(&Receiver(it)).subject_or(place)` is one of three methods. The compiler takes the first that exists: for receivers
-//! with a [`DirectIdentity`], for other receivers that implement [`Identify`], and for all others.
+//! `(&Receiver(it)).subject_or(place)` is any of three methods. The compiler takes the first that
+//! exists: for receivers with a [`DirectIdentity`], for other receivers that implement
+//! [`Identify`], and for all others.
 
 use metaspy_core::hook::{self, AddressIdentity as PlaceOf};
 use metaspy_core::{Identify, Key, Kind, ObjectId, Owner, Subject};
@@ -9,17 +10,17 @@ use metaspy_core::{Identify, Key, Kind, ObjectId, Owner, Subject};
 use crate::__private::subject::{identity, subject};
 use crate::{Spied, Watched};
 
-/// A receiver.
+/// Receiver of a call, whose type selects the method that finds the subject.
 pub struct Receiver<'a, T: ?Sized>(pub &'a T);
 
-/// A subject that is stated: it has an identity.
+/// Wraps an explicit subject, which must implement [`Identify`].
 #[inline(always)]
 pub fn stated<T: Identify + ?Sized>(it: &T) -> Receiver<'_, T> {
     Receiver(it)
 }
 
-/// Values whose [`Identify::identify`] does not panic and calls no observed function, so it needs no guard.
-/// `#[derive(Identify)]` implements it.
+/// Marks values whose [`Identify::identify`] needs no guard, because it neither panics nor calls an
+/// observed function. `#[derive(Identify)]` implements it.
 pub trait DirectIdentity: Identify {}
 
 impl DirectIdentity for Subject {}
@@ -30,7 +31,7 @@ impl<T: DirectIdentity + ?Sized> DirectIdentity for &mut T {}
 impl<T> DirectIdentity for Spied<T> {}
 impl<T> DirectIdentity for Watched<T> {}
 
-/// Keys that are numbers.
+/// Marks keys that are numbers, which need no guard.
 pub trait PlainKey: Key {}
 
 macro_rules! plain {
@@ -43,40 +44,41 @@ macro_rules! plain {
 plain!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, char);
 
 impl<T: DirectIdentity + ?Sized> Receiver<'_, T> {
-    /// The identity of the value.
+    /// Returns the identity of the value.
     #[inline(always)]
     pub fn identity(&self) -> Subject {
         self.0.identify()
     }
 
-    /// The identity of the receiver.
+    /// Returns the identity of the receiver.
     #[inline(always)]
     pub fn subject_or(&self, _: &PlaceOf) -> Subject {
         self.0.identify()
     }
 
-    /// The identity of the receiver.
+    /// Returns the identity of the receiver.
     #[inline(always)]
     pub fn subject_or_place(&self) -> Subject {
         self.0.identify()
     }
 
-    /// The identity of the receiver.
+    /// Returns the identity of the receiver.
     #[inline(always)]
     pub fn subject_or_none(&self) -> Subject {
         self.0.identify()
     }
 }
 
-/// Values whose [`Identify::identify`] may panic or call observed functions: it runs under a guard.
+/// Identity that is computed under a guard, because [`Identify::identify`] may panic or call
+/// observed functions.
 pub trait GuardedIdentity {
-    /// The identity of the value.
+    /// Returns the identity of the value.
     fn identity(&self) -> Subject;
-    /// The identity of the receiver.
+    /// Returns the identity of the receiver.
     fn subject_or(&self, _: &PlaceOf) -> Subject;
-    /// The identity of the receiver.
+    /// Returns the identity of the receiver.
     fn subject_or_place(&self) -> Subject;
-    /// The identity of the receiver.
+    /// Returns the identity of the receiver.
     fn subject_or_none(&self) -> Subject;
 }
 
@@ -99,26 +101,26 @@ impl<T: Identify + ?Sized> GuardedIdentity for Receiver<'_, T> {
     }
 }
 
-/// A key, as `#[derive(Identify)]` finds it.
+/// Key of a value, for the code of `#[derive(Identify)]`.
 pub struct KeyOf<K>(K);
 
-/// The key of a value.
+/// Wraps the key of a value.
 #[inline(always)]
 pub fn key_of<K: Key>(key: K) -> KeyOf<K> {
     KeyOf(key)
 }
 
 impl<K: PlainKey> KeyOf<K> {
-    /// The subject with this key.
+    /// Returns the subject with this key.
     #[inline(always)]
     pub fn subject(&self, kind: &Kind) -> Subject {
         Subject::new(kind.id(), self.0.key())
     }
 }
 
-/// Keys whose [`Key::key`] may panic or call observed functions: it runs under a guard.
+/// Key that is computed under a guard, because [`Key::key`] may panic or call observed functions.
 pub trait GuardedKey {
-    /// The subject with this key.
+    /// Returns the subject with this key.
     fn subject(&self, kind: &Kind) -> Subject;
 }
 
@@ -128,9 +130,10 @@ impl<K: Key> GuardedKey for KeyOf<K> {
     }
 }
 
-/// What is no key: [`key_of`] is the error that the compiler reports.
+/// Fallback for values that are not keys, so that the compiler only reports the error at
+/// [`key_of`].
 pub trait NoKey {
-    /// Never called.
+    /// Exists for type checking only, and is never called.
     fn subject(&self, _: &Kind) -> Subject {
         Subject::NONE
     }
@@ -138,13 +141,13 @@ pub trait NoKey {
 
 impl<K> NoKey for &KeyOf<K> {}
 
-/// Receivers that do not implement [`Identify`].
+/// Place as identity, for receivers that do not implement [`Identify`].
 pub trait AddressIdentity {
-    /// The place of the receiver, for one type.
+    /// Returns the place of the receiver, whose type is known.
     fn subject_or(&self, place: &PlaceOf) -> Subject;
-    /// The place of the receiver, for any type.
+    /// Returns the place of the receiver, for any type.
     fn subject_or_place(&self) -> Subject;
-    /// No subject: the receiver is moved into the call.
+    /// Returns no subject, because the receiver is moved into the call.
     fn subject_or_none(&self) -> Subject;
 }
 

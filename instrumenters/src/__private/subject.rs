@@ -1,21 +1,23 @@
-//! Runs the user's expression for the subject of a call.
+//! Evaluation of the user's expression for the subject of a call.
 
 use std::cell::Cell;
 
 use metaspy_core::{Subject, hook};
 
 thread_local! {
-    /// How many identities are being computed, one within the other.
+    /// Number of nested identities under evaluation on this thread.
     static EVALUATING: Cell<u8> = const { Cell::new(0) };
 }
 
-/// A value that is made of values has the identity of one of them. Deeper ones recurse by way of a hook.
+/// Maximum number of nested identities. A composite value takes the identity of a part; deeper
+/// nesting means recursion through a hook.
 const DEEPEST: u8 = 8;
 
-/// Evaluates the subject of a call. A panic in the expression is caught, and the call has no subject.
+/// Evaluates the subject of a call. A panic in the expression is caught, and the call has no
+/// subject.
 ///
-/// The expression may call observed functions. Their hooks do not evaluate subjects in turn, because that might never end:
-/// these calls have no subject, and are marked as meta.
+/// The expression may call observed functions. Their hooks do not evaluate subjects in turn,
+/// because that might never end. These calls have no subject, and are marked as meta.
 pub fn subject(expression: impl FnOnce() -> Subject) -> Subject {
     if EVALUATING.get() > 0 {
         return Subject::NONE;
@@ -24,7 +26,7 @@ pub fn subject(expression: impl FnOnce() -> Subject) -> Subject {
     hook::subject(expression)
 }
 
-/// As [`subject`], for an identity that is a part of another one, which may be under evaluation.
+/// Evaluates an identity that may be a part of another identity under evaluation.
 pub fn identity(expression: impl FnOnce() -> Subject) -> Subject {
     match EVALUATING.get() {
         0 => subject(expression),

@@ -7,9 +7,10 @@ use metaspy_core::{Identify, Outcome, Site, Subject};
 
 use crate::dynamic_sites;
 
-/// Makes events of a callback list of any type: wrap the place that announces, and each callback.
+/// Observer of a callback list of any type. Wrap the code that announces, and each callback.
 ///
-/// An announcement is an event that lasts as long as its callbacks. Each callback is an event under it.
+/// An announcement is an event that lasts as long as its callbacks. Each callback is an effect of
+/// the announcement.
 ///
 /// ```
 /// use metaspy::channels::Callbacks;
@@ -35,28 +36,28 @@ pub struct Callbacks {
 }
 
 impl Callbacks {
-    /// A callback list with a name.
+    /// Creates an observer with this name, which begins the names of its sites.
     #[track_caller]
     pub fn new(name: &str) -> Self {
         Callbacks { name: crate::interned::name(name), bus: super::named_bus::named_bus(name), at: Location::caller() }
     }
 
-    /// Records an announcement: `announce` calls the callbacks.
+    /// Records an announcement, during which `announce` calls the callbacks.
     pub fn announce<R>(&self, kind: &'static str, announce: impl FnOnce() -> R) -> R {
         self.run(self.sent(kind), announce)
     }
 
-    /// Records a callback.
+    /// Records a call of a callback.
     pub fn callback<R>(&self, kind: &'static str, callback: impl FnOnce() -> R) -> R {
         self.run(self.received(kind), callback)
     }
 
-    /// The site of the announcements. It is registered now.
+    /// Registers the site of the announcements, and returns it.
     pub fn sent(&self, kind: &'static str) -> &'static Site {
         self.site(kind, "sent")
     }
 
-    /// The site of the callbacks. It is registered now.
+    /// Registers the site of the callbacks, and returns it.
     pub fn received(&self, kind: &'static str) -> &'static Site {
         self.site(kind, "received")
     }
@@ -73,7 +74,7 @@ impl Callbacks {
     }
 }
 
-/// The callback list.
+/// The identity is that of the callback list.
 impl Identify for Callbacks {
     fn identify(&self) -> Subject {
         self.bus

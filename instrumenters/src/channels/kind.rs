@@ -1,4 +1,4 @@
-//! The kind of a message.
+//! Kinds of messages, from a derive, their `Debug`, or a closure.
 
 use std::any::{Any, type_name};
 use std::fmt::{self, Debug, Write};
@@ -9,7 +9,7 @@ use metaspy_core::hook::Reify;
 use crate::announce::AnnouncementType;
 use crate::dynamic_sites::path_of;
 
-/// Finds the kind of a message.
+/// Source of the kind of a message.
 #[diagnostic::on_unimplemented(
     message = "metaspy cannot find the kind of a `{M}`",
     note = "derive `Debug` for it, or give a closure: `.kind(|message| …)`"
@@ -18,7 +18,7 @@ pub trait KindOf<M>: Send + 'static {
     /// Calls `then` with the kind of a message.
     fn with_kind<R>(&self, message: &M, then: impl FnOnce(&str) -> R) -> R;
 
-    /// The kinds that are known before the first message.
+    /// Returns the kinds that are known before the first message.
     fn known_kinds(&self) -> &'static [&'static str] {
         &[]
     }
@@ -29,7 +29,8 @@ pub trait KindOf<M>: Send + 'static {
     }
 }
 
-/// The kind by `#[derive(Announce)]`, else the first name in the message's `Debug`, else the name of its type.
+/// Kind by `#[derive(Announce)]`, else the first name in the message's `Debug`, else the name of
+/// its type.
 pub struct ByItself<M>(Option<&'static AnnouncementType>, PhantomData<fn(&M)>);
 
 impl<M: 'static> ByItself<M> {
@@ -61,7 +62,7 @@ impl<M> fmt::Debug for ByItself<M> {
     }
 }
 
-/// The kind by a closure.
+/// Kind by a closure.
 #[derive(Debug)]
 pub struct ByClosure<F>(pub(super) F);
 
@@ -71,7 +72,8 @@ impl<M, F: Fn(&M) -> &str + Send + 'static> KindOf<M> for ByClosure<F> {
     }
 }
 
-/// The name that a value's `Debug` begins with: `Moved` of `Moved { to: 3 }`. The rest is not formatted.
+/// Returns the name at the beginning of a value's `Debug`: `Moved` for `Moved { to: 3 }`. The rest
+/// is not formatted.
 fn leading_name(value: &impl Debug) -> Leading {
     let mut leading = Leading(String::new());
     let _ = write!(leading, "{value:?}");
@@ -80,11 +82,12 @@ fn leading_name(value: &impl Debug) -> Leading {
 
 struct Leading(String);
 
-/// The longest name, in bytes.
+/// Maximum length of a name, in bytes.
 const NAME_MAX: usize = 64;
 
 impl Leading {
-    /// The name, or the type's name if the text begins with something else, such as a number or a quote.
+    /// Returns the name, or the type's name if the text begins with something else, such as a
+    /// number or a quote.
     fn or_type_of<M>(&self) -> &str {
         match self.0.as_str() {
             "" => path_of(type_name::<M>()).1,

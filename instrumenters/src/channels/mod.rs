@@ -1,11 +1,13 @@
-//! Channels, streams and callback lists: what is announced, how often, and what caused it.
+//! Channels, streams and callback lists, with the number and the cause of their announcements.
 //!
-//! There are two techniques. A **tap** (`announcements`) is one more receiver on a bus. It needs no edits, but it does
-//! not know the sender, and it may lag. A **proxy** ([`Bus`], [`std_mpsc`], …) wraps both ends of a channel. Its causes are
-//! exact, and it adds no lag. Use a tap to learn *what* is announced, and a proxy to learn *who* sent it.
-//! (MetaSpy: announcement instrumenters.)
+//! There are two techniques. A **tap** (`announcements`) is an additional receiver on a bus. It
+//! needs no edits, but it does not know the sender, and it may lag. A **proxy** ([`Bus`],
+//! [`std_mpsc`], …) wraps both ends of a channel. Its causes are exact, and it adds no lag. Use a
+//! tap to learn *what* is announced, and a proxy to learn *who* sent it. (MetaSpy: announcement
+//! instrumenters.)
 //!
-//! The feature `channels` has callback lists and the channels of the standard library. Each other library is a feature.
+//! The feature `channels` has callback lists and the channels of the standard library. Each other
+//! library is a feature.
 
 mod callbacks;
 #[cfg(feature = "tokio")]

@@ -1,5 +1,7 @@
-//! Functions of [`std::fs`] that are events, at the sites `fs::read`, `fs::write` and so on. The subject is the path. An
-//! open file has the sites `file::read`, `file::write`, `file::flush` and `file::seek`.
+//! Functions of [`std::fs`] that are events, at the sites `fs::read`, `fs::write` and so on.
+//!
+//! The subject is the path. An open file has the sites `file::read`, `file::write`, `file::flush`
+//! and `file::seek`.
 //!
 //! ```
 //! use metaspy::io::fs;
@@ -21,7 +23,7 @@ use metaspy_core::{Kind, Site, SiteDef, SiteKind, Subject};
 use super::{About, Sites, SpiedIo, record};
 use crate::text_key;
 
-/// The subject of a path.
+/// Returns the subject of a path.
 pub fn path(path: impl AsRef<Path>) -> Subject {
     static PATH: Kind = Kind::new("Path");
     text_key::subject(PATH.id(), &format_args!("{}", path.as_ref().display()))
@@ -49,7 +51,7 @@ sites! {
     FILE_SEEK = "file" "seek";
 }
 
-/// Functions of a path, with a site each.
+/// Generates functions of a path, with a site each.
 macro_rules! functions {
     ($($site:ident = $function:path as $name:ident($($argument:ident: $of:ty)?) -> $output:ty $(, $wrap:ident)?;)+) => {$(
         sites! { $site = "fs" stringify!($name); }
@@ -65,7 +67,7 @@ macro_rules! functions {
     (@ $value:ident $of:ident $wrap:ident) => { $wrap($value, $of) };
 }
 
-/// A value that is no detail: the content of a file.
+/// Value that is not shown in details: the content of a file.
 struct Hidden<T>(T);
 
 impl<T> std::fmt::Debug for Hidden<T> {
@@ -88,14 +90,14 @@ functions! {
     METADATA = fs::metadata as metadata() -> Metadata;
 }
 
-/// A file whose operations are events about its path, at the sites `file::read` and so on.
+/// Wraps a file whose operations are events about its path, at the sites `file::read` and so on.
 fn spied(file: File, path: &Path) -> SpiedIo<File> {
     let sites = Sites {
         read: &FILE_READ,
         write: &FILE_WRITE,
         flush: &FILE_FLUSH,
         seek: &FILE_SEEK,
-        // A file has none.
+        // A file has no shutdown, so this site stands in.
         #[cfg(feature = "tokio")]
         shutdown: &FILE_FLUSH,
     };

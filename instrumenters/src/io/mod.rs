@@ -30,14 +30,17 @@ use metaspy_core::{Identify, ObjectId, Outcome, Site, SiteKind, Subject, hook};
 
 use crate::dynamic_sites;
 
-/// A reader or a writer whose operations are events, at the sites `name::read`, `name::write`, `name::flush` and
-/// `name::seek`. An error is a failed event. The number of bytes is the returned value, if details are recorded.
+/// Reader or writer whose operations are events, at the sites `name::read`, `name::write`,
+/// `name::flush` and `name::seek`.
 ///
-/// With the feature `tokio` it also wraps tokio's readers and writers, which have `name::shutdown`, too. An event of theirs
-/// begins at the first poll and ends when the operation is done, so waiting is part of it.
+/// An error is a failed event. The number of bytes is the returned value, if details are recorded.
 ///
-/// The subject is the stream. Put a buffer outside of it to observe the operations of the system, or inside to observe
-/// those of the program.
+/// With the feature `tokio` it also wraps tokio's readers and writers, which additionally have
+/// `name::shutdown`. Their events begin at the first poll and end when the operation is complete,
+/// so they include the wait.
+///
+/// The subject is the stream. Put a buffer outside of it to observe the operations of the system,
+/// or inside to observe those of the program.
 pub struct SpiedIo<T> {
     inner: T,
     sites: Sites,
@@ -95,17 +98,18 @@ impl<T> SpiedIo<T> {
         self
     }
 
-    /// The reader or writer inside.
+    /// Returns the wrapped reader or writer.
     pub fn get_ref(&self) -> &T {
         &self.inner
     }
 
-    /// As [`get_ref`](Self::get_ref), for changes. What is read and written through it is not recorded.
+    /// Returns the wrapped reader or writer for changes. Reads and writes through it are not
+    /// recorded.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.inner
     }
 
-    /// Returns the reader or writer inside.
+    /// Returns the wrapped reader or writer, and ends its observation.
     pub fn into_inner(self) -> T {
         self.inner
     }

@@ -1,4 +1,4 @@
-//! Tokio's readers and writers.
+//! Implementations of tokio's readers and writers.
 
 use std::fmt::Debug;
 use std::io::{IoSlice, Result};
@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::attempt::Attempt;
 use crate::io::SpiedIo;
 
-/// The operations that wait: at most one of each direction.
+/// Pending operations, at most one for each direction.
 #[derive(Default)]
 pub(super) struct Waiting {
     read: Option<Attempt>,

@@ -1,28 +1,29 @@
-//! A condition variable of the standard library. While a thread waits for it, its mutex is not held.
+//! Condition variable of the standard library. A waiting thread does not hold its mutex.
 
 use std::sync::{self, LockResult, PoisonError, WaitTimeoutResult};
 use std::time::Duration;
 
 use super::std::MutexGuard;
 
-/// A [`sync::Condvar`] for a [`Mutex`](super::Mutex). A wait is no event: it ends the hold of the mutex, and another hold
-/// begins afterwards.
+/// Condition variable for a [`Mutex`](super::Mutex); see [`sync::Condvar`].
+///
+/// A wait is not an event. It ends the hold of the mutex, and another hold begins afterwards.
 #[derive(Debug, Default)]
 pub struct Condvar(sync::Condvar);
 
 impl Condvar {
-    /// A condition variable.
+    /// Creates a condition variable.
     pub const fn new() -> Self {
         Condvar(sync::Condvar::new())
     }
 
-    /// As the original's.
+    /// Waits like [`sync::Condvar::wait`].
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let (guard, sites) = guard.release();
         MutexGuard::again(sites, self.0.wait(guard))
     }
 
-    /// As the original's.
+    /// Waits like [`sync::Condvar::wait_while`].
     pub fn wait_while<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -32,7 +33,7 @@ impl Condvar {
         MutexGuard::again(sites, self.0.wait_while(guard, condition))
     }
 
-    /// As the original's.
+    /// Waits like [`sync::Condvar::wait_timeout`].
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -48,12 +49,12 @@ impl Condvar {
         }
     }
 
-    /// As the original's.
+    /// Wakes a waiting thread, like [`sync::Condvar::notify_one`].
     pub fn notify_one(&self) {
         self.0.notify_one();
     }
 
-    /// As the original's.
+    /// Wakes all waiting threads, like [`sync::Condvar::notify_all`].
     pub fn notify_all(&self) {
         self.0.notify_all();
     }

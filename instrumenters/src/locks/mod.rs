@@ -1,9 +1,11 @@
-//! Locks: who waits for which, for how long, and who holds it meanwhile.
+//! Locks, with the events of waiting for them and holding them.
 //!
-//! Each lock has a name and two sites. `NAME::wait` lasts from the request to the lock; a `try_lock` that finds the lock
-//! taken has failed. `NAME::hold` lasts from there to the release. Its cause is the event that took the lock. What a
-//! thread does while it holds a lock is not an effect of the hold, because holds overlap. The subject is the lock, or its
-//! owner if one is named. The methods are those of the originals, and an unarmed one costs one load more.
+//! Each lock has a name and two sites. `NAME::wait` lasts from the request to the lock; a
+//! `try_lock` that finds the lock
+//! taken has failed. `NAME::hold` lasts from there to the release. Its cause is the event that took
+//! the lock. The work of a thread that holds a lock is not an effect of the hold, because holds
+//! overlap. The subject is the lock, or its owner if a name for it is given. The methods are those
+//! of the originals, and an unarmed lock costs an additional load.
 //!
 //! ```
 //! use metaspy::locks::Mutex;

@@ -1,4 +1,4 @@
-//! What every lock has: two sites, and the subject of its events.
+//! Sites and subject that every observed lock has, and the macros that define locks and guards.
 
 use std::panic::Location;
 
@@ -8,7 +8,7 @@ use metaspy_core::{Identify, ObjectId, Outcome, Site, SiteKind, Subject};
 use crate::__private::{Frame, Guard, Unwinding, enter};
 use crate::dynamic_sites;
 
-/// The two sites of a lock, and the subject of its events.
+/// Two sites of a lock, and the subject of its events.
 #[derive(Debug)]
 pub(super) struct LockSites {
     wait: &'static Site,
@@ -23,12 +23,13 @@ enum About {
 }
 
 impl LockSites {
-    /// The sites of a lock of type `L` that blocks threads. The name is the path of its field: `Scene::cache`.
+    /// Returns the sites of a lock of type `L` that blocks threads. The name is the path of its
+    /// field: `Scene::cache`.
     pub fn for_threads<L>(name: &'static str, at: &'static Location<'static>) -> Self {
         Self::new::<L>(SiteKind::State, name, at)
     }
 
-    /// The sites of a lock of type `L` that suspends tasks.
+    /// Returns the sites of a lock of type `L` that suspends tasks.
     #[cfg(feature = "tokio")]
     pub fn for_tasks<L>(name: &'static str, at: &'static Location<'static>) -> Self {
         Self::new::<L>(SiteKind::Async, name, at)
@@ -98,8 +99,8 @@ impl LockSites {
     }
 }
 
-/// A lock around the one of the same name in `sync`, with the methods that all locks have. `$result` is the type in which
-/// the original returns its value.
+/// Generates a lock around the lock of the same name in `sync`, with the methods that all locks
+/// have. `$result` is the type in which the original returns its value.
 macro_rules! observed_lock {
     ($lock:ident, LockSites::$sites:ident, $result:ident) => {
         #[doc = concat!("A [`sync::", stringify!($lock), "`]. Waits and holds are events.")]
@@ -109,7 +110,7 @@ macro_rules! observed_lock {
         }
 
         impl<T> $lock<T> {
-            /// A lock with a name, the path of its field: `Scene::cache`.
+            /// Creates a lock with a name, the path of its field: `Scene::cache`.
             #[track_caller]
             pub fn new(name: &'static str, value: T) -> Self {
                 let sites = LockSites::$sites::<sync::$lock<T>>(name, std::panic::Location::caller());
@@ -123,14 +124,14 @@ macro_rules! observed_lock {
                 self
             }
 
-            /// As the original's.
+            /// Returns the value, like the original lock.
             pub fn into_inner(self) -> $result<T> {
                 self.lock.into_inner()
             }
         }
 
         impl<T: ?Sized> $lock<T> {
-            /// As the original's.
+            /// Returns a mutable reference to the value without locking, like the original lock.
             pub fn get_mut(&mut self) -> $result<&mut T> {
                 self.lock.get_mut()
             }
@@ -151,13 +152,13 @@ macro_rules! observed_lock {
 }
 pub(super) use observed_lock;
 
-/// The guard of a lock.
+/// Generates the guard of a lock.
 macro_rules! observed_guard {
     ($guard:ident of $lock:ident $(, $mut:ident)?) => {
         #[doc = concat!("The guard of a [`", stringify!($lock), "`].")]
         #[must_use = "the lock is released when this is dropped"]
         pub struct $guard<'a, T: ?Sized> {
-            // First: the lock is free before metaspy records the release.
+            // This field is dropped first, so the lock is free before metaspy records the release.
             guard: sync::$guard<'a, T>,
             _held: Resource,
         }
@@ -173,7 +174,7 @@ macro_rules! observed_guard {
 }
 pub(super) use observed_guard;
 
-/// A guard dereferences to the value, and is shown as it.
+/// Implements access to the value through a guard, and its `Debug`.
 macro_rules! guard_impls {
     ($guard:ident, mut) => {
         guard_impls!($guard);

@@ -1,4 +1,4 @@
-//! Locks of the standard library.
+//! Observed locks of the standard library.
 
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -12,13 +12,13 @@ observed_lock!(RwLock, LockSites::for_threads, LockResult);
 observed_guard!(RwLockReadGuard of RwLock);
 observed_guard!(RwLockWriteGuard of RwLock, mut);
 
-/// The guard of a [`Mutex`].
+/// Guard of a [`Mutex`].
 #[must_use = "the lock is released when this is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
-    // First: the lock is free before metaspy records the release.
+    // This field is dropped first, so the lock is free before metaspy records the release.
     guard: sync::MutexGuard<'a, T>,
     _held: Resource,
-    // A condition variable releases the mutex, and takes it again.
+    // A condition variable needs the sites, because it releases the mutex and takes it again.
     sites: &'a LockSites,
 }
 
@@ -43,21 +43,21 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 }
 
-/// A method that waits for a lock, and one that tries to take it.
+/// Generates a method that waits for a lock, and a method that tries to take it.
 macro_rules! takes {
     ($lock:ident: $wait:ident, $try:ident -> $guard:ident) => {
         impl<T: ?Sized> $lock<T> {
-            /// As the original's.
+            /// Waits for the lock, like the original method.
             #[inline]
             pub fn $wait(&self) -> LockResult<$guard<'_, T>> {
                 let locked = self.sites.wait(|| self.lock.$wait());
                 held(locked, |guard| $guard::new(guard, &self.sites))
             }
 
-            /// As the original's.
+            /// Tries to take the lock, like the original method.
             #[inline]
             pub fn $try(&self) -> TryLockResult<$guard<'_, T>> {
-                // A poisoned lock is taken: only one that is not free fails.
+                // A poisoned lock is taken. Only a lock that is not free is a failure.
                 let attempt = self.sites.attempt(|| match self.lock.$try() {
                     Ok(guard) => Ok(Ok(guard)),
                     Err(TryLockError::Poisoned(poisoned)) => Ok(Err(poisoned)),
@@ -73,16 +73,16 @@ takes!(Mutex: lock, try_lock -> MutexGuard);
 takes!(RwLock: read, try_read -> RwLockReadGuard);
 takes!(RwLock: write, try_write -> RwLockWriteGuard);
 
-/// A lock of the standard library is poisoned by a panic of its holder.
+/// Generates methods for poisoned locks, whose holder has panicked.
 macro_rules! poison {
     ($($lock:ident),*) => {$(
         impl<T: ?Sized> $lock<T> {
-            /// As the original's.
+            /// Returns true if a holder of the lock has panicked.
             pub fn is_poisoned(&self) -> bool {
                 self.lock.is_poisoned()
             }
 
-            /// As the original's.
+            /// Removes the poison of the lock.
             pub fn clear_poison(&self) {
                 self.lock.clear_poison();
             }

@@ -1,6 +1,7 @@
-//! An activation of a production, for parsers in Rust.
+//! Activations of productions, for parsers in Rust.
 //!
-//! `.spied("name")` makes activations in parsers of winnow, nom and chumsky. A parser that is written by hand, or with
+//! `.spied("name")` makes activations in parsers of winnow, nom and chumsky. A parser that is
+//! written by hand, or with
 //! another library, makes them itself:
 //!
 //! ```
@@ -29,14 +30,14 @@ use crate::__private::enter_with;
 use crate::dynamic_sites;
 use crate::lookup_cache::{LookupCache, Names};
 
-/// The end of an activation.
+/// End of an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivationEnd {
     /// The production matched.
     Matched,
-    /// It did not match, and another alternative may be tried.
+    /// The production did not match, and another alternative may be tried.
     Backtracked,
-    /// It did not match, and no other alternative may be tried.
+    /// The production did not match, and no other alternative may be tried.
     Cut,
     /// The input ended too early for a result.
     Incomplete,
@@ -52,27 +53,28 @@ impl ActivationEnd {
     }
 }
 
-/// A place in the input.
+/// Position in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// A number of bytes or tokens from the beginning.
+    /// Number of bytes or tokens from the beginning.
     At(usize),
-    /// A number of bytes or tokens before the end. The input begins at the thread's outermost activation.
+    /// Number of bytes or tokens before the end. The input begins at the thread's outermost
+    /// activation.
     Left(usize),
-    /// Unknown.
+    /// Unknown position.
     Unknown,
 }
 
-/// The purpose of an activation.
+/// Purpose of an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It makes a value of the input.
+    /// The activation makes a value of the input.
     Parse,
-    /// It only checks the input, because its value is not needed.
+    /// The activation only checks the input, because its value is not needed.
     Check,
 }
 
-/// The memory of an activation. It stays uninitialised if the production is not armed.
+/// Memory of an activation. It stays uninitialised if the production is not armed.
 pub struct ActivationFrame(Frame);
 
 impl fmt::Debug for ActivationFrame {
@@ -82,30 +84,32 @@ impl fmt::Debug for ActivationFrame {
 }
 
 impl ActivationFrame {
-    /// Memory for one activation.
+    /// Creates memory for an activation.
     #[inline(always)]
     pub const fn vacant() -> Self {
         ActivationFrame(Frame::vacant())
     }
 }
 
-/// An activation of a production. If it is dropped before its end, by `?` or `return`, it did not match. If a panic drops
-/// it, it panicked.
+/// Activation of a production.
+///
+/// If it is dropped before its end, by `?` or `return`, the production did not match. If a panic
+/// drops it, the activation panicked.
 #[must_use = "an activation lasts until it is ended or dropped"]
 pub struct Activation<'s> {
     call: Guard<'s>,
-    /// The position where it was tried, if details are recorded.
+    /// Position at which the production was tried, if details are recorded.
     place: Option<Place>,
 }
 
 thread_local! {
-    /// The number of open activations with positions, and the length of their input.
+    /// Number of open activations with positions, and the length of their input.
     static PARSE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-    /// The current input.
+    /// Current input of the thread.
     static INPUT: Cell<Subject> = const { Cell::new(Subject::NONE) };
 }
 
-/// The position of an open activation. Dropping it ends it, also while unwinding.
+/// Position of an open activation. Dropping it ends it, also while unwinding.
 struct Place(Option<usize>);
 
 impl Place {
@@ -144,7 +148,8 @@ impl<'s> Activation<'s> {
         Self::begin_for(frame, production, place, Purpose::Parse)
     }
 
-    /// As [`begin`](Self::begin). The event of an activation that only checks the input has the argument `checks`.
+    /// Begins an activation for a purpose. The event of an activation that only checks the input
+    /// has the argument `checks`.
     #[inline(always)]
     pub fn begin_for(
         frame: &'s mut ActivationFrame,
@@ -177,8 +182,9 @@ impl<'s> Activation<'s> {
         Activation { call, place: begun }
     }
 
-    /// Ends the activation. `place` is the end of what it read. A cut is recorded as the return value `cut`; an incomplete
-    /// activation is cancelled.
+    /// Ends the activation. `place` is the end of the consumed input.
+    ///
+    /// A cut is recorded as the return value `cut`; an incomplete activation is cancelled.
     #[inline]
     pub fn end(mut self, ended: ActivationEnd, place: Position) {
         if let Some(Place(began)) = &self.place {
@@ -198,8 +204,10 @@ impl fmt::Debug for Activation<'_> {
     }
 }
 
-/// Runs a parse. The subject of all its activations is an input with this name. It ends with the parse: its name is kept
-/// at least as long as an event of it is stored.
+/// Runs a parse of an input with this name, which is the subject of all its activations.
+///
+/// The subject ends with the parse. Its name is kept at least as long as an event about it is
+/// stored.
 pub fn with_input<R>(name: &str, parse: impl FnOnce() -> R) -> R {
     struct Back {
         before: Subject,
@@ -216,7 +224,7 @@ pub fn with_input<R>(name: &str, parse: impl FnOnce() -> R) -> R {
     parse()
 }
 
-/// The current input.
+/// Returns the current input of the thread.
 pub(super) fn input() -> Subject {
     INPUT.try_with(Cell::get).unwrap_or(Subject::NONE)
 }
@@ -231,9 +239,9 @@ fn next_input(name: &str) -> Subject {
     input
 }
 
-/// A production: the site that [`production!`](crate::production) makes, or a name.
+/// Production: the site that [`production!`](crate::production) makes, or a name.
 pub trait IntoProduction {
-    /// The production's site.
+    /// Returns the production's site.
     fn site(self, at: &'static Location<'static>) -> &'static Site;
 }
 
@@ -244,7 +252,7 @@ impl IntoProduction for &'static Site {
     }
 }
 
-/// The site is registered when the name is first used, so a production that never runs is not listed.
+/// The first use of the name registers the site, so a production that never runs is not listed.
 impl IntoProduction for &'static str {
     fn site(self, at: &'static Location<'static>) -> &'static Site {
         thread_local! {

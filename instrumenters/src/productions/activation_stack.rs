@@ -1,11 +1,12 @@
-//! Activations for parsers that report a begin and, later, an end: those that drive a receiver of events.
+//! Activations for parsers that report the begin and the end of a production separately to a
+//! receiver of events.
 
 use metaspy_core::hook::{Call, enter_with};
 use metaspy_core::{Outcome, Site, Subject};
 
 use super::activation::{ActivationEnd, input};
 
-/// The open activations, the innermost last. Dropping the stack ends them: they did not match.
+/// Open activations, the innermost last. Dropping the stack ends them as not matched.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -40,7 +41,7 @@ impl Default for ActivationStack {
 }
 
 impl ActivationStack {
-    /// An empty stack for the current input ([`with_input`](super::with_input)).
+    /// Creates an empty stack for the current input ([`with_input`](super::with_input)).
     pub fn new() -> Self {
         ActivationStack::about(input())
     }
@@ -49,7 +50,7 @@ impl ActivationStack {
         ActivationStack { subject, open: Vec::new() }
     }
 
-    /// Begins an activation within the open ones.
+    /// Begins an activation within the open activations.
     #[inline]
     pub fn begin(&mut self, production: &'static Site, at: usize) {
         let call = if production.is_armed() {
@@ -60,8 +61,10 @@ impl ActivationStack {
         self.open.push(Open { production, call, at });
     }
 
-    /// Ends the innermost activation of a production. `end` is the end of what it read. Open activations within it did not
-    /// match. If the production has no open activation, nothing happens.
+    /// Ends the innermost activation of a production. `end` is the end of the consumed input.
+    ///
+    /// Open activations within it did not match. If the production has no open activation, nothing
+    /// happens.
     #[inline]
     pub fn end(&mut self, production: &'static Site, ended: ActivationEnd, end: usize) {
         let is_it = |open: &Open| std::ptr::eq(open.production, production);
@@ -76,19 +79,19 @@ impl ActivationStack {
         call.done(ended.outcome());
     }
 
-    /// Begins and ends an activation with nothing in it.
+    /// Begins and ends an activation without nested activations.
     #[inline]
     pub fn leaf(&mut self, production: &'static Site, at: usize, ended: ActivationEnd, end: usize) {
         self.begin(production, at);
         self.end(production, ended, end);
     }
 
-    /// The number of open activations.
+    /// Returns the number of open activations.
     pub fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// Ends all but the outermost `left`, from the innermost on.
+    /// Ends all but the outermost `left` activations, from the innermost on.
     fn break_off(&mut self, left: usize) {
         while self.open.len() > left
             && let Some(Open { mut call, .. }) = self.open.pop()

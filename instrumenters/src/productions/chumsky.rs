@@ -25,14 +25,14 @@ use metaspy_core::Site;
 
 use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose};
 
-/// A parser whose activations are events of a production, in chumsky's [`Ext`].
+/// Parser whose activations are events of a production, in chumsky's [`Ext`].
 #[derive(Clone, Copy, Debug)]
 pub struct SpiedParser<P> {
     parser: P,
     production: &'static Site,
 }
 
-/// Parsers with the name of a production.
+/// Extension that gives parsers the name of a production.
 pub trait ParserExt<'src, I, O, E>: Parser<'src, I, O, E> + Sized
 where
     I: Input<'src, Span: Span<Offset = usize>>,

@@ -22,14 +22,14 @@ use metaspy_core::Site;
 
 use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position};
 
-/// A parser whose activations are events of a production.
+/// Parser whose activations are events of a production.
 #[derive(Clone, Copy, Debug)]
 pub struct SpiedParser<P> {
     parser: P,
     production: &'static Site,
 }
 
-/// Parsers with the name of a production.
+/// Extension that gives parsers the name of a production.
 pub trait ParserExt<Input: RangeStream<Range: Range>>: Parser<Input> + Sized {
     /// Makes an event of each activation of this parser, at the production's site.
     #[track_caller]

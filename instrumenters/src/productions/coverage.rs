@@ -1,28 +1,30 @@
-//! Coverage of a grammar: what was entered and what matched, on which input.
+//! Coverage of a grammar: which productions and alternatives were entered or matched, on which
+//! input.
 
 use std::time::Duration;
 
 use super::production::{Alternative, ParseObserver};
 
-/// The counts of a production or an alternative.
+/// Counts of a production or an alternative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Number of activations.
     pub entered: u64,
     /// Number of matches.
     pub matched: u64,
-    /// Bytes that its failed activations had read. Productions only.
+    /// Bytes that the failed activations had read. Alternatives have none.
     pub backtracked: u64,
-    /// The greatest depth of nested activations, its own included. Productions only.
+    /// Greatest depth of nested activations, itself included. Alternatives have none.
     pub depth: u32,
-    /// Time in which at least one activation was open. Productions only, if times are measured.
+    /// Time in which at least one activation was open, if times are measured. Alternatives have
+    /// none.
     pub total: Duration,
-    /// Self time.
+    /// Time without the time of nested productions, if times are measured.
     pub own: Duration,
 }
 
 impl Counts {
-    /// Number of activations without a match.
+    /// Returns the number of activations without a match.
     pub fn failed(&self) -> u64 {
         self.entered - self.matched
     }
@@ -37,39 +39,39 @@ impl Counts {
     }
 }
 
-/// The state of a production or an alternative.
+/// State of a production or an alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// It was never tried.
+    /// The element was never tried.
     NeverEntered,
-    /// It was tried, and always failed.
+    /// The element was tried, and always failed.
     NeverMatched,
-    /// It matched.
+    /// The element matched at least once.
     Matched,
 }
 
-/// A production or an alternative.
+/// Counts of a production or an alternative, with the inputs that it matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// Counts in accepted inputs.
     pub accepted: Counts,
     /// Counts in rejected inputs.
     pub rejected: Counts,
-    /// The number of the first input with a match.
+    /// Number of the first input with a match.
     pub first: Option<usize>,
-    /// The number of the shortest input with a match; the first of equally long ones.
+    /// Number of the shortest input with a match; the first of equally long inputs.
     pub shortest: Option<usize>,
 }
 
 impl Row {
-    /// Counts in all inputs.
+    /// Returns the counts in all inputs.
     pub fn all(&self) -> Counts {
         let mut all = self.accepted;
         all.add(&self.rejected);
         all
     }
 
-    /// The state after all inputs.
+    /// Returns the state after all inputs.
     pub fn state(&self) -> State {
         match self.all() {
             Counts { entered: 0, .. } => State::NeverEntered,
@@ -79,89 +81,94 @@ impl Row {
     }
 }
 
-/// The reason why an alternative never matched: an earlier one matches first.
+/// Reason why an alternative never matched: an earlier alternative matches first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shadow {
-    /// The earlier alternative that matched most often instead.
+    /// Number of the earlier alternative that matched most often instead.
     pub by: usize,
-    /// How often this alternative would have matched at the same place, at least a part of the text.
+    /// Number of times that this alternative would have matched at the same place, at least a part
+    /// of the text.
     pub would_match: u64,
-    /// How often it would have matched at least as much.
+    /// Number of times that this alternative would have matched at least as much.
     pub as_far: u64,
-    /// The number of the first such input.
+    /// Number of the first such input.
     pub input: usize,
 }
 
-/// An input.
+/// Input of a suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Its name: a file, or a line of a file.
+    /// Name of the input: a file, or a line of a file.
     pub name: String,
-    /// Its length in bytes.
+    /// Length of the input in bytes.
     pub bytes: usize,
-    /// The result of its parse.
+    /// Result of the parse.
     pub verdict: Verdict,
 }
 
-/// The result of the parse of an input.
+/// Result of the parse of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The grammar accepts the whole input.
     Accepted,
-    /// The grammar does not accept it.
+    /// The grammar does not accept the input.
     Rejected(Rejection),
-    /// The parse was stopped at a limit; with its name. The input counts as rejected.
+    /// The parse was stopped at the limit with this name. The input counts as rejected.
     Stopped(String),
 }
 
-/// The place where the parse of a rejected input stopped.
+/// Place where the parse of a rejected input stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// The furthest byte that the parser read to.
+    /// Furthest byte that the parser read.
     pub at: usize,
-    /// Its line, from 1.
+    /// Line of that byte, from 1.
     pub line: usize,
-    /// Its column in characters, from 1.
+    /// Column of that byte in characters, from 1.
     pub column: usize,
-    /// What the parser expected. It may name an earlier place: parsers report rules, not letters.
+    /// Terms that the parser expected. They may belong to an earlier place, because parsers report
+    /// rules, not characters.
     pub expected: String,
-    /// The parser's whole message.
+    /// Complete message of the parser.
     pub message: String,
 }
 
-/// An alternative that an earlier one cuts short: in rejected inputs, the earlier one matches at the same place and takes
-/// less, and the parse stops within the text that this alternative would take.
+/// Alternative that an earlier alternative cuts short.
+///
+/// In rejected inputs, the earlier alternative matches at the same place and takes less, and the
+/// parse stops within the text that this alternative would take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The earlier alternative.
+    /// Number of the earlier alternative.
     pub by: usize,
-    /// The number of inputs with this case.
+    /// Number of inputs with this case.
     pub inputs: u64,
-    /// Bytes that the earlier one takes in the first such input.
+    /// Bytes that the earlier alternative takes in the first such input.
     pub taken: usize,
     /// Bytes that this alternative would take there.
     pub bytes: usize,
-    /// The number of the first such input.
+    /// Number of the first such input.
     pub input: usize,
 }
 
-/// The productions and alternatives that a set of inputs exercises.
+/// Productions and alternatives that a set of inputs exercises.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
-    /// By production.
+    /// Row of each production, in the grammar's order.
     pub productions: Vec<Row>,
-    /// By alternative.
+    /// Row of each alternative, in the grammar's order.
     pub alternatives: Vec<Row>,
-    /// By alternative: the reason why it never matched, if it was found.
+    /// Reason why each alternative never matched, if it was found.
     pub shadows: Vec<Option<Shadow>>,
-    /// By alternative: the earlier one that cuts it short in most rejected inputs, if there is one.
+    /// Earlier alternative that cuts each alternative short in most rejected inputs, if there is
+    /// any.
     pub cuts: Vec<Option<Cut>>,
-    /// The inputs, in the order of their parse.
+    /// Inputs, in the order of their parse.
     pub inputs: Vec<Input>,
 }
 
 impl Coverage {
-    /// Empty, for these numbers of productions and alternatives.
+    /// Creates an empty coverage for these numbers of productions and alternatives.
     pub(crate) fn new(productions: usize, alternatives: usize) -> Self {
         Coverage {
             productions: vec![Row::default(); productions],
@@ -172,7 +179,7 @@ impl Coverage {
         }
     }
 
-    /// Adds an input.
+    /// Adds an input with its counts.
     pub(crate) fn add(&mut self, input: Input, tally: &Tally) {
         let (at, bytes) = (self.inputs.len(), input.bytes);
         let accepted = input.verdict == Verdict::Accepted;
@@ -191,17 +198,18 @@ impl Coverage {
         }
     }
 
-    /// The alternative that explains why a production never matched: it begins with the production, and an earlier one
-    /// matches first most often.
+    /// Returns the alternative that explains why a production never matched.
+    ///
+    /// It begins with the production, and an earlier alternative matches first most often.
     pub fn most_shadowed(&self, alternatives: &[Alternative], production: usize) -> Option<usize> {
         let begins = alternatives.iter().zip(&self.shadows).enumerate();
         let begins = begins.filter(|(_, (alternative, _))| alternative.first == Some(production));
         let shadows = begins.filter_map(|(at, (_, shadow))| Some((at, shadow.as_ref()?.would_match)));
-        // The first of several with the same count.
+        // Among equal counts, the first alternative wins.
         shadows.rev().max_by_key(|&(_, would_match)| would_match).map(|(at, _)| at)
     }
 
-    /// A sentence about the alternative that matches first.
+    /// Formats a sentence about the alternative that matches first.
     pub fn sentence(&self, shadow: &Shadow, alternatives: &[Alternative]) -> String {
         let by = alternatives[shadow.by].text.split_whitespace().collect::<Vec<_>>().join(" ");
         let times = if shadow.would_match == 1 { "once".into() } else { format!("{} times", shadow.would_match) };
@@ -213,18 +221,18 @@ impl Coverage {
         format!("`{by}` matches where it would: {times}{whole}, as in {}", self.inputs[shadow.input].name)
     }
 
-    /// The number of inputs that the grammar accepts.
+    /// Returns the number of inputs that the grammar accepts.
     pub fn accepted_inputs(&self) -> usize {
         self.inputs.iter().filter(|input| input.verdict == Verdict::Accepted).count()
     }
 
-    /// The number of inputs that the grammar rejects, or whose parse was stopped.
+    /// Returns the number of inputs that the grammar rejects, or whose parse was stopped.
     pub fn rejected_inputs(&self) -> usize {
         self.inputs.len() - self.accepted_inputs()
     }
 }
 
-/// The counts of one input.
+/// Counts of a single input.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     productions: Vec<Counts>,
@@ -233,7 +241,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Empty, for these numbers of productions and alternatives.
+    /// Creates empty counts for these numbers of productions and alternatives.
     pub fn new(productions: usize, alternatives: usize) -> Self {
         Tally {
             productions: vec![Counts::default(); productions],
@@ -242,14 +250,14 @@ impl Tally {
         }
     }
 
-    /// Clears it for the next input.
+    /// Clears the counts for the next input.
     pub fn clear(&mut self) {
         self.productions.fill(Counts::default());
         self.alternatives.fill(Counts::default());
         self.depth = 0;
     }
 
-    /// The counts of a production, to add times.
+    /// Returns the counts of a production, to add times.
     pub fn production(&mut self, production: usize) -> &mut Counts {
         &mut self.productions[production]
     }

@@ -1,9 +1,10 @@
 //! Productions of grammars, and parsers that are written with combinators or by hand.
 //!
-//! [`productions`] observes them: each activation of a production is an event. With the feature `pest`, a
-//! [`Suite`](pest::Suite) also runs the inputs of a test suite and counts in a [`Coverage`] which productions, and which
-//! alternatives of their choices, were entered and matched. (Ressia, Bergel, Nierstrasz, Renggli: *Modeling
-//! Domain-Specific Profilers*, section 4.3.)
+//! [`productions`] observes them: each activation of a production is an event. With the feature
+//! `pest`, a [`Suite`](pest::Suite) also runs the inputs of a test suite and counts in a
+//! [`Coverage`] which productions, and which alternatives of their choices, were entered and
+//! matched. (Ressia, Bergel, Nierstrasz, Renggli: *Modeling Domain-Specific Profilers*, section
+//! 4.3.)
 
 mod activation;
 mod activation_stack;

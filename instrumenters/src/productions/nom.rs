@@ -17,14 +17,14 @@ use nom::{Err, Input, Mode, OutputMode, PResult, Parser};
 
 use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose};
 
-/// A parser whose activations are events of a production.
+/// Parser whose activations are events of a production.
 #[derive(Clone, Copy, Debug)]
 pub struct SpiedParser<P> {
     parser: P,
     production: &'static Site,
 }
 
-/// Parsers with the name of a production.
+/// Extension that gives parsers the name of a production.
 pub trait ParserExt<I>: Parser<I> + Sized {
     /// Makes an event of each activation of this parser, at the production's site.
     #[track_caller]
@@ -59,7 +59,7 @@ impl<I: Input, P: Parser<I>> Parser<I> for SpiedParser<P> {
     }
 }
 
-/// A mode that only checks has no output, so its output has no size.
+/// Returns the purpose of a mode. A mode that only checks has no output, so its output has no size.
 const fn purpose<OM: OutputMode>() -> Purpose {
     if size_of::<<OM::Output as Mode>::Output<u8>>() == 0 { Purpose::Check } else { Purpose::Parse }
 }

@@ -1,28 +1,29 @@
-//! The parts of a grammar: its productions, and the alternatives of its choices.
+//! Parts of a grammar: its productions, and the alternatives of its choices.
 
-/// A production of a grammar.
+/// Production of a grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Production {
-    /// Its name.
+    /// Name of the production.
     pub name: String,
-    /// The number of its file.
+    /// Number of the production's file.
     pub file: usize,
-    /// Its first and last line in the file, from 1 on.
+    /// First and last line in the file, from 1 on.
     pub lines: (u32, u32),
-    /// Its role in a run.
+    /// Role of the production in a run.
     pub role: Role,
-    /// The numbers of the productions that it refers to, in order.
+    /// Numbers of the productions that it refers to, in order.
     pub refers_to: Vec<usize>,
 }
 
-/// The role of a production in a run.
+/// Role of a production in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A run can reach it.
+    /// A run can reach the production.
     InUse,
-    /// It cannot be reached from the start rule.
+    /// The start rule does not lead to the production.
     Unused,
-    /// The parser's optimiser has replaced its references by its body, so it is never entered.
+    /// The parser's optimiser has replaced all references by the body, so the production is never
+    /// entered.
     OptimisedAway,
 }
 
@@ -30,7 +31,8 @@ impl Role {
     const UNUSED: &str = "nothing that the start rule leads to refers to it";
     const OPTIMISED_AWAY: &str = "the parser's optimiser has put what it matches in its place";
 
-    /// The reason why it cannot be observed, as in its site.
+    /// Returns the reason why the production cannot be observed, as in its site, or `None` if it
+    /// can.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Role::InUse => None,
@@ -39,7 +41,7 @@ impl Role {
         }
     }
 
-    /// The role of a production with this reason in a recording.
+    /// Returns the role of a production with this reason in a recording.
     pub fn from_reason(reason: Option<&str>) -> Role {
         match reason {
             None => Role::InUse,
@@ -49,25 +51,26 @@ impl Role {
     }
 }
 
-/// An alternative of a choice: `b` of `a = { b | c }`.
+/// Alternative of a choice: `b` of `a = { b | c }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
-    /// The number of the production with its choice.
+    /// Number of the production that contains the choice.
     pub production: usize,
-    /// The number of the choice in the grammar. The alternatives of a choice follow each other, in the order of trial.
+    /// Number of the choice in the grammar. The alternatives of a choice follow each other, in the
+    /// order of trial.
     pub choice: usize,
-    /// Its text, in the grammar's notation.
+    /// Text of the alternative, in the grammar's notation.
     pub text: String,
-    /// The production that it begins with, if it begins with one.
+    /// Number of the production at the beginning of the alternative, if it begins with any.
     pub first: Option<usize>,
 }
 
-/// Receives what a parser does while it runs.
+/// Observer of a running parser.
 pub(crate) trait ParseObserver {
-    /// A production is tried at the byte `at` of the input.
+    /// Reports that a production is tried at the byte `at` of the input.
     fn enter(&mut self, production: usize, at: usize);
-    /// It has matched up to `end`, or has failed after it read up to there.
+    /// Reports that a production has matched up to `end`, or has failed after it read up to there.
     fn exit(&mut self, production: usize, at: usize, end: usize, matched: bool);
-    /// An alternative has been tried.
+    /// Reports that an alternative has been tried.
     fn alternative(&mut self, alternative: usize, matched: bool);
 }

@@ -6,14 +6,15 @@ use metaspy_core::{Kind, Owner, Site, SiteDef, SiteKind, Subject, label, relate}
 use super::production::{ParseObserver, Production};
 use super::{ActivationEnd, ActivationStack};
 
-/// Productions as subjects, with the numbers of their sites, so that a recording can have relations between them. Number 0
-/// is the grammar, which refers to its start rule.
+/// Kind of productions as subjects, with the numbers of their sites, so that a recording can have
+/// relations between them. Number 0 is the grammar, which refers to its start rule.
 static PRODUCTION: Kind = Kind::new("Production");
 
-/// The relation of a production to the ones it refers to.
+/// Relation from a production to the productions that it refers to.
 const REFERS_TO: &str = "refers to";
 
-/// The reason why a production never matched is the label of a subject of this kind, with the number of the site.
+/// Kind of subjects whose label explains why a production never matched. Their number is that of
+/// the production's site.
 static SHADOW: Kind = Kind::new("Shadow");
 
 /// Records why a production never matched.
@@ -21,7 +22,8 @@ pub(crate) fn record_shadow(site: &'static Site, sentence: String) {
     label(Subject::new(SHADOW.id(), entry(site).id.0.into()), sentence);
 }
 
-/// The sites of a grammar's productions, in their order. Each grammar has its own, for the rest of the process.
+/// Registers the sites of a grammar's productions, in their order. Each grammar has separate sites,
+/// for the rest of the process.
 pub(crate) fn sites(productions: &[Production], start: usize, file: impl Fn(usize) -> String) -> Vec<&'static Site> {
     let mut files: Vec<&'static str> = Vec::new();
     let site = |production: &Production| {
@@ -51,13 +53,13 @@ pub(crate) fn sites(productions: &[Production], start: usize, file: impl Fn(usiz
     sites
 }
 
-/// `toml` of `grammars/toml.pest`.
+/// Returns the name of a grammar file: `toml` for `grammars/toml.pest`.
 fn stem(file: &'static str) -> &'static str {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// The inputs of a suite, as subjects.
+/// Inputs of a suite, as subjects.
 #[derive(Debug)]
 pub(crate) struct Inputs(Owner);
 
@@ -66,7 +68,8 @@ impl Inputs {
         Inputs(Owner::new("Input"))
     }
 
-    /// Events of one input, by its number. Its name is its label.
+    /// Returns the observer that makes events about an input, by its number. The label of the input
+    /// is its name.
     pub fn events<'s, W>(
         &self,
         number: usize,
@@ -80,7 +83,7 @@ impl Inputs {
     }
 }
 
-/// Makes an event of each armed activation, and calls another observer.
+/// Observer that makes an event of each armed activation, and calls another observer.
 pub(crate) struct Events<'s, W> {
     sites: &'s [&'static Site],
     open: ActivationStack,

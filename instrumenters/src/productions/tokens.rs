@@ -6,8 +6,9 @@ use std::panic::Location;
 use super::activation::{ActivationEnd, IntoProduction};
 use super::activation_stack::ActivationStack;
 
-/// Makes an activation of each token, at the production that `production` selects. The items are those of logos'
-/// `lexer.spanned()`; an error did not match.
+/// Makes an activation of each token, at the production that `production` selects.
+///
+/// The items are those of logos' `lexer.spanned()`; an error counts as not matched.
 ///
 /// ```
 /// use metaspy::prelude::*;

@@ -24,8 +24,8 @@ use winnow::stream::Stream;
 
 use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position};
 
-/// A parser whose activations are events of a production. Its type has input and output, because a literal parses more than
-/// one type of input.
+/// Parser whose activations are events of a production. Its type has input and output, because a
+/// literal parses several types of input.
 pub struct SpiedParser<P, I, O, E> {
     parser: P,
     production: &'static Site,
@@ -46,7 +46,7 @@ impl<P: fmt::Debug, I, O, E> fmt::Debug for SpiedParser<P, I, O, E> {
     }
 }
 
-/// Parsers with the name of a production.
+/// Extension that gives parsers the name of a production.
 pub trait ParserExt<I, O, E>: Parser<I, O, E> + Sized {
     /// Makes an event of each activation of this parser, at the production's site.
     #[track_caller]

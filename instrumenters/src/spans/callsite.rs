@@ -1,4 +1,4 @@
-//! The sites of spans and events: one for each callsite.
+//! Sites of spans and events, with a site for each callsite.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -10,28 +10,29 @@ use tracing_core::{Level, Metadata};
 use crate::lookup_cache::LookupCache;
 use crate::spans::subject_fields;
 
-/// A callsite of `tracing`, and what is known before it runs.
+/// Callsite of `tracing`, with the facts that are known before it runs.
 pub(super) struct Callsite {
     pub site: &'static Site,
-    /// The number of the field with the subject, and the subject's kind.
+    /// Number of the field with the subject, and the subject's kind.
     pub subject: Option<(usize, KindId)>,
     pub role: EventRole,
 }
 
-/// The role of an event.
+/// Role of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventRole {
     /// A plain event, or a span.
     Plain,
-    /// A record of `log` from any place: `tracing-log` has one callsite for each level.
+    /// A record of `log` from any place, because `tracing-log` has a single callsite for each
+    /// level.
     LogRecord,
-    /// Perhaps a function's return value, by `#[instrument(ret)]`.
+    /// Possibly a function's return value, by `#[instrument(ret)]`.
     Return,
-    /// Perhaps a function's failure, by `#[instrument(err)]`.
+    /// Possibly a function's failure, by `#[instrument(err)]`.
     Error,
 }
 
-/// The callsite with this metadata. It is registered the first time.
+/// Returns the callsite with this metadata, which is registered the first time.
 ///
 /// The key is the address of the metadata. Callsites themselves may share an address, because most have no size.
 #[inline]
@@ -82,8 +83,10 @@ impl EventRole {
     }
 }
 
-/// The name of a span or an event. An event without a name of its own is named by level and line, `info:42`, because its
-/// message is not known before it is emitted.
+/// Returns the name of a span or an event.
+///
+/// An event without a name is named by level and line, `info:42`, because its message is not known
+/// before it is emitted.
 fn name(metadata: &'static Metadata<'static>) -> &'static str {
     let is_made_up = metadata.is_event() && metadata.name().starts_with("event ");
     match (is_made_up, metadata.line()) {
@@ -93,16 +96,16 @@ fn name(metadata: &'static Metadata<'static>) -> &'static str {
     }
 }
 
-/// The name of an event by its level and line.
+/// Formats the name of an event by its level and line.
 pub(super) fn event_name(level: Level, line: u32) -> String {
     format!("{}:{line}", level.as_str().to_lowercase())
 }
 
-/// The kind of the subject in a field. `subject` has the kind *subject*; `subject.NodeId` has the kind of an `Identify` impl
-/// with this name.
+/// Returns the kind of the subject in a field. `subject` has the kind *subject*; `subject.NodeId`
+/// has the kind of an `Identify` impl with this name.
 fn subject_kind(field: &'static str) -> Option<KindId> {
     let kind = field.strip_prefix("subject")?;
     let name = if kind.is_empty() { "subject" } else { kind.strip_prefix('.')? };
-    // A kind lives as long as its callsite: for the rest of the process.
+    // A kind lives as long as its callsite, for the rest of the process.
     Some(Box::leak(Box::new(Kind::new(name))).id())
 }

@@ -1,4 +1,4 @@
-//! The fields of a span or an event: its arguments, and its subject.
+//! Fields of a span or an event: its arguments, and its subject.
 
 use std::fmt::Debug;
 
@@ -10,7 +10,7 @@ use tracing_core::{Event, span};
 use crate::spans::callsite::Callsite;
 use crate::text_key;
 
-/// A source of fields.
+/// Source of fields.
 pub(super) trait Fields {
     /// Visits the fields.
     fn show(&self, visit: &mut dyn Visit);
@@ -43,14 +43,14 @@ struct Arguments<'r, 'a>(&'r mut Reify<'a>);
 
 impl Visit for Arguments<'_, '_> {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        // The place of a record of `log` is its site.
+        // These fields have the place of a `log` record, which is its site already.
         if !field.name().starts_with("log.") {
             self.0.arg(field.name(), value);
         }
     }
 }
 
-/// The subject, from its field. A panic in a `Debug` is caught, and there is no subject.
+/// Finds the subject in its field. A panic in a `Debug` is caught, and there is no subject.
 #[inline]
 pub(super) fn subject(callsite: &Callsite, fields: &impl Fields) -> Subject {
     match callsite.subject {
@@ -95,7 +95,7 @@ impl Visit for Named {
     }
 }
 
-/// Runs `then` on the first value, for events with one field.
+/// Runs `then` on the first value, for events with a single field.
 pub(super) fn only(fields: &impl Fields, then: impl FnOnce(&dyn Debug)) {
     fields.show(&mut Only(Some(then)));
 }

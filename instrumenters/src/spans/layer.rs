@@ -1,4 +1,4 @@
-//! The layer: it makes events of spans.
+//! Layer of `tracing-subscriber` that makes events of spans.
 
 use std::sync::Arc;
 
@@ -15,21 +15,22 @@ use crate::spans::callsite::{self, Callsite, EventRole};
 use crate::spans::open_spans::{Found, OpenSpans};
 use crate::spans::{fields, log_records};
 
-/// A layer that records the observed spans and events: `tracing_subscriber::registry().with(spans::layer())`.
+/// Creates a layer that records the observed spans and events:
+/// `tracing_subscriber::registry().with(spans::layer())`.
 ///
-/// It gets the spans that the subscriber's filters let through, and filters nothing for other layers. A second layer in one
-/// subscriber is idle.
+/// It gets the spans that the subscriber's filters let through, and filters nothing for other
+/// layers. A second layer in the same subscriber is idle.
 pub fn layer() -> Spans {
     Spans { open: OpenSpans::new(), is_idle: false }
 }
 
-/// The layer; see [`layer`].
+/// Layer that records observed spans and events; see [`layer`].
 pub struct Spans {
     open: OpenSpans,
     is_idle: bool,
 }
 
-/// A span whose cell was taken. It is kept in the registry's extensions.
+/// Span that found its cell taken. It is kept in the registry's extensions.
 struct Overflow(Arc<SpanCall>);
 
 impl<S> Layer<S> for Spans
@@ -131,7 +132,7 @@ impl Spans {
         }
     }
 
-    /// Records an event of the program: an instant.
+    /// Records an event of the program as an instant.
     #[inline]
     fn record_event<S>(&self, callsite: &Callsite, event: &Event<'_>, context: &Context<'_, S>)
     where
@@ -146,7 +147,7 @@ impl Spans {
         cause.of(|| begin().done(Outcome::Instant));
     }
 
-    /// The parent if it is named, or else the thread's current event.
+    /// Returns the named parent, or else the thread's current event.
     fn cause<S>(&self, is_root: bool, parent: Option<&Id>, context: &Context<'_, S>) -> Cause
     where
         S: Subscriber + for<'l> LookupSpan<'l>,
@@ -158,7 +159,7 @@ impl Spans {
         }
     }
 
-    /// The event of a span, or of the nearest one around it that is observed.
+    /// Returns the event of a span, or of the nearest observed span around it.
     fn nearest<S>(&self, id: &Id, context: &Context<'_, S>) -> Option<EventId>
     where
         S: Subscriber + for<'l> LookupSpan<'l>,
@@ -174,8 +175,8 @@ impl Spans {
         self.with(id, context, SpanCall::event).flatten()
     }
 
-    /// `#[instrument(ret)]` and `#[instrument(err)]` emit the end of a function as an event with one field, in the line of its
-    /// span.
+    /// Records the end of a function. `#[instrument(ret)]` and `#[instrument(err)]` emit it as an
+    /// event with a single field, in the line of its span.
     #[cold]
     fn record_end<S>(&self, role: EventRole, event: &Event<'_>, context: &Context<'_, S>)
     where
@@ -208,7 +209,8 @@ impl Spans {
     }
 }
 
-/// The span in the extensions. These are released at once, because a field's `Debug` may use them.
+/// Returns the span in the extensions. These are released at once, because a field's `Debug` may
+/// use them.
 #[cold]
 #[inline(never)]
 fn overflow<S>(id: &Id, context: &Context<'_, S>) -> Option<Arc<SpanCall>>

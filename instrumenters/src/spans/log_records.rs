@@ -12,11 +12,13 @@ use tracing_core::{Event, Level};
 use crate::spans::callsite::{Callsite, EventRole, event_name};
 use crate::text_key::{FNV_BASIS, fnv};
 
-/// The most places: targets may be made at run time.
+/// Maximum number of places, because targets may be made at run time.
 const PLACES_MAX: usize = 1 << 14;
 
-/// The place that wrote a record. It is registered the first time. `None`: there are too many places, and the record belongs
-/// to the callsite of its level.
+/// Returns the place that wrote a record, which is registered the first time.
+///
+/// `None` means that there are too many places, and the record belongs to the callsite of its
+/// level.
 pub(super) fn callsite(record: &Event<'_>) -> Option<&'static Callsite> {
     static ALL: RwLock<Option<HashMap<u64, &'static Callsite>>> = RwLock::new(None);
     let mut hashed = Hashed(FNV_BASIS);
@@ -37,18 +39,18 @@ pub(super) fn callsite(record: &Event<'_>) -> Option<&'static Callsite> {
     }
 }
 
-/// The fields of `tracing-log` with the place of a record.
+/// Fields of `tracing-log` with the place of a record.
 const TARGET: &str = "log.target";
 const FILE: &str = "log.file";
 const LINE: &str = "log.line";
 
-/// A hash of the place, with 64 bits: a collision is very unlikely.
+/// Hash of the place, with 64 bits: a collision is very unlikely.
 struct Hashed(u64);
 
 impl Visit for Hashed {
     fn record_str(&mut self, field: &Field, value: &str) {
         if [TARGET, FILE].contains(&field.name()) {
-            // With a separator, because `a` and `bc` are not `ab` and `c`.
+            // A separator keeps `a` and `bc` different from `ab` and `c`.
             self.0 = fnv(fnv(self.0, value.as_bytes()), &[0xFF]);
         }
     }
@@ -62,7 +64,7 @@ impl Visit for Hashed {
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
-/// The place of a record.
+/// Place of a record.
 #[derive(Default)]
 struct Written {
     target: String,

@@ -42,11 +42,11 @@ use metaspy_core::arm::Subjects;
 use crate::call_instrumenter::CallInstrumenter;
 use crate::sites::Sites;
 
-/// Observes the spans and events of `tracing` that a selector matches: `spans("my_crate::*")`. The subscriber must have
-/// a [`layer`].
+/// Observes the spans and events of `tracing` that a selector matches: `spans("my_crate::*")`. The
+/// subscriber must have a [`layer`].
 ///
-/// A span is registered when the program first reaches it, so a selector that matches none is no error. Fields are
-/// recorded with [`CallInstrumenter::details`].
+/// A span is registered when the program first reaches it, so a selector without a match is not an
+/// error. Fields are recorded with [`CallInstrumenter::details`].
 pub fn spans(selector: impl Into<Sites>) -> CallInstrumenter {
     CallInstrumenter::new(selector.into().or_later(SiteKind::Span), Subjects::All)
 }

@@ -1,4 +1,4 @@
-//! Carries a cause, without an event.
+//! Transport of a cause to other threads, without an event.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -6,7 +6,8 @@ use std::task::{Context, Poll};
 use metaspy_core::causality::{self, carried};
 use pin_project_lite::pin_project;
 
-/// Wraps a closure: the cause of its work is this thread's current event, on whatever thread it runs.
+/// Wraps a closure, so that the cause of its work is this thread's current event, on whatever
+/// thread it runs.
 pub fn carry<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
     let cause = carried();
     move || {
@@ -16,7 +17,7 @@ pub fn carry<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
 }
 
 pin_project! {
-    /// A future whose work has a fixed cause, on whatever thread it is polled.
+    /// Future whose work has a fixed cause, on whatever thread it is polled.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless they are polled"]
     pub struct Carried<F> {

@@ -1,4 +1,4 @@
-//! Makes one event of a future.
+//! Futures as events.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,7 +14,7 @@ use pin_project_lite::pin_project;
 use super::carry::Carried;
 use super::task_sites;
 
-/// Futures with events and causes.
+/// Extension that gives futures events and causes.
 pub trait FutureExt: Future + Sized {
     /// Wraps this future as a task with a name. Its cause is this thread's current event.
     #[track_caller]
@@ -22,13 +22,14 @@ pub trait FutureExt: Future + Sized {
         SpiedFuture::new(self, task_sites::named(name, Location::caller()))
     }
 
-    /// Wraps this future without an event of its own. The cause of its work is this thread's current event.
+    /// Wraps this future without making it an event. The cause of its work is this thread's current
+    /// event.
     fn carried(self) -> Carried<Self> {
         Carried::with_cause(carried(), self)
     }
 
-    /// Wraps this future without an event of its own. The cause of its work is `cause`, for example the receipt of a
-    /// message.
+    /// Wraps this future without making it an event. The cause of its work is `cause`, for example
+    /// the receipt of a message.
     fn caused_by(self, cause: Option<EventId>) -> Carried<Self> {
         Carried::with_cause(Cause::new(cause), self)
     }
@@ -37,35 +38,37 @@ pub trait FutureExt: Future + Sized {
 impl<F: Future> FutureExt for F {}
 
 pin_project! {
-    /// A future that is an event from its first poll to its end, or to its drop: then it is cancelled. Each future is a
-    /// subject. The argument `waited` is the time from its creation to the first poll.
+    /// Future that is an event from its first poll to its end. Dropping it earlier cancels it.
+    ///
+    /// Each future is a subject. The argument `waited` is the time from its creation to the first
+    /// poll.
     #[must_use = "futures do nothing unless they are polled"]
     pub struct SpiedFuture<F> {
         #[pin]
         future: F,
-        // After the future: its drop is part of the call.
+        // This field follows the future, whose drop is part of the call.
         task: Task,
     }
 }
 
-/// The state of a task: two words if its site is not armed.
+/// State of a task, which has two words if its site is not armed.
 struct Task {
     cause: Cause,
     stage: Stage,
 }
 
 enum Stage {
-    /// Created while the site was not armed.
+    /// The task was created while the site was not armed.
     Created(&'static Site),
-    /// Created at this time, while the site was armed.
+    /// The task was created at this time, while the site was armed.
     Timed(Box<(&'static Site, Instant)>),
-    /// First polled while the site was not armed: never observed.
+    /// The first poll was while the site was not armed, so the task is never observed.
     Unobserved,
     Observed(Box<AsyncCall>),
 }
 
 impl Stage {
-    /// The first poll begins.
+    /// Begins the event at the first poll.
     fn begin(&mut self) {
         let (site, made) = match self {
             Stage::Created(site) => (*site, None),
@@ -82,7 +85,7 @@ fn call(site: &'static Site, made: Option<Instant>) -> AsyncCall {
     AsyncCall::showing(site, show(site, Subject::NONE, |reify: &mut Reify<'_>| reify.arg("waited", &waited)))
 }
 
-/// A cheap format, because it is written for each task.
+/// Duration with a cheap format, because it is written for each task.
 struct Waited(Duration);
 
 impl fmt::Debug for Waited {

@@ -1,4 +1,4 @@
-//! A set of tasks with causes.
+//! Set of tasks with causes.
 
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
@@ -10,7 +10,7 @@ use super::future::SpiedFuture;
 use super::task_sites;
 use super::thread::observed;
 
-/// A [`tokio::task::JoinSet`] that spawns its tasks as [`spawn`](super::spawn()) does.
+/// Set of tasks that spawns like [`spawn`](super::spawn()); see [`tokio::task::JoinSet`].
 #[derive(Debug)]
 pub struct JoinSet<T>(task::JoinSet<T>);
 
@@ -21,7 +21,7 @@ impl<T> Default for JoinSet<T> {
 }
 
 impl<T> JoinSet<T> {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -33,7 +33,7 @@ impl<T> JoinSet<T> {
 }
 
 impl<T: 'static> JoinSet<T> {
-    /// As the original's.
+    /// Spawns a task with a cause, like [`tokio::task::JoinSet::spawn`].
     #[track_caller]
     pub fn spawn<F>(&mut self, future: F) -> AbortHandle
     where
@@ -43,7 +43,7 @@ impl<T: 'static> JoinSet<T> {
         self.0.spawn(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
     }
 
-    /// As the original's.
+    /// Spawns a task with a cause, like [`tokio::task::JoinSet::spawn_on`].
     #[track_caller]
     pub fn spawn_on<F>(&mut self, future: F, handle: &Handle) -> AbortHandle
     where
@@ -53,7 +53,7 @@ impl<T: 'static> JoinSet<T> {
         self.0.spawn_on(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())), handle)
     }
 
-    /// As the original's.
+    /// Spawns a task with a cause, like [`tokio::task::JoinSet::spawn_local`].
     #[track_caller]
     pub fn spawn_local<F>(&mut self, future: F) -> AbortHandle
     where
@@ -62,7 +62,7 @@ impl<T: 'static> JoinSet<T> {
         self.0.spawn_local(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
     }
 
-    /// As the original's.
+    /// Spawns a task with a cause, like [`tokio::task::JoinSet::spawn_local_on`].
     #[track_caller]
     pub fn spawn_local_on<F>(&mut self, future: F, local_set: &LocalSet) -> AbortHandle
     where
@@ -72,7 +72,7 @@ impl<T: 'static> JoinSet<T> {
             .spawn_local_on(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())), local_set)
     }
 
-    /// As the original's.
+    /// Runs a blocking closure with a cause, like [`tokio::task::JoinSet::spawn_blocking`].
     #[track_caller]
     pub fn spawn_blocking<F>(&mut self, work: F) -> AbortHandle
     where
@@ -82,7 +82,7 @@ impl<T: 'static> JoinSet<T> {
         self.0.spawn_blocking(observed(work, task_sites::for_type::<F>("blocking", Location::caller())))
     }
 
-    /// As the original's.
+    /// Runs a blocking closure with a cause, like [`tokio::task::JoinSet::spawn_blocking_on`].
     #[track_caller]
     pub fn spawn_blocking_on<F>(&mut self, work: F, handle: &Handle) -> AbortHandle
     where

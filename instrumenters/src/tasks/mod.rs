@@ -1,7 +1,7 @@
 //! Tasks: work that runs later, or on another thread, with the cause that it has here.
 //!
 //! A call stack ends where a task, a thread or a callback begins. These wrappers continue it: the cause of a task's work is
-//! the event that spawned it. A task with a name, or one that [`spawn`] names after its function, is an event itself, from
+//! the event that spawned it. A named task, or a task that [`spawn`] names after its function, is an event itself, from
 //! its first poll to its end, with the number of polls and its busy time.
 //!
 //! ```
@@ -42,8 +42,8 @@ use metaspy_core::arm::Subjects;
 use crate::call_instrumenter::CallInstrumenter;
 use crate::sites::Sites;
 
-/// Observes all tasks, threads and named futures, including later ones. To select tasks by name, use
-/// `methods("pipeline::*::task")` once there is one.
+/// Observes all tasks, threads and named futures, including later ones. To select tasks by name,
+/// use `methods("pipeline::*::task")` when the first such task exists.
 pub fn tasks() -> CallInstrumenter {
     CallInstrumenter::new(Sites::family(*task_sites::TASKS, "tasks"), Subjects::All).details()
 }

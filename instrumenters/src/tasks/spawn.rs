@@ -1,4 +1,4 @@
-//! Spawns tasks of tokio.
+//! Spawning of tokio's tasks.
 
 use std::panic::Location;
 
@@ -8,8 +8,10 @@ use super::future::SpiedFuture;
 use super::task_sites;
 use super::thread::observed;
 
-/// As [`tokio::spawn`]. The cause of the task is this thread's current event. The task is an event at the site
-/// `FUNCTION::task`, named after the function whose future it runs.
+/// Spawns a task with [`tokio::spawn`]. The cause of the task is this thread's current event.
+///
+/// The task is an event at the site `FUNCTION::task`, named after the function whose future it
+/// runs.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -32,7 +34,7 @@ where
     tokio::spawn(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
 }
 
-/// As [`tokio::task::spawn_local`], with the event and cause of [`spawn`].
+/// Spawns a task with [`tokio::task::spawn_local`], with the event and cause of [`spawn`].
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -42,7 +44,8 @@ where
     task::spawn_local(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
 }
 
-/// As [`tokio::task::spawn_blocking`], with the event and cause of [`spawn`]. The site is `FUNCTION::blocking`.
+/// Runs a closure with [`tokio::task::spawn_blocking`], with the event and cause of [`spawn`]. The
+/// site is `FUNCTION::blocking`.
 #[track_caller]
 pub fn spawn_blocking<F, R>(work: F) -> JoinHandle<R>
 where

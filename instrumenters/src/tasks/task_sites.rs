@@ -1,4 +1,4 @@
-//! The sites and subjects of tasks.
+//! Sites and subjects of tasks.
 
 use std::any::type_name;
 use std::panic::Location;
@@ -15,21 +15,23 @@ thread_local! {
     static KNOWN: LookupCache<Names, &'static Site> = const { LookupCache::new() };
 }
 
-/// The sites of all tasks.
+/// Family of the sites of all tasks.
 pub(super) static TASKS: LazyLock<Family> = LazyLock::new(Family::new);
 
 fn site(module: &'static str, name: String, at: &'static Location<'static>) -> &'static Site {
     dynamic_sites::site_in(Some(*TASKS), SiteKind::Async, module, name, at)
 }
 
-/// The site of tasks with this name. Its module is the name of the file.
+/// Returns the site of tasks with this name. Its module is the name of the file.
 pub(super) fn named(name: &'static str, at: &'static Location<'static>) -> &'static Site {
     let make = || site(dynamic_sites::stem(at.file()), name.to_owned(), at);
     known([name, at.file()], make)
 }
 
-/// The site of tasks that run a function, or a closure in it: `pipeline::consume::task` for the future of
-/// `pipeline::consume`. If the type has no function in it, the site is named after the place that spawns.
+/// Returns the site of tasks that run a function, or a closure in it: `pipeline::consume::task` for
+/// the future of `pipeline::consume`.
+///
+/// If the type has no function in it, the site is named after the place that spawns.
 pub(super) fn for_type<T: ?Sized>(kind: &'static str, at: &'static Location<'static>) -> &'static Site {
     let ty = type_name::<T>();
     let make = || match function(ty) {
@@ -49,13 +51,13 @@ fn known(name: impl Into<Names> + Copy, make: impl Fn() -> &'static Site) -> &'s
     KNOWN.try_with(|known| known.get(name, &make)).unwrap_or_else(|_| make())
 }
 
-/// `a::b` for the type `a::b::{{closure}}`, and for a closure in it.
+/// Returns the function in a type's name: `a::b` for `a::b::{{closure}}`, and for a closure in it.
 fn function(ty: &'static str) -> Option<&'static str> {
     let is_plain = ty.ends_with("::{{closure}}") && !ty.contains(['<', ' ', '&', '(']);
     is_plain.then(|| ty.split("::{{closure}}").next().unwrap_or(ty))
 }
 
-/// The subject of a new task.
+/// Returns the subject of a new task.
 pub(super) fn next_task() -> Subject {
     static OWNER: LazyLock<Owner> = LazyLock::new(|| Owner::new("Task"));
     static NEXT: AtomicU64 = AtomicU64::new(1);

@@ -10,8 +10,8 @@ use metaspy_core::{Outcome, Site};
 
 use super::task_sites;
 
-/// As [`std::thread::spawn`]. The cause of the thread is this thread's current event. It is an event at the site
-/// `FUNCTION::thread`.
+/// Spawns a thread with [`std::thread::spawn`]. Its cause is this thread's current event, and it is
+/// an event at the site `FUNCTION::thread`.
 #[track_caller]
 pub fn spawn<F, T>(work: F) -> JoinHandle<T>
 where
@@ -21,7 +21,7 @@ where
     thread::spawn(observed(work, task_sites::for_type::<F>("thread", Location::caller())))
 }
 
-/// As [`std::thread::Builder::spawn`], with the event and cause of [`spawn`].
+/// Spawns a thread with [`std::thread::Builder::spawn`], with the event and cause of [`spawn`].
 #[track_caller]
 pub fn build<F, T>(builder: thread::Builder, work: F) -> io::Result<JoinHandle<T>>
 where
@@ -31,7 +31,8 @@ where
     builder.spawn(observed(work, task_sites::for_type::<F>("thread", Location::caller())))
 }
 
-/// Wraps a closure as one event, on whatever thread it runs. Its cause is this thread's current event.
+/// Wraps a closure as an event, on whatever thread it runs. Its cause is this thread's current
+/// event.
 pub(super) fn observed<R>(work: impl FnOnce() -> R, site: &'static Site) -> impl FnOnce() -> R {
     let cause = carried();
     move || {

@@ -1,4 +1,4 @@
-//! `async-channel`, with both ends observed.
+//! Proxy of `async-channel`, with both ends observed.
 //!
 //! ```
 //! use metaspy::channels::Bus;
@@ -23,7 +23,8 @@ use super::{Bus, Carries, Envelope, SpiedReceiver, SpiedSender};
 channels!("async_channel");
 
 impl<T> Sender<T> {
-    /// As [`async_channel::Sender::send`]. The event begins with the first poll; if the future is dropped, it is cancelled.
+    /// Sends a message with [`async_channel::Sender::send`], as an event that begins with the first
+    /// poll. Dropping the future cancels it.
     #[track_caller]
     pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> {
         let at = Location::caller();
@@ -36,7 +37,7 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// As [`async_channel::Receiver::recv`], and as safe to cancel.
+    /// Receives a message with [`async_channel::Receiver::recv`], and is as safe to cancel.
     pub async fn recv(&self) -> Result<T, RecvError> {
         Ok(self.open(self.inner.recv().await?))
     }

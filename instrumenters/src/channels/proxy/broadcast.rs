@@ -1,4 +1,4 @@
-//! `tokio::sync::broadcast`, with both ends observed.
+//! Proxy of `tokio::sync::broadcast`, with both ends observed.
 
 use std::panic::Location;
 
@@ -9,7 +9,8 @@ use tokio::sync::broadcast as tokio;
 use super::endpoint::Endpoint;
 use super::{Bus, Envelope, SpiedReceiver, SpiedSender};
 
-/// As [`tokio::sync::broadcast::channel`](tokio::channel()). The channel is named after the type of its messages.
+/// Creates a channel with [`tokio::sync::broadcast::channel`](tokio::channel()). It is named after
+/// the type of its messages.
 #[track_caller]
 pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     Bus::unnamed().broadcast(capacity)
@@ -20,11 +21,11 @@ pub(super) fn pair<T: Clone>(endpoint: Endpoint<T>, capacity: usize) -> (Sender<
     (SpiedSender::new(sender, endpoint), SpiedReceiver::new(receiver, endpoint))
 }
 
-/// A [`tokio::Sender`] whose messages are events.
+/// Sender whose messages are events; see [`tokio::Sender`].
 pub type Sender<T> = SpiedSender<tokio::Sender<Envelope<T>>, T>;
 
 impl<T> Sender<T> {
-    /// As [`tokio::Sender::send`]: how many receivers there are.
+    /// Sends a message with [`tokio::Sender::send`], and returns the number of receivers.
     #[inline]
     #[track_caller]
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
@@ -32,7 +33,7 @@ impl<T> Sender<T> {
         sent.map_err(|SendError(envelope)| SendError(envelope.value))
     }
 
-    /// As [`tokio::Sender::subscribe`].
+    /// Creates a receiver with [`tokio::Sender::subscribe`].
     pub fn subscribe(&self) -> Receiver<T> {
         SpiedReceiver::new(self.inner.subscribe(), self.endpoint)
     }
@@ -48,17 +49,17 @@ impl<T> Sender<T> {
 
 weak_sender!(Sender, WeakSender);
 
-/// A [`tokio::Receiver`] whose receipts are events.
+/// Receiver whose receipts are events; see [`tokio::Receiver`].
 pub type Receiver<T> = SpiedReceiver<tokio::Receiver<Envelope<T>>, T>;
 
 impl<T: Clone> Receiver<T> {
-    /// As [`tokio::Receiver::recv`], and as safe to cancel.
+    /// Receives a message with [`tokio::Receiver::recv`], and is as safe to cancel.
     pub async fn recv(&mut self) -> Result<T, RecvError> {
         let received = self.inner.recv().await;
         self.take(received)
     }
 
-    /// As [`tokio::Receiver::try_recv`].
+    /// Receives a message with [`tokio::Receiver::try_recv`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         match self.inner.try_recv() {
             Ok(envelope) => Ok(self.open(envelope)),
@@ -71,7 +72,7 @@ impl<T: Clone> Receiver<T> {
         }
     }
 
-    /// As [`tokio::Receiver::blocking_recv`].
+    /// Receives a message with [`tokio::Receiver::blocking_recv`].
     #[track_caller]
     pub fn blocking_recv(&mut self) -> Result<T, RecvError> {
         let received = self.inner.blocking_recv();
@@ -90,7 +91,7 @@ impl<T: Clone> Receiver<T> {
         }
     }
 
-    /// As [`tokio::Receiver::resubscribe`].
+    /// Creates another receiver with [`tokio::Receiver::resubscribe`].
     pub fn resubscribe(&self) -> Self {
         SpiedReceiver::new(self.inner.resubscribe(), self.receipts.endpoint)
     }

@@ -1,4 +1,4 @@
-//! The builder of proxied channels.
+//! Builder of proxied channels.
 
 use std::fmt;
 use std::panic::Location;
@@ -10,7 +10,7 @@ use super::recorded::{Kinds, Messages, Plain, Shown};
 #[cfg(feature = "tokio")]
 use super::{broadcast, mpsc, oneshot, watch};
 
-/// A channel to be made: its name, and what is recorded of its messages.
+/// Builder of a channel with a name and a choice of recorded details.
 ///
 /// ```
 /// use metaspy::channels::Bus;
@@ -20,7 +20,7 @@ use super::{broadcast, mpsc, oneshot, watch};
 /// assert_eq!(queue.recv(), Ok("a job"));
 /// ```
 ///
-/// Channels with one name share their sites. Each channel is a subject: `jobs #1`.
+/// Channels with the same name share their sites. Each channel is a subject: `jobs #1`.
 #[must_use = "a bus does nothing until it makes a channel"]
 pub struct Bus<M = Plain> {
     name: Option<&'static str>,
@@ -29,31 +29,33 @@ pub struct Bus<M = Plain> {
 }
 
 impl Bus {
-    /// A channel with a name.
+    /// Creates the builder of a channel with this name.
     #[track_caller]
     pub fn new(name: &str) -> Self {
         Bus { name: Some(crate::interned::name(name)), at: Location::caller(), messages: Plain }
     }
 
-    /// A channel that is named after the type of its messages.
+    /// Creates the builder of a channel that is named after the type of its messages.
     #[track_caller]
     pub fn unnamed() -> Self {
         Bus { name: None, at: Location::caller(), messages: Plain }
     }
 }
 
-/// A sender or a receiver of a library, whose messages are envelopes of `T`.
+/// Marks a library's sender or receiver whose messages are envelopes of `T`.
 pub trait Carries<T> {}
 
 impl<M> Bus<M> {
-    /// Records messages, by their `Debug`, as details. Handlers before a sending or a receipt get the message itself:
-    /// `call.payload::<Job>()`.
+    /// Records messages, by their `Debug`, as details. Handlers before a sending or a receipt get
+    /// the message itself: `call.payload::<Job>()`.
     pub fn details(self) -> Bus<Shown<M>> {
         Bus { name: self.name, at: self.at, messages: Shown(self.messages) }
     }
 
-    /// Gives each kind of message its own sites: `jobs::Done::sent`. The messages derive [`Announce`](crate::announce::Announce). The kind of each
-    /// message is computed even if no site is armed.
+    /// Gives each kind of message separate sites: `jobs::Done::sent`.
+    ///
+    /// The messages derive [`Announce`](crate::announce::Announce). The kind of each message is
+    /// computed even if no site is armed.
     pub fn kinds(self) -> Bus<Kinds<M>> {
         Bus { name: self.name, at: self.at, messages: Kinds(self.messages) }
     }
@@ -73,16 +75,16 @@ impl<M> Bus<M> {
         M: Messages<T>,
     {
         let sites = ChannelSites::named::<T>(self.name, self.at);
-        // Kinds that no message ever has are listed, too.
+        // Kinds without any message are also listed.
         self.messages.kinds().iter().for_each(|kind| sites.list(kind));
         Endpoint::new(sites, self.messages.kind(), self.messages.show())
     }
 }
 
-/// Channels of tokio.
+/// Constructors for the channels of tokio.
 #[cfg(feature = "tokio")]
 impl<M> Bus<M> {
-    /// As [`tokio::sync::broadcast::channel`].
+    /// Creates a channel with [`tokio::sync::broadcast::channel`].
     pub fn broadcast<T: Clone>(self, capacity: usize) -> (broadcast::Sender<T>, broadcast::Receiver<T>)
     where
         M: Messages<T>,
@@ -90,7 +92,7 @@ impl<M> Bus<M> {
         broadcast::pair(self.endpoint(), capacity)
     }
 
-    /// As [`tokio::sync::mpsc::channel`].
+    /// Creates a channel with [`tokio::sync::mpsc::channel`].
     pub fn mpsc<T>(self, buffer: usize) -> (mpsc::Sender<T>, mpsc::Receiver<T>)
     where
         M: Messages<T>,
@@ -98,7 +100,7 @@ impl<M> Bus<M> {
         mpsc::bounded(self.endpoint(), buffer)
     }
 
-    /// As [`tokio::sync::mpsc::unbounded_channel`].
+    /// Creates a channel with [`tokio::sync::mpsc::unbounded_channel`].
     pub fn unbounded<T>(self) -> (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>)
     where
         M: Messages<T>,
@@ -106,7 +108,7 @@ impl<M> Bus<M> {
         mpsc::unbounded(self.endpoint())
     }
 
-    /// As [`tokio::sync::watch::channel`].
+    /// Creates a channel with [`tokio::sync::watch::channel`].
     pub fn watch<T>(self, first: T) -> (watch::Sender<T>, watch::Receiver<T>)
     where
         M: Messages<T>,
@@ -114,7 +116,7 @@ impl<M> Bus<M> {
         watch::pair(self.endpoint(), first)
     }
 
-    /// As [`tokio::sync::oneshot::channel`].
+    /// Creates a channel with [`tokio::sync::oneshot::channel`].
     pub fn oneshot<T>(self) -> (oneshot::Sender<T>, oneshot::Receiver<T>)
     where
         M: Messages<T>,

@@ -1,4 +1,4 @@
-//! What all channels of one name share: their sites, and the kind of their subjects.
+//! Sites and subject kind that all channels with the same name share.
 
 use std::any::type_name;
 use std::collections::HashMap;
@@ -11,10 +11,10 @@ use metaspy_core::{Owner, Site, SiteKind, Subject};
 use crate::dynamic_sites::{self, path_of};
 use crate::lookup_cache::{LookupCache, Names};
 
-/// The sites of all channels with one name, for the rest of the process.
+/// Sites of all channels with the same name, for the rest of the process.
 #[derive(Debug)]
 pub(super) struct ChannelSites {
-    /// The module of the sites: the name, or the path of the message's type.
+    /// Module of the sites: the name, or the path of the message's type.
     bus: &'static str,
     at: &'static Location<'static>,
     pub sent: &'static Site,
@@ -26,7 +26,7 @@ pub(super) struct ChannelSites {
 }
 
 impl ChannelSites {
-    /// The sites of a name. The default is the type of the messages.
+    /// Returns the sites of a name. The default name is the type of the messages.
     pub fn named<T>(name: Option<&'static str>, at: &'static Location<'static>) -> &'static ChannelSites {
         thread_local! {
             static KNOWN: LookupCache<Names, &'static ChannelSites> = const { LookupCache::new() };
@@ -57,22 +57,22 @@ impl ChannelSites {
         })
     }
 
-    /// The subject of a new channel.
+    /// Returns the subject of a new channel.
     pub fn next_channel(&self) -> Subject {
         self.owner.subject(self.channels.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Makes both sites of a kind.
+    /// Registers both sites of a kind.
     pub fn list(&self, kind: &'static str) {
         let (_, _) = (self.sent_of(kind), self.received_of(kind));
     }
 
-    /// The site where messages of a kind are sent.
+    /// Returns the site of sent messages of a kind.
     pub fn sent_of(&self, kind: &'static str) -> &'static Site {
         dynamic_sites::for_announcements(self.bus, kind, "sent", self.at)
     }
 
-    /// The site where messages of a kind are received.
+    /// Returns the site of received messages of a kind.
     pub fn received_of(&self, kind: &'static str) -> &'static Site {
         dynamic_sites::for_announcements(self.bus, kind, "received", self.at)
     }

@@ -1,4 +1,4 @@
-//! `crossbeam-channel`, with both ends observed.
+//! Proxy of `crossbeam-channel`, with both ends observed.
 //!
 //! ```
 //! use metaspy::channels::{Bus, Envelope};

@@ -1,4 +1,4 @@
-//! The common part of all handles of one channel: how a send and a receipt are recorded.
+//! Common part of a channel's handles, which records sends and receipts.
 
 use std::panic::Location;
 
@@ -12,7 +12,7 @@ use super::channel_sites::ChannelSites;
 use super::recorded::Show;
 use crate::__private::enter_with;
 
-/// A message with the event of its sending: what the channel inside a proxy carries.
+/// Message with the event of its sending, as the channel inside a proxy carries it.
 #[derive(Clone, Debug)]
 pub struct Envelope<T> {
     pub(super) value: T,
@@ -20,28 +20,28 @@ pub struct Envelope<T> {
 }
 
 impl<T> Envelope<T> {
-    /// A message whose sending is not observed, for use with a raw sender
+    /// Wraps a message whose sending is not observed, for use with a raw sender
     /// ([`into_inner`](super::mpsc::Sender::into_inner)).
     pub fn new(value: T) -> Self {
         Envelope { value, cause: Carried::NOTHING }
     }
 
-    /// The message.
+    /// Returns the message.
     pub fn into_value(self) -> T {
         self.value
     }
 
-    /// The event of its sending, if it was recorded.
+    /// Returns the event of the message's sending, if it was recorded.
     pub fn cause(&self) -> Option<EventId> {
         self.cause.event()
     }
 }
 
-/// One channel. Each of its handles has a copy.
+/// State of a channel, of which each handle has a copy.
 #[derive(Debug)]
 pub(super) struct Endpoint<T> {
     sites: &'static ChannelSites,
-    // Copies of the two sites that every message needs: one load less.
+    // Every message needs these two sites, so copies of them save a load.
     sent: &'static Site,
     received: &'static Site,
     subject: Subject,
@@ -66,7 +66,7 @@ impl<T> Endpoint<T> {
         self.subject
     }
 
-    /// Sends a message. `is_ok` is true if the result of `send` is a success.
+    /// Sends a message. `is_ok` tells whether the result of `send` is a success.
     #[inline]
     pub fn send<R>(
         &self,
@@ -87,7 +87,7 @@ impl<T> Endpoint<T> {
         sent
     }
 
-    /// As [`send`](Self::send), where the channel may be full: waiting for room is part of the event.
+    /// Sends a message to a channel that may be full. The wait for room is part of the event.
     #[inline]
     pub fn send_waiting<R>(
         &self,
@@ -99,7 +99,8 @@ impl<T> Endpoint<T> {
         if self.is_unarmed() { send(Envelope::new(value)) } else { self.send_as_call(value, at, send, is_ok) }
     }
 
-    /// Sends a message and awaits room for it, which is part of the event. If the future is dropped, the sending is cancelled.
+    /// Sends a message after it has awaited room, which is part of the event. Dropping the future
+    /// cancels the sending.
     #[cfg(any(feature = "async-channel", feature = "flume"))]
     pub async fn send_awaited<R, F: Future<Output = R>>(
         &self,
@@ -121,14 +122,17 @@ impl<T> Endpoint<T> {
         sent
     }
 
-    /// True if neither end is observed. A receipt needs its cause even if only receipts are observed.
+    /// Returns true if neither end is observed. A receipt needs its cause even if only receipts are
+    /// observed.
     #[inline(always)]
     fn is_unarmed(&self) -> bool {
         self.kind.is_none() && !self.sent.is_armed() && !self.received.is_armed()
     }
 
-    /// Sends a message as a call that may take time, with the message and the caller as details. If sends are only
-    /// counted, or not observed, the cause of the receipt is the sender's current event.
+    /// Sends a message as a call that may take time, with the message and the caller as details.
+    ///
+    /// If sends are only counted, or not observed, the cause of the receipt is the sender's current
+    /// event.
     #[inline(never)]
     pub fn send_as_call<R>(
         &self,
@@ -155,8 +159,8 @@ impl<T> Endpoint<T> {
         sent
     }
 
-    /// Records a sending without a length, and returns the cause of its receipts. The value is not shown: its `Debug` may
-    /// use the channel, which may be locked.
+    /// Records a sending without a length, and returns the cause of its receipts. The value is not
+    /// shown: its `Debug` may use the channel, which may be locked.
     #[cfg(feature = "tokio")]
     pub fn announced(&self, value: &T, at: &'static Location<'static>) -> Carried {
         let site = self.sent_site(value);
@@ -192,7 +196,8 @@ impl<T> Endpoint<T> {
         self.kind.map_or(self.sent, |kind| self.site_of_kind(kind, value, ChannelSites::sent_of))
     }
 
-    /// The site of the message's kind. `kind` is the user's code: it runs at meta level, and a panic in it is caught.
+    /// Returns the site of the message's kind. `kind` is the user's code: it runs at meta level,
+    /// and a panic in it is caught.
     fn site_of_kind(
         &self,
         kind: fn(&T) -> &'static str,

@@ -1,4 +1,4 @@
-//! `flume`, with both ends observed.
+//! Proxy of `flume`, with both ends observed.
 //!
 //! ```
 //! use metaspy::channels::Bus;
@@ -27,7 +27,8 @@ use super::{Bus, Carries, Envelope, SpiedReceiver, SpiedSender};
 channels!("flume");
 
 impl<T> Sender<T> {
-    /// As [`flume::Sender::send_async`]. The event begins with the first poll; if the future is dropped, it is cancelled.
+    /// Sends a message with [`flume::Sender::send_async`], as an event that begins with the first
+    /// poll. Dropping the future cancels it.
     #[track_caller]
     pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> {
         let at = Location::caller();
@@ -40,7 +41,7 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// As [`flume::Receiver::recv_async`], and as safe to cancel.
+    /// Receives a message with [`flume::Receiver::recv_async`], and is as safe to cancel.
     pub async fn recv_async(&self) -> Result<T, RecvError> {
         Ok(self.open(self.inner.recv_async().await?))
     }

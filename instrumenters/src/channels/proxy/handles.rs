@@ -1,8 +1,8 @@
-//! Methods that handles of tokio's channels have in common.
+//! Methods that the handles of tokio's channels have in common.
 //!
-//! Each module of a channel has the alias `tokio` for the module of tokio that it stands for.
+//! Each module of a channel has the alias `tokio` for the corresponding module of tokio.
 
-/// Methods that call tokio's method of the same name, and record nothing.
+/// Generates methods that call tokio's method of the same name, and record nothing.
 macro_rules! forward {
     ($handle:ident:) => {};
     ($handle:ident: fn $name:ident(&$me:ident) $(-> $output:ty)?; $($rest:tt)*) => {
@@ -35,7 +35,7 @@ macro_rules! forward {
     };
 }
 
-/// The subject of a permit is its channel, and so is its `Debug`.
+/// Implements `Identify` and `Debug` for permits, whose subject is their channel.
 macro_rules! permits {
     ($($handle:ident $(<$lifetime:lifetime>)?),*) => {$(
         impl<$($lifetime,)? T> std::fmt::Debug for $handle<$($lifetime,)? T> {
@@ -44,7 +44,7 @@ macro_rules! permits {
             }
         }
 
-        /// The channel.
+        /// The identity is that of the channel.
         impl<$($lifetime,)? T> metaspy_core::Identify for $handle<$($lifetime,)? T> {
             fn identify(&self) -> metaspy_core::Subject {
                 self.endpoint.subject()
@@ -53,7 +53,7 @@ macro_rules! permits {
     )*};
 }
 
-/// A sender that does not keep its channel open, and how to get it.
+/// Generates a sender that does not keep its channel open, with its conversions.
 macro_rules! weak_sender {
     ($sender:ident, $weak:ident) => {
         #[doc = concat!("A [`tokio::", stringify!($weak), "`] of a proxied channel.")]

@@ -1,8 +1,9 @@
-//! An iterator over the messages of a receiver.
+//! Iterator over the messages of a receiver.
 
 use std::fmt;
 
-/// The messages of a proxied receiver. Each is received when it is taken.
+/// Iterator over the messages of a proxied receiver. It receives a message when the message is
+/// taken.
 pub struct Messages<R, T> {
     receiver: R,
     next: fn(&R) -> Option<T>,

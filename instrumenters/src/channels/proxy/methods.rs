@@ -1,6 +1,8 @@
-//! Methods of handles that record each message, for libraries whose channels have the methods of the standard library's.
+//! Generated methods of handles, for libraries whose channels have the methods of the standard
+//! library's.
 
-/// Methods that send a message. The errors return it; `by` is the method of the endpoint that records the sending.
+/// Generates methods that send a message, which their errors return. `by` is the method of the
+/// endpoint that records the sending.
 macro_rules! sends {
     ($sender:ident: $(
         fn $name:ident($($more:ident: $of:ty)?) -> $error:ident { $($variant:path),+ } by $how:ident;
@@ -17,7 +19,8 @@ macro_rules! sends {
     };
 }
 
-/// Methods that receive a message, and the iterators over messages. `by` is the method that waits for the next one.
+/// Generates methods that receive a message, and the iterators over messages. `by` is the method
+/// that waits for the next message.
 macro_rules! receives {
     ($receiver:ident by $recv:ident: $(fn $name:ident($($more:ident: $of:ty)?) -> $error:ident;)+) => {
         impl<T> $receiver<T> {
@@ -28,12 +31,12 @@ macro_rules! receives {
                 }
             )+
 
-            /// All messages, until the last sender is dropped.
+            /// Returns an iterator over all messages, until the last sender is dropped.
             pub fn iter(&self) -> $crate::channels::Messages<&Self, T> {
                 $crate::channels::Messages::new(self, |receiver| receiver.$recv().ok())
             }
 
-            /// The messages that wait.
+            /// Returns an iterator over the messages that wait.
             pub fn try_iter(&self) -> $crate::channels::Messages<&Self, T> {
                 $crate::channels::Messages::new(self, |receiver| receiver.try_recv().ok())
             }
@@ -59,7 +62,7 @@ macro_rules! receives {
     };
 }
 
-/// Methods that record nothing.
+/// Generates methods that record nothing.
 #[cfg(any(feature = "async-channel", feature = "crossbeam-channel", feature = "flume"))]
 macro_rules! passes {
     ($($handle:ident),+: $(fn $name:ident() -> $output:ty;)+) => {
@@ -77,7 +80,7 @@ macro_rules! passes {
     };
 }
 
-/// The two ends of the channels of a library, and how to make them. `raw` is the library.
+/// Generates the two ends of a library's channels, with constructors. `raw` is the library.
 #[cfg(any(feature = "async-channel", feature = "crossbeam-channel", feature = "flume"))]
 macro_rules! channels {
     ($library:literal) => {
@@ -110,7 +113,7 @@ macro_rules! channels {
     };
 }
 
-/// The methods of such a library that block a thread.
+/// Generates the methods of such a library that block a thread.
 #[cfg(any(feature = "crossbeam-channel", feature = "flume"))]
 macro_rules! blocking_methods {
     () => {

@@ -2,7 +2,7 @@
 //!
 //! They have the names and methods of the channels inside, so one `use` selects them. Each message travels in an [`Envelope`]
 //! with the event of its sending. So the cause of a receipt is exact, whatever the channel drops, and there is no table
-//! beside it. A proxy adds no lag: a `broadcast` overwrites what it would have overwritten without it.
+//! beside it. A proxy adds no lag: a `broadcast` overwrites the same messages as without it.
 //!
 //! | event | at the site | how it ends | cause |
 //! |---|---|---|---|
@@ -46,7 +46,7 @@ mod handle;
 mod messages;
 mod recorded;
 
-// The channels of each library.
+// The following modules have the channels of a library each.
 #[cfg(feature = "async-channel")]
 pub mod async_channel;
 #[cfg(feature = "tokio")]
@@ -78,10 +78,12 @@ pub use messages::Messages;
 #[cfg(feature = "tokio")]
 pub use stream::SpiedStream;
 
-/// Observes proxies by name: the channels of [`Bus`], [`Callbacks`](super::Callbacks) and `SpiedStream`.
+/// Observes proxies by name: the channels of [`Bus`], [`Callbacks`](super::Callbacks) and
+/// `SpiedStream`.
 ///
-/// The selector also matches channels that are made later, so a name without a channel is no error. Where several
-/// channels have one name, [`objects`](crate::objects()) selects: `objects([&sender], "jobs::*")`.
+/// The selector also matches channels that are made later, so a name without a channel is not an
+/// error. Where several channels have the same name, [`objects`](crate::objects()) selects:
+/// `objects([&sender], "jobs::*")`.
 pub fn proxied(sites: impl Into<Sites>) -> CallInstrumenter {
     CallInstrumenter::new(sites.into().or_later(SiteKind::Announcement), Subjects::All)
 }

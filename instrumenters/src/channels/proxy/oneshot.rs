@@ -1,4 +1,4 @@
-//! `tokio::sync::oneshot`, with both ends observed.
+//! Proxy of `tokio::sync::oneshot`, with both ends observed.
 
 use std::future::Future;
 use std::panic::Location;
@@ -12,7 +12,8 @@ use tokio::sync::oneshot as tokio;
 use super::endpoint::Endpoint;
 use super::{Bus, Envelope, SpiedReceiver, SpiedSender};
 
-/// As [`tokio::sync::oneshot::channel`](tokio::channel()). The channel is named after the type of its message.
+/// Creates a channel with [`tokio::sync::oneshot::channel`](tokio::channel()). It is named after
+/// the type of its message.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     Bus::unnamed().oneshot()
@@ -23,11 +24,11 @@ pub(super) fn pair<T>(endpoint: Endpoint<T>) -> (Sender<T>, Receiver<T>) {
     (SpiedSender::new(sender, endpoint), SpiedReceiver::new(receiver, endpoint))
 }
 
-/// A [`tokio::Sender`] whose message is an event.
+/// Sender whose message is an event; see [`tokio::Sender`].
 pub type Sender<T> = SpiedSender<tokio::Sender<Envelope<T>>, T>;
 
 impl<T> Sender<T> {
-    /// As [`tokio::Sender::send`].
+    /// Sends the message with [`tokio::Sender::send`].
     #[inline]
     #[track_caller]
     pub fn send(self, value: T) -> Result<(), T> {
@@ -35,12 +36,12 @@ impl<T> Sender<T> {
         sent.map_err(Envelope::into_value)
     }
 
-    /// As [`tokio::Sender::closed`].
+    /// Waits for the receiver to close, with [`tokio::Sender::closed`].
     pub async fn closed(&mut self) {
         self.inner.closed().await;
     }
 
-    /// As [`tokio::Sender::poll_closed`].
+    /// Polls for the receiver to close, with [`tokio::Sender::poll_closed`].
     pub fn poll_closed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.inner.poll_closed(context)
     }
@@ -50,17 +51,17 @@ impl<T> Sender<T> {
     }
 }
 
-/// A [`tokio::Receiver`] whose receipt is an event.
+/// Receiver whose receipt is an event; see [`tokio::Receiver`].
 pub type Receiver<T> = SpiedReceiver<tokio::Receiver<Envelope<T>>, T>;
 
 impl<T> Receiver<T> {
-    /// As [`tokio::Receiver::try_recv`].
+    /// Receives the message with [`tokio::Receiver::try_recv`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let envelope = self.inner.try_recv()?;
         Ok(self.open(envelope))
     }
 
-    /// As [`tokio::Receiver::blocking_recv`].
+    /// Receives the message with [`tokio::Receiver::blocking_recv`].
     #[track_caller]
     pub fn blocking_recv(self) -> Result<T, RecvError> {
         let SpiedReceiver { inner, receipts } = self;

@@ -1,4 +1,4 @@
-//! `std::sync::mpsc`, with both ends observed.
+//! Proxy of `std::sync::mpsc`, with both ends observed.
 //!
 //! ```
 //! use metaspy::channels::std_mpsc;
@@ -21,23 +21,24 @@ use std::time::Duration;
 
 use super::{Bus, Carries, Envelope, SpiedReceiver, SpiedSender};
 
-/// As [`std::sync::mpsc::channel`]. The channel is named after the type of its messages.
+/// Creates a channel with [`std::sync::mpsc::channel`]. It is named after the type of its messages.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     Bus::unnamed().wrap(raw::channel())
 }
 
-/// As [`std::sync::mpsc::sync_channel`]. The channel is named after the type of its messages.
+/// Creates a channel with [`std::sync::mpsc::sync_channel`]. It is named after the type of its
+/// messages.
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     Bus::unnamed().wrap(raw::sync_channel(bound))
 }
 
-/// A [`std::sync::mpsc::Sender`]. Each message is an event.
+/// Sender whose messages are events; see [`std::sync::mpsc::Sender`].
 pub type Sender<T> = SpiedSender<raw::Sender<Envelope<T>>, T>;
-/// A [`std::sync::mpsc::SyncSender`]. Each message is an event.
+/// Bounded sender whose messages are events; see [`std::sync::mpsc::SyncSender`].
 pub type SyncSender<T> = SpiedSender<raw::SyncSender<Envelope<T>>, T>;
-/// A [`std::sync::mpsc::Receiver`]. Each receipt is an event.
+/// Receiver whose receipts are events; see [`std::sync::mpsc::Receiver`].
 pub type Receiver<T> = SpiedReceiver<raw::Receiver<Envelope<T>>, T>;
 
 impl<T> Carries<T> for raw::Sender<Envelope<T>> {}

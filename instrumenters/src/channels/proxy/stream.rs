@@ -1,4 +1,4 @@
-//! A stream whose items are events.
+//! Proxy of a stream, whose items are events.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,9 +14,11 @@ use tokio_stream::Stream;
 use crate::channels::kind::{ByClosure, ByItself, KindOf};
 use crate::dynamic_sites;
 
-/// Makes an event of each item of a stream, and passes it on. The site is that of the item's kind, `name::Kind`. The cause
-/// is the thread's current event, or the one that the item carries ([`SpiedStream::caused_by`]). There is no subscription,
-/// so the bus is not disturbed. The kind of each item is computed even if no site is armed.
+/// Stream that makes an event of each item, and passes it on.
+///
+/// The site is that of the item's kind, `name::Kind`. The cause is the thread's current event, or
+/// the event that the item carries ([`SpiedStream::caused_by`]). There is no subscription, so the
+/// bus is not disturbed. The kind of each item is computed even if no site is armed.
 ///
 /// ```
 /// use metaspy::channels::SpiedStream;
@@ -39,13 +41,13 @@ pub struct SpiedStream<S: Stream, K = ByItself<<S as Stream>::Item>> {
     at: &'static Location<'static>,
     bus: Subject,
     kind: K,
-    /// The sites of the kinds so far.
+    /// Sites by kind, as far as items had them.
     sites: HashMap<String, &'static Site>,
     hooks: ItemHooks<S::Item>,
     last: Option<EventId>,
 }
 
-/// The user's closures for an item.
+/// Closures of the user that are called for each item.
 struct ItemHooks<M> {
     subject: Option<Ask<M, Subject>>,
     cause: Option<Ask<M, Carried>>,
@@ -54,17 +56,17 @@ struct ItemHooks<M> {
 
 type Ask<M, R> = Box<dyn Fn(&M) -> R + Send + Sync>;
 
-/// Finds the items that report missed ones, and counts these at a site.
+/// Detector of items that report missed items, with the site that counts these.
 struct Gaps<M> {
     size: fn(&M) -> Option<u64>,
     missed: &'static Site,
 }
 
-/// The most kinds of a stream; all further kinds share the site `others`.
+/// Maximum number of kinds of a stream. All further kinds share the site `others`.
 const KINDS_MAX: usize = 256;
 
 impl<S: Stream<Item: 'static>> SpiedStream<S> {
-    /// Makes events of a stream's items.
+    /// Wraps a stream under a name.
     #[track_caller]
     pub fn new(name: &str, stream: S) -> Self {
         let bus = crate::channels::named_bus::named_bus(name);
@@ -83,7 +85,7 @@ impl<S: Stream<Item: 'static>> SpiedStream<S> {
 }
 
 impl<S: Stream, K> SpiedStream<S, K> {
-    /// Sets the kind of an item.
+    /// Sets the closure that finds the kind of an item.
     pub fn kind<F>(self, kind: F) -> SpiedStream<S, ByClosure<F>>
     where
         F: Fn(&S::Item) -> &str + Send + 'static,
@@ -92,43 +94,45 @@ impl<S: Stream, K> SpiedStream<S, K> {
         SpiedStream { stream, name, at, bus, kind: ByClosure(kind), sites: HashMap::new(), hooks, last }
     }
 
-    /// Sets the subject of an item. The default is the stream.
+    /// Sets the closure that finds the subject of an item. The default is the stream.
     pub fn subject<I: Identify>(mut self, subject: impl Fn(&S::Item) -> I + Send + Sync + 'static) -> Self {
         self.hooks.subject = Some(Box::new(move |item| subject(item).identify()));
         self
     }
 
-    /// Sets the cause of an item that carries one, such as the sending of a message. The cause of all other items is the
-    /// thread's current event.
+    /// Sets the closure that finds the cause of an item, such as the sending of a message. The
+    /// cause of all other items is the thread's current event.
     pub fn caused_by(mut self, cause: impl Fn(&S::Item) -> Carried + Send + Sync + 'static) -> Self {
         self.hooks.cause = Some(Box::new(cause));
         self
     }
 
-    /// Finds items that only report how many others were missed. These are counted at the site `missed`, with one event for
-    /// each gap. Such items are passed on like all others.
+    /// Sets the function that finds items which only report how many others were missed.
+    ///
+    /// The missed items are counted at the site `missed`, with an event for each gap. The reporting
+    /// items are passed on like all others.
     pub fn gaps(mut self, size: fn(&S::Item) -> Option<u64>) -> Self {
         self.hooks.gaps = Some(Gaps { size, missed: self.site("missed") });
         self
     }
 
-    /// The site of a kind. It is registered now.
+    /// Registers the site of a kind, and returns it.
     pub fn site(&self, kind: &str) -> &'static Site {
         dynamic_sites::site(SiteKind::Announcement, self.name, kind.to_owned(), self.at)
     }
 
-    /// The event of the last item, if it was recorded.
+    /// Returns the event of the last item, if it was recorded.
     pub fn received(&self) -> Option<EventId> {
         self.last
     }
 
-    /// Makes the last item the cause of what this thread does, until the guard is dropped. The guard does not live across
-    /// an await.
+    /// Makes the last item the cause of this thread's work, until the guard is dropped. The guard
+    /// does not live across an await.
     pub fn because(&self) -> Option<Because> {
         self.last.map(because)
     }
 
-    /// Returns the stream.
+    /// Returns the wrapped stream.
     pub fn into_inner(self) -> Pin<Box<S>> {
         self.stream
     }
@@ -167,7 +171,7 @@ impl<S: Stream, K: KindOf<S::Item>> SpiedStream<S, K> {
     }
 }
 
-/// The site of a kind: it is looked up once.
+/// Returns the site of a kind, which is looked up once.
 fn met(
     sites: &mut HashMap<String, &'static Site>,
     bus: &'static str,
@@ -185,7 +189,7 @@ fn met(
     site
 }
 
-/// The bus.
+/// The identity is that of the bus.
 impl<S: Stream, K> Identify for SpiedStream<S, K> {
     fn identify(&self) -> Subject {
         self.bus

@@ -1,7 +1,7 @@
-//! `tokio::sync::watch`, with both ends observed.
+//! Proxy of `tokio::sync::watch`, with both ends observed.
 //!
-//! A watch keeps only the last value, so several sends may have one receipt, that of the last. Each receiver counts the
-//! changes that it sees.
+//! A watch keeps only the last value, so several sends may have a single receipt, that of the last.
+//! Each receiver counts the changes that it sees.
 
 use std::ops::Deref;
 use std::panic::Location;
@@ -13,7 +13,8 @@ use tokio::sync::watch as tokio;
 use super::endpoint::Endpoint;
 use super::{Bus, Envelope, SpiedReceiver, SpiedSender};
 
-/// As [`tokio::sync::watch::channel`](tokio::channel()). The channel is named after the type of its values.
+/// Creates a channel with [`tokio::sync::watch::channel`](tokio::channel()). It is named after the
+/// type of its values.
 #[track_caller]
 pub fn channel<T>(first: T) -> (Sender<T>, Receiver<T>) {
     Bus::unnamed().watch(first)
@@ -24,11 +25,11 @@ pub(super) fn pair<T>(endpoint: Endpoint<T>, first: T) -> (Sender<T>, Receiver<T
     (SpiedSender::new(sender, endpoint), SpiedReceiver::new(receiver, endpoint))
 }
 
-/// A [`tokio::Sender`] whose changes are events.
+/// Sender whose changes are events; see [`tokio::Sender`].
 pub type Sender<T> = SpiedSender<tokio::Sender<Envelope<T>>, T>;
 
 impl<T> Sender<T> {
-    /// As [`tokio::Sender::send`].
+    /// Changes the value with [`tokio::Sender::send`].
     #[inline]
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
@@ -36,13 +37,13 @@ impl<T> Sender<T> {
         sent.map_err(|SendError(envelope)| SendError(envelope.value))
     }
 
-    /// As [`tokio::Sender::send_replace`].
+    /// Changes the value with [`tokio::Sender::send_replace`], and returns the old value.
     #[track_caller]
     pub fn send_replace(&self, value: T) -> T {
         self.endpoint.send(value, Location::caller(), |envelope| self.inner.send_replace(envelope), |_| true).value
     }
 
-    /// As [`tokio::Sender::send_modify`].
+    /// Changes the value in place with [`tokio::Sender::send_modify`].
     #[track_caller]
     pub fn send_modify(&self, modify: impl FnOnce(&mut T)) {
         self.send_if_modified(|value| {
@@ -51,7 +52,8 @@ impl<T> Sender<T> {
         });
     }
 
-    /// As [`tokio::Sender::send_if_modified`]: it is an event if something was modified.
+    /// Changes the value in place with [`tokio::Sender::send_if_modified`]. A call without a
+    /// modification is not an event.
     #[track_caller]
     pub fn send_if_modified(&self, modify: impl FnOnce(&mut T) -> bool) -> bool {
         let at = Location::caller();
@@ -64,12 +66,12 @@ impl<T> Sender<T> {
         })
     }
 
-    /// As [`tokio::Sender::borrow`].
+    /// Borrows the value with [`tokio::Sender::borrow`].
     pub fn borrow(&self) -> Ref<'_, T> {
         Ref(self.inner.borrow())
     }
 
-    /// As [`tokio::Sender::subscribe`].
+    /// Creates a receiver with [`tokio::Sender::subscribe`].
     pub fn subscribe(&self) -> Receiver<T> {
         SpiedReceiver::new(self.inner.subscribe(), self.endpoint)
     }
@@ -83,12 +85,12 @@ impl<T> Sender<T> {
     }
 }
 
-/// A value that is borrowed from the channel; see [`tokio::Ref`].
+/// Value that is borrowed from the channel; see [`tokio::Ref`].
 #[derive(Debug)]
 pub struct Ref<'a, T>(tokio::Ref<'a, Envelope<T>>);
 
 impl<T> Ref<'_, T> {
-    /// As [`tokio::Ref::has_changed`].
+    /// Returns true if the value was new when it was borrowed, like [`tokio::Ref::has_changed`].
     pub fn has_changed(&self) -> bool {
         self.0.has_changed()
     }
@@ -102,20 +104,20 @@ impl<T> Deref for Ref<'_, T> {
     }
 }
 
-/// A [`tokio::Receiver`] that makes an event of each change that it sees.
+/// Receiver that makes an event of each change that it sees; see [`tokio::Receiver`].
 pub type Receiver<T> = SpiedReceiver<tokio::Receiver<Envelope<T>>, T>;
 
 impl<T> Receiver<T> {
-    /// As [`tokio::Receiver::changed`], and as safe to cancel.
+    /// Waits for a change with [`tokio::Receiver::changed`], and is as safe to cancel.
     pub async fn changed(&mut self) -> Result<(), RecvError> {
         self.inner.changed().await?;
-        // A change since then is seen now, so it has no receipt of its own.
+        // A change since then is seen now, so it has no separate receipt.
         let SpiedReceiver { inner, receipts } = self;
         receipts.see(&inner.borrow_and_update());
         Ok(())
     }
 
-    /// As [`tokio::Receiver::borrow_and_update`].
+    /// Borrows the value with [`tokio::Receiver::borrow_and_update`], which marks it as seen.
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
         let SpiedReceiver { inner, receipts } = self;
         let value = inner.borrow_and_update();
@@ -125,7 +127,7 @@ impl<T> Receiver<T> {
         Ref(value)
     }
 
-    /// As [`tokio::Receiver::wait_for`], and as safe to cancel.
+    /// Waits for a value with [`tokio::Receiver::wait_for`], and is as safe to cancel.
     pub async fn wait_for(&mut self, mut condition: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, RecvError> {
         let SpiedReceiver { inner, receipts } = self;
         let value = inner.wait_for(|envelope| condition(&envelope.value)).await?;
@@ -135,12 +137,12 @@ impl<T> Receiver<T> {
         Ok(Ref(value))
     }
 
-    /// As [`tokio::Receiver::borrow`].
+    /// Borrows the value with [`tokio::Receiver::borrow`].
     pub fn borrow(&self) -> Ref<'_, T> {
         Ref(self.inner.borrow())
     }
 
-    /// As [`tokio::Receiver::has_changed`].
+    /// Returns true if there is an unseen change, like [`tokio::Receiver::has_changed`].
     pub fn has_changed(&self) -> Result<bool, RecvError> {
         self.inner.has_changed()
     }

@@ -1,4 +1,4 @@
-//! Waits for a future on the tap's own thread, without a runtime.
+//! Executor for a future on the tap's own thread, without a runtime.
 
 use std::future::Future;
 use std::pin::pin;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-/// Wakes the thread when its future is ready, and when it has to stop.
+/// Waker of the tap's thread, for a ready future and for the end of the tap.
 #[derive(Debug)]
 pub(super) struct ThreadWaker {
     thread: Thread,
@@ -16,7 +16,7 @@ pub(super) struct ThreadWaker {
 }
 
 impl ThreadWaker {
-    /// The waker of this thread.
+    /// Creates the waker of this thread.
     pub fn here() -> Arc<ThreadWaker> {
         let (rung, stop) = (AtomicBool::new(false), AtomicBool::new(false));
         Arc::new(ThreadWaker { thread: thread::current(), rung, stop })
@@ -37,7 +37,7 @@ impl ThreadWaker {
         self.thread.unpark();
     }
 
-    /// Sleeps until `ring`. Other users of `park` and `unpark` do no harm.
+    /// Sleeps until the waker rings. Other users of `park` and `unpark` do no harm.
     fn sleep(&self) {
         while !self.rung.swap(false, Ordering::AcqRel) {
             thread::park();
@@ -55,7 +55,7 @@ impl Wake for ThreadWaker {
     }
 }
 
-/// Waits for the future; `None` if the thread has to stop before.
+/// Waits for the future. Returns `None` if the thread has to stop before.
 pub(super) fn until_stopped<F: Future>(thread: &Arc<ThreadWaker>, future: F) -> Option<F::Output> {
     let waker = Waker::from(Arc::clone(thread));
     let (mut context, mut future) = (Context::from_waker(&waker), pin!(future));
@@ -70,7 +70,7 @@ pub(super) fn until_stopped<F: Future>(thread: &Arc<ThreadWaker>, future: F) -> 
     }
 }
 
-/// Polls the future once; `None` if it is not ready.
+/// Polls the future once. Returns `None` if it is not ready.
 pub(super) fn poll_once<F: Future>(future: F) -> Option<F::Output> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),

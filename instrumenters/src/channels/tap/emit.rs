@@ -1,4 +1,4 @@
-//! Makes one event of each announcement.
+//! Conversion of announcements to events.
 
 use metaspy_core::hook::{self, Reify};
 use metaspy_core::{Site, Subject};
@@ -11,22 +11,23 @@ type SubjectOf<M> = Box<dyn Fn(&M) -> Subject + Send>;
 type Handler<M> = Box<dyn Fn(&M) + Send>;
 type Show<M> = fn(&M, &mut Reify<'_>);
 
-/// The user's closures for each announcement.
+/// Closures of the user that are called for each announcement.
 pub(super) struct Emitter<M, K> {
     pub kind: K,
     pub when: Option<Condition<M>>,
     pub subject: Option<SubjectOf<M>>,
-    /// Handlers for each selected announcement.
+    /// Handlers that are called for each selected announcement.
     pub each: Vec<Handler<M>>,
-    /// Shows a message, if its kind does not.
+    /// Formatter of a message, for kinds that do not show it.
     pub show: Option<Show<M>>,
 }
 
 impl<M, K: KindOf<M>> Emitter<M, K> {
-    /// Records an announcement if it is selected. The closures run at meta level. If one panics, the panic is counted, and
-    /// the announcement is recorded all the same.
+    /// Records an announcement if it is selected.
     ///
-    /// If `is_abandoned`, nothing is recorded and no handler starts.
+    /// The closures run at meta level. If a closure panics, the panic is counted, and the
+    /// announcement is recorded all the same. If `is_abandoned`, nothing is recorded and no handler
+    /// starts.
     pub fn emit(&self, message: &M, sites: &LeasedSites, bus: Subject, is_abandoned: impl Fn() -> bool) {
         if let Some(when) = &self.when
             && hook::at_meta_level(|| when(message)) == Some(false)

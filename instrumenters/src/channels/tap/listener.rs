@@ -1,4 +1,4 @@
-//! The thread of a tap. It needs no runtime, and the application never waits for it.
+//! Thread of a tap. It needs no runtime, and the application never waits for it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,13 +14,14 @@ use super::sites::LeasedSites;
 use super::sources::{Received, Source};
 use crate::channels::kind::KindOf;
 
-/// The longest time that an uninstall waits for the thread: the `Clone` of a message may wait for a lock.
+/// Longest time that an uninstall waits for the thread, because the `Clone` of a message may wait
+/// for a lock.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The time for the last items of a stream at uninstall.
+/// Time at uninstall for the last items of a stream.
 const LAST_LOOK: Duration = Duration::from_millis(50);
 
-/// A tap that is installed.
+/// Installed tap.
 pub(super) struct Listener {
     waker: Arc<ThreadWaker>,
     thread: ThreadId,
@@ -32,9 +33,9 @@ pub(super) struct Listener {
 
 #[derive(Default)]
 struct State {
-    /// True if the uninstall no longer waits: nothing more is recorded.
+    /// Set if the uninstall no longer waits. Nothing more is recorded then.
     abandoned: AtomicBool,
-    /// Announcements that were received, and that are not recorded yet.
+    /// Number of received announcements that are not recorded yet.
     in_hand: AtomicU64,
     ended: Mutex<bool>,
     has_ended: Condvar,
@@ -58,7 +59,7 @@ impl Listener {
         let of_thread = Arc::clone(&sites);
         let thread = thread::Builder::new().name("metaspy-tap".into()).spawn(move || {
             let waker = ThreadWaker::here();
-            // `start` waits for this.
+            // The caller, `start`, waits for this message.
             let _ = sender.send(Arc::clone(&waker));
             let subscription =
                 Subscription { source, emitter, sites: of_thread, bus, waker, state: Arc::clone(&ending.0) };
@@ -72,12 +73,12 @@ impl Listener {
     /// Records the announcements before now, and ends the thread.
     pub fn finish(&self) {
         if self.process != std::process::id() {
-            // A forked child has a copy of everything but the thread.
+            // A forked child has a copy of everything except the thread.
             return;
         }
         self.waker.stop();
         if thread::current().id() == self.thread {
-            // One of the tap's own closures uninstalls the profiler.
+            // A closure of the tap itself uninstalls the profiler, so the thread cannot be awaited.
             return;
         }
         let ended = self.state.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +91,8 @@ impl Listener {
 }
 
 impl Listener {
-    /// Counts the announcement that the thread still works on as missed. How many it has not received is unknown.
+    /// Counts the announcement in the thread's hands as missed. The number of announcements that it
+    /// has not received is unknown.
     fn count_abandoned(&self) {
         hook::missed(self.sites.missed(), self.bus, self.state.in_hand.load(Ordering::Acquire));
         if let Ok(recording) = Recording::current() {
@@ -109,7 +111,7 @@ impl Drop for Listener {
     }
 }
 
-/// Its drop reports the end of the thread, by return or by panic.
+/// Guard whose drop reports the end of the thread, by return or by panic.
 struct End(Arc<State>);
 
 impl Drop for End {
@@ -131,7 +133,8 @@ struct Subscription<S: Source, K> {
 impl<S: Source, K: KindOf<S::Message>> Subscription<S, K> {
     fn listen(mut self) {
         while !self.waker.is_stopped() {
-            // Code that runs on this thread, such as the `Clone` of a message, is not the application's own work.
+            // Code that runs on this thread, such as the `Clone` of a message, is not part of the
+            // application's work.
             let heard = hook::at_meta_level(|| until_stopped(&self.waker, self.source.receive()));
             match heard {
                 Some(Some(heard)) => {
@@ -147,7 +150,7 @@ impl<S: Source, K: KindOf<S::Message>> Subscription<S, K> {
         self.drain();
     }
 
-    /// Records the announcements before now. Later ones do not keep the thread.
+    /// Records the announcements before now. Later announcements do not keep the thread.
     fn drain(&mut self) {
         let (began, mut left) = (Instant::now(), self.source.waiting());
         while left != Some(0) && (left.is_some() || began.elapsed() < LAST_LOOK) {
@@ -164,7 +167,8 @@ impl<S: Source, K: KindOf<S::Message>> Subscription<S, K> {
         }
     }
 
-    /// Records what was received, and returns the number of announcements. `None`: the bus has ended.
+    /// Records the received result, and returns the number of announcements, or `None` if the bus
+    /// has ended.
     fn take(&mut self, heard: Received<S::Message>) -> Option<u64> {
         match heard {
             Received::Message(message) => {

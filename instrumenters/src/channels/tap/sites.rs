@@ -1,4 +1,4 @@
-//! The sites of one tap, one for each kind of announcement.
+//! Sites of a tap, with a site for each kind of announcement.
 
 use std::collections::HashMap;
 use std::panic::Location;
@@ -7,17 +7,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use metaspy_core::site::Family;
 use metaspy_core::{Site, SiteDef, SiteKind};
 
-/// The most kinds of one tap. All further kinds share the site `others`.
+/// Maximum number of kinds of a tap. All further kinds share the site `others`.
 const KINDS_MAX: usize = 256;
 
-/// The site of all further kinds.
+/// Name of the site of all further kinds.
 const OTHERS: &str = "others";
 
-/// The site of missed messages.
+/// Name of the site of missed messages.
 const MISSED: &str = "missed";
 
-/// The sites of a tap. Each tap has its own, so that its messages are never counted by the profiler of another tap. When it
-/// has ended, the next tap of the same bus takes them over, because sites are never removed.
+/// Sites of a tap.
+///
+/// Each tap has separate sites, so that its messages are never counted by the profiler of another
+/// tap. When it has ended, the next tap of the same bus takes them over, because sites are never
+/// removed.
 pub(super) struct TapSites {
     family: Family,
     module: &'static str,
@@ -26,11 +29,11 @@ pub(super) struct TapSites {
     by_kind: Mutex<HashMap<&'static str, &'static Site>>,
 }
 
-/// The sites of taps that have ended.
+/// Sites of taps that have ended.
 static FREE: Mutex<Vec<TapSites>> = Mutex::new(Vec::new());
 
 impl TapSites {
-    /// The sites of a bus with this module, tapped `at`.
+    /// Returns the sites of a bus with this module, for a tap at this location.
     pub fn lease(module: &str, at: &'static Location<'static>) -> LeasedSites {
         let mut free = lock(&FREE);
         let found = free.iter().position(|sites| sites.module == module && sites.at == at);
@@ -47,22 +50,22 @@ impl TapSites {
         TapSites { family, module, at, missed, by_kind: Mutex::default() }
     }
 
-    /// The family, for arming.
+    /// Returns the family of the sites, for arming.
     pub fn family(&self) -> Family {
         self.family
     }
 
-    /// The module of the sites: the name of the tap.
+    /// Returns the module of the sites: the name of the tap.
     pub fn module(&self) -> &'static str {
         self.module
     }
 
-    /// The site of missed messages.
+    /// Returns the site of missed messages.
     pub fn missed(&self) -> &'static Site {
         self.missed
     }
 
-    /// The site of a kind. It is registered at the first message of the kind.
+    /// Returns the site of a kind. The first message of the kind registers it.
     pub fn of_kind(&self, kind: &str) -> &'static Site {
         let mut by_kind = lock(&self.by_kind);
         if let Some(site) = by_kind.get(kind) {
@@ -84,7 +87,7 @@ fn def(module: &'static str, name: &'static str, at: &'static Location<'static>)
     SiteDef { kind: SiteKind::Announcement, module, name, file: at.file(), lines, skipped: None }
 }
 
-/// Sites in use. Dropping them makes them free.
+/// Sites in use. Dropping them makes them free for the next tap.
 pub(super) struct LeasedSites(Option<TapSites>);
 
 impl std::ops::Deref for LeasedSites {

@@ -1,5 +1,5 @@
-//! Bounds of a grammar's text. Pest's compiler follows its nesting recursively, and copies what is repeated a number of
-//! times.
+//! Bounds of a grammar's text. Pest's compiler follows its nesting recursively, and copies terms
+//! that are repeated a number of times.
 
 use pest::iterators::Pair;
 use pest_meta::parser::Rule;
@@ -7,14 +7,14 @@ use pest_meta::parser::Rule;
 use super::error::GrammarError;
 use super::grammar::Source;
 
-/// Most levels of parentheses and of `!` and `&` in each other.
+/// Maximum number of nested parentheses, `!` and `&`.
 const LEVELS: usize = 200;
-/// Most operators between the terms of an expression and of those around it.
+/// Maximum number of operators between the terms of an expression and of the expressions around it.
 const OPERATORS: usize = 10_000;
-/// Most copies that a number in braces makes of a term, and of the terms in it.
+/// Maximum number of copies that numbers in braces make of a term, and of its inner terms.
 const COPIES: u64 = 10_000;
 
-/// What is open at a place of the text.
+/// Open brackets and operators at a place of the text.
 #[derive(Clone, Copy, Default)]
 struct Open {
     levels: usize,
@@ -42,7 +42,7 @@ pub(super) fn check_nesting(source: &Source) -> Result<(), GrammarError> {
             '{' => braces += 1,
             '}' => {
                 braces = braces.saturating_sub(1);
-                // A rule ends, and not a number of times.
+                // This brace ends a rule, not a number of repetitions.
                 if braces == 0 {
                     open = Open::default();
                     around.clear();
@@ -61,7 +61,7 @@ pub(super) fn check_nesting(source: &Source) -> Result<(), GrammarError> {
     Ok(())
 }
 
-/// Checks how often the numbers in braces copy the terms of a rule, which is parsed.
+/// Checks how often the numbers in braces copy the terms of a parsed rule.
 pub(super) fn check_copies(name: &str, rule: Pair<'_, Rule>) -> Result<(), GrammarError> {
     let line = rule.line_col().0;
     match copies(rule) > COPIES {
@@ -76,7 +76,7 @@ fn too_much(what: String) -> GrammarError {
     GrammarError::Invalid(format!("{what}: make a rule of a part of it"))
 }
 
-/// Copies of the terms of an expression that numbers in braces make, in its worst part.
+/// Counts the copies of terms that numbers in braces make, in the worst part of an expression.
 fn copies(pair: Pair<'_, Rule>) -> u64 {
     let is_term = pair.as_rule() == Rule::term;
     let mut inside: u64 = 1;
@@ -94,7 +94,7 @@ fn copies(pair: Pair<'_, Rule>) -> u64 {
     inside.saturating_mul(times)
 }
 
-/// The characters that are no comment, text or white space, with their places.
+/// Returns the characters outside of comments, strings and white space, with their positions.
 fn tokens(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -118,7 +118,7 @@ fn tokens(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// Bytes of a comment, which may have others in it.
+/// Returns the bytes of a comment, which may contain nested comments.
 fn comment(text: &str) -> usize {
     let (mut at, mut depth) = (0, 0_usize);
     let bytes = text.as_bytes();
@@ -133,7 +133,7 @@ fn comment(text: &str) -> usize {
     text.len()
 }
 
-/// Bytes of a text in quotation marks.
+/// Returns the bytes of a quoted string.
 fn quoted(text: &str, mark: char) -> usize {
     let mut characters = text.char_indices().skip(1);
     while let Some((at, character)) = characters.next() {
@@ -153,7 +153,7 @@ mod tests {
 
     fn refused(body: &str) -> Option<String> {
         let source = Source { name: "a.pest".into(), text: format!("// (((\ndoc = {{ {body} }}\nlast = {{ \"(\" }}") };
-        // The stack of `metaspy grammar`: each copy is a call of pest's compiler in another.
+        // The size is that of `metaspy grammar`: each copy is a nested call of pest's compiler.
         let compiler = std::thread::Builder::new().stack_size(64 << 20);
         let compiled = compiler.spawn(move || Grammar::new(&[source], "doc").err().map(|error| error.to_string()));
         compiled.expect("threads can be made").join().expect("it does not panic")

@@ -1,10 +1,10 @@
-//! The rules that every grammar has.
+//! Built-in rules that every grammar has.
 
 use pest::{ParseResult, ParserState};
 
 use super::machine::{EOI, Id};
 
-/// A rule that every grammar has.
+/// Built-in rule of pest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Builtin {
     Any,
@@ -16,7 +16,7 @@ pub(super) enum Builtin {
     PopAll,
     Drop,
     Newline,
-    /// A character in one of up to three ranges.
+    /// Matches a character in up to three ranges.
     Ascii(&'static [(char, char)]),
 }
 
@@ -48,7 +48,7 @@ impl Builtin {
         })
     }
 
-    /// True if it reads the stack.
+    /// Returns true if the rule reads pest's stack.
     pub fn uses_stack(self) -> bool {
         matches!(self, Builtin::Peek | Builtin::PeekAll | Builtin::Pop | Builtin::PopAll | Builtin::Drop)
     }
@@ -58,7 +58,7 @@ impl Builtin {
             Builtin::Any => state.skip(1),
             Builtin::EndOfInput => state.rule(EOI, |state| state.end_of_input()),
             Builtin::StartOfInput => state.start_of_input(),
-            // On an empty stack pest's own parsers panic; here, the rule does not match.
+            // Pest's own parsers panic on an empty stack; here, the rule does not match.
             Builtin::Peek => not_empty(state).and_then(|state| state.stack_peek()),
             Builtin::PeekAll => state.stack_match_peek(),
             Builtin::Pop => not_empty(state).and_then(|state| state.stack_pop()),
@@ -79,7 +79,7 @@ impl Builtin {
     }
 }
 
-/// Fails on an empty stack: it drops an element, and restores it.
+/// Fails on an empty stack. It pops an element to find out, and restores it.
 fn not_empty(state: State<'_>) -> ParseResult<State<'_>> {
     let mut is_empty = true;
     let looked = state.restore_on_err(|state| {

@@ -1,4 +1,4 @@
-//! Compiles the rules that `pest_meta` has optimised to a program.
+//! Compiler from the rules that `pest_meta` has optimised to a program.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use super::builtin::Builtin;
 use super::program::{Kind, Node, Program};
 use crate::productions::Alternative;
 
-/// A compiled grammar.
+/// Compiled grammar.
 #[derive(Debug, Default)]
 pub(super) struct Compiled {
     pub programs: Vec<Program>,
     pub alternatives: Vec<Alternative>,
-    /// Names of Unicode properties.
+    /// Names of Unicode properties, which [`Node::Property`] refers to by number.
     pub properties: Vec<String>,
     choices: usize,
 }
@@ -29,7 +29,7 @@ pub(super) fn compile(rules: &[OptimizedRule], numbers: &HashMap<String, usize>)
     built
 }
 
-/// White space and comments are atomic, in every grammar.
+/// Returns the kind of a rule. White space and comments are atomic, in every grammar.
 fn kind(rule: &OptimizedRule) -> Kind {
     let is_skipped = rule.name == "WHITESPACE" || rule.name == "COMMENT";
     match rule.ty {
@@ -51,7 +51,7 @@ impl Compiled {
             Expr::Str(text) => Node::Str(text.as_str().into()),
             Expr::Insens(text) => Node::Insensitive(text.as_str().into()),
             Expr::Range(from, to) => {
-                // Both are one character: `pest_meta` has read them.
+                // Each bound is a single character, as `pest_meta` has checked.
                 Node::Range(from.chars().next().unwrap_or('\0'), to.chars().next().unwrap_or('\0'))
             }
             Expr::Ident(name) => self.name(name, numbers),
@@ -101,7 +101,7 @@ impl Compiled {
         if let Some(builtin) = Builtin::by_name(name) {
             return Node::Builtin(builtin);
         }
-        // `pest_meta` has checked all names, so this is a property.
+        // `pest_meta` has checked all names, so this must be a property.
         let known = self.properties.iter().position(|property| property == name);
         let at = known.unwrap_or_else(|| {
             self.properties.push(name.to_owned());
@@ -111,7 +111,7 @@ impl Compiled {
     }
 }
 
-/// The parts of a chain that nests to the right.
+/// Collects the parts of a chain that nests to the right.
 fn flatten<'e>(
     expr: &'e Expr,
     into: &mut Vec<&'e Expr>,
@@ -125,7 +125,7 @@ fn flatten<'e>(
     into.push(rest);
 }
 
-/// The rule that an expression begins with.
+/// Returns the rule that an expression begins with.
 fn first_rule(expr: &Expr, numbers: &HashMap<String, usize>) -> Option<usize> {
     match expr {
         Expr::Ident(name) => numbers.get(name).copied(),

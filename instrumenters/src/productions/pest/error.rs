@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// An error in a grammar.
+/// Error in a grammar.
 #[derive(Clone, PartialEq, Eq)]
 pub enum GrammarError {
-    /// It does not compile; with pest's message.
+    /// The grammar does not compile. The text is pest's message.
     Invalid(String),
     /// Two files define the same rule.
     Twice {
-        /// The rule.
+        /// Name of the rule.
         name: String,
         /// File and line of the first definition.
         first: (String, u32),

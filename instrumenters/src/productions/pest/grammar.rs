@@ -1,4 +1,4 @@
-//! A grammar, read from its files.
+//! Grammar that is read from files.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -18,16 +18,16 @@ use crate::productions::suite_events::sites;
 use crate::productions::{Alternative, Production};
 use crate::sites::Sites;
 
-/// A file of a grammar.
+/// File of a grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its path, for messages.
+    /// Path of the file, for messages.
     pub name: String,
-    /// Its text.
+    /// Content of the file.
     pub text: String,
 }
 
-/// A grammar with its start rule.
+/// Grammar with its start rule.
 #[derive(Debug)]
 pub struct Grammar {
     sources: Vec<Source>,
@@ -40,32 +40,33 @@ pub struct Grammar {
     sites: OnceLock<Vec<&'static Site>>,
 }
 
-/// Its productions, for [`productions`](crate::productions::productions()).
+/// Selects the productions of a grammar, for [`productions`](crate::productions::productions()).
 impl From<&Grammar> for Sites {
     fn from(grammar: &Grammar) -> Self {
-        // Productions that no run can reach have nothing to observe.
+        // Unreachable productions have nothing to observe.
         let sites = grammar.sites().iter().filter(|site| site.def().skipped.is_none());
         Sites::all(sites.copied().collect(), "productions")
     }
 }
 
 impl Grammar {
-    /// The sites of its productions, in their order. The first call registers them, for the rest of the process.
+    /// Returns the sites of the productions, in their order. The first call registers them, for the
+    /// rest of the process.
     pub fn sites(&self) -> &[&'static Site] {
         self.sites.get_or_init(|| sites(&self.productions, self.start as usize, |file| self.source(file).to_owned()))
     }
 
-    /// The sites, if they are registered.
+    /// Returns the sites, or `None` if they are not registered.
     pub(super) fn known_sites(&self) -> Option<&[&'static Site]> {
         self.sites.get().map(Vec::as_slice)
     }
 }
 
 impl Grammar {
-    /// Reads a grammar from one or several files. Inputs are parsed by the rule `start`.
+    /// Reads a grammar from files. Inputs are parsed by the rule `start`.
     pub fn new(sources: &[Source], start: &str) -> Result<Grammar, GrammarError> {
         let places = places(sources)?;
-        // Several files make one grammar, as in pest's own derive.
+        // Several files form a single grammar, as in pest's own derive.
         let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
         let whole = texts.join("\n");
         let all = |errors: Vec<Error<Rule>>| invalid(sources, errors);
@@ -98,23 +99,25 @@ impl Grammar {
         })
     }
 
-    /// Its productions, in the order of its files.
+    /// Returns the productions, in the order of the files.
     pub fn productions(&self) -> &[Production] {
         &self.productions
     }
 
-    /// The alternatives of all choices, after pest's optimiser: it factors out a common beginning of two alternatives, so that
-    /// only their rests are a choice.
+    /// Returns the alternatives of all choices, as they are after pest's optimiser.
+    ///
+    /// The optimiser factors out a common beginning of two alternatives, so that only their rests
+    /// are a choice.
     pub fn alternatives(&self) -> &[Alternative] {
         &self.alternatives
     }
 
-    /// The name of one of its files.
+    /// Returns the name of a file, by its number.
     pub fn source(&self, file: usize) -> &str {
         self.sources.get(file).map_or("", |source| &source.name)
     }
 
-    /// The text of a line of one of its files, from 1 on; empty beyond its end.
+    /// Returns the text of a line of a file, from 1 on. It is empty beyond the end of the file.
     pub fn line(&self, file: usize, line: u32) -> &str {
         let mut lines = self.sources.get(file).map_or("", |source| &source.text).lines();
         lines.nth(line.saturating_sub(1) as usize).unwrap_or("")
@@ -124,7 +127,8 @@ impl Grammar {
 /// File and lines by rule.
 type Places = HashMap<String, (usize, (u32, u32))>;
 
-/// The place of each rule. Files are parsed one by one, so that syntax errors name their file.
+/// Finds the place of each rule. Files are parsed separately, so that syntax errors name their
+/// file.
 fn places(sources: &[Source]) -> Result<Places, GrammarError> {
     let mut places = Places::new();
     for (file, source) in sources.iter().enumerate() {
@@ -152,8 +156,8 @@ fn places(sources: &[Source]) -> Result<Places, GrammarError> {
     Ok(places)
 }
 
-/// Pest's messages, with the file. With several files, pest counts lines through all of them, so the message begins with the
-/// right place.
+/// Formats pest's messages with the file. With several files, pest counts lines through all of
+/// them, so the message begins with the right place.
 fn invalid(sources: &[Source], errors: Vec<Error<Rule>>) -> GrammarError {
     let text = |error: Error<Rule>| {
         let mut line = match error.line_col {

@@ -1,6 +1,7 @@
-//! Any grammar of [pest](https://pest.rs), without generated code.
+//! Interpreter for any grammar of [pest](https://pest.rs), without generated code.
 //!
-//! `pest_meta` reads and optimises a `.pest` file. A machine of our own runs the optimised rules, with one hook. It calls
+//! `pest_meta` reads and optimises a `.pest` file. A machine of this crate runs the optimised
+//! rules, with a single hook. It calls
 //! pest's `ParserState` in the same order as pest's own parsers, so tokens and errors are the same.
 //!
 //! ```

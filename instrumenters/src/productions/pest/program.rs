@@ -1,28 +1,28 @@
-//! The program of a grammar: optimised rules, which refer to each other by number.
+//! Program of a grammar: optimised rules, which refer to each other by number.
 
 use super::builtin::Builtin;
 
-/// A step of a rule.
+/// Step of a rule.
 #[derive(Debug)]
 pub(super) enum Node {
     Str(Box<str>),
     Insensitive(Box<str>),
     Range(char, char),
-    /// One of the grammar's rules.
+    /// Calls a rule of the grammar, by its number.
     Rule(u32),
     Builtin(Builtin),
-    /// A Unicode property, by its number in the grammar.
+    /// Matches a Unicode property, by its number in the grammar.
     Property(u32),
     PeekSlice(i32, Option<i32>),
     Ahead(Box<Node>),
     NotAhead(Box<Node>),
     Sequence(Box<[Node]>),
-    /// Alternatives, and the number of the first of them.
+    /// Tries alternatives. The first field is the number of the first alternative.
     Choice(u32, Box<[Node]>),
     Optional(Box<Node>),
-    /// Any number of times.
+    /// Matches any number of times.
     Repeat(Box<Node>),
-    /// Once or more.
+    /// Matches once or more.
     RepeatOnce(Box<Node>),
     Push(Box<Node>),
     PushLiteral(Box<str>),
@@ -32,26 +32,27 @@ pub(super) enum Node {
     Restore(Box<Node>),
 }
 
-/// A rule.
+/// Compiled rules of a grammar.
 #[derive(Debug)]
 pub(super) struct Program {
     pub kind: Kind,
     pub body: Node,
 }
 
-/// What a rule does around its body: tokens, and the treatment of white space.
+/// Modifier of a rule, which determines its tokens and its treatment of white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Normal,
     Silent,
-    /// A token, and no white space in it: `@{ … }`.
+    /// A token without white space in it: `@{ … }`.
     Atomic,
     /// White space or a comment that makes no token.
     SilentAtomic,
-    /// The white space rule is set first: `${ … }`.
+    /// A token whose white space rule is set first: `${ … }`.
     Compound,
-    /// `!{ … }`.
+    /// A token with white space between its steps: `!{ … }`.
     NonAtomic,
-    /// White space or a comment written as `!{ … }`: atomic nevertheless, set before the token.
+    /// White space or a comment that is written as `!{ … }`. It is atomic nevertheless, and set
+    /// before the token.
     AtomicFirst,
 }

@@ -1,4 +1,4 @@
-//! The rules that a run can reach, in the grammar as written and as optimised.
+//! Reachability of rules, in the grammar as written and as optimised.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use pest_meta::optimizer::{OptimizedExpr, OptimizedRule};
 
 use crate::productions::Role;
 
-/// The role of each rule, in the order of `rules`.
+/// Returns the role of each rule, in the order of `rules`.
 pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) -> Vec<Role> {
     let written =
         rules.iter().map(|rule| Node::new(&rule.name, rule.ty, written_names(&rule.expr), written_skips(&rule.expr)));
@@ -21,7 +21,7 @@ pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) ->
     rules.iter().map(role).collect()
 }
 
-/// The rules that a rule refers to, each once, in order.
+/// Returns the distinct rules that a rule refers to, in order.
 pub(super) fn references(rule: &Rule, numbers: &HashMap<String, usize>) -> Vec<usize> {
     let mut references = Vec::new();
     for number in written_names(&rule.expr).into_iter().filter_map(|name| numbers.get(name).copied()) {
@@ -32,12 +32,12 @@ pub(super) fn references(rule: &Rule, numbers: &HashMap<String, usize>) -> Vec<u
     references
 }
 
-/// A rule in the graph of the grammar.
+/// Rule in the graph of the grammar.
 struct Node<'g> {
     name: &'g str,
     kind: RuleType,
     names: Vec<&'g str>,
-    /// True if white space is skipped in it, unless it is atomic.
+    /// Set if white space is skipped in the rule, unless it is atomic.
     skips: bool,
 }
 
@@ -46,7 +46,7 @@ impl<'g> Node<'g> {
         Node { name, kind, names, skips }
     }
 
-    /// True if its body is atomic; `around` is true if its caller is.
+    /// Returns true if the rule's body is atomic. `around` tells the same about its caller.
     fn is_atomic(&self, around: bool) -> bool {
         match self.kind {
             RuleType::Atomic | RuleType::CompoundAtomic => true,
@@ -56,8 +56,8 @@ impl<'g> Node<'g> {
     }
 }
 
-/// The names that can be reached from a rule. White space and comments are reached between the steps of a rule that is not
-/// atomic.
+/// Returns the names that can be reached from a rule. White space and comments are reached between
+/// the steps of a rule that is not atomic.
 fn reach<'g>(rules: &[Node<'g>], start: &'g str) -> HashSet<&'g str> {
     let mut reached: HashSet<(&str, bool)> = HashSet::new();
     let mut todo: Vec<(&str, bool)> = vec![(start, false)];
@@ -76,8 +76,8 @@ fn reach<'g>(rules: &[Node<'g>], start: &'g str) -> HashSet<&'g str> {
     reached.into_iter().map(|(name, _)| name).collect()
 }
 
-/// An expression and all its parts, in the order of the text. (The iterators of `pest_meta` leave out tags, the repetitions
-/// of its extras, and restored parts.)
+/// Returns an expression and all its parts, in the order of the text. (The iterators of `pest_meta`
+/// leave out tags, the repetitions of its extras, and restored parts.)
 fn all<'e, E>(root: &'e E, inside: impl Fn(&'e E) -> Vec<&'e E>) -> Vec<&'e E> {
     let (mut found, mut todo) = (Vec::new(), vec![root]);
     while let Some(expr) = todo.pop() {
@@ -109,7 +109,7 @@ fn run(root: &OptimizedExpr) -> Vec<&OptimizedExpr> {
     })
 }
 
-/// The rules that an expression names.
+/// Returns the rules that an expression names.
 fn written_names(expr: &Expr) -> Vec<&str> {
     let names = written(expr).into_iter().filter_map(|expr| match expr {
         Expr::Ident(name) => Some(name.as_str()),
@@ -126,7 +126,7 @@ fn run_names(expr: &OptimizedExpr) -> Vec<&str> {
     names.collect()
 }
 
-/// True if white space is skipped between its steps.
+/// Returns true if white space is skipped between the steps of an expression.
 fn written_skips(expr: &Expr) -> bool {
     use Expr as E;
     written(expr).into_iter().any(|expr| {

@@ -1,4 +1,4 @@
-//! A test suite: inputs that are parsed one after another by one grammar.
+//! Test suite: inputs that a grammar parses one after another.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,12 @@ use crate::productions::coverage::{Coverage, Input, Rejection, State, Tally, Ver
 use crate::productions::production::ParseObserver;
 use crate::productions::suite_events::{Inputs, record_shadow};
 
-/// Limits for the parse of one input.
+/// Limits for the parse of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Steps of the parser. A parse that takes more is stopped.
+    /// Maximum steps of the parser. A longer parse is stopped.
     pub steps: u64,
-    /// Bytes of stack of the thread, for messages only: pest itself stops when the stack runs out.
+    /// Bytes of the thread's stack, for messages only. Pest itself stops when the stack runs out.
     pub stack: usize,
 }
 
@@ -28,7 +28,7 @@ impl Default for Limits {
     }
 }
 
-/// A suite of inputs, and its coverage.
+/// Suite of inputs, with its coverage.
 pub struct Suite<'g> {
     grammar: &'g Grammar,
     properties: Vec<Box<dyn Fn(char) -> bool>>,
@@ -39,17 +39,17 @@ pub struct Suite<'g> {
     subjects: Inputs,
 }
 
-/// The result of a run.
+/// Result of a run.
 pub(super) struct Ran<'i> {
     pub outcome: Result<Pairs<'i, Id>, Box<pest::error::Error<Id>>>,
-    /// True if the steps ran out.
+    /// Set if the steps ran out.
     stopped: bool,
-    /// The furthest byte that was read.
+    /// Furthest byte that was read.
     furthest: usize,
 }
 
 impl<'g> Suite<'g> {
-    /// A suite without inputs, with the default limits.
+    /// Creates a suite without inputs, with the default limits.
     pub fn new(grammar: &'g Grammar) -> Self {
         let by_name = |name: &String| pest::unicode::by_name(name).unwrap_or_else(|| Box::new(|_| false));
         let (productions, alternatives) = (grammar.productions().len(), grammar.alternatives().len());
@@ -70,7 +70,7 @@ impl<'g> Suite<'g> {
         Suite { limits, ..self }
     }
 
-    /// Measures the time of each activation too. It costs two readings of a clock.
+    /// Measures the time of each activation, too, which costs two readings of a clock.
     #[must_use = "the times belong to the suite that is returned"]
     pub fn with_times(self) -> Self {
         Suite { timed: true, ..self }
@@ -90,19 +90,21 @@ impl<'g> Suite<'g> {
         self.tally = tally;
     }
 
-    /// The coverage so far.
+    /// Returns the coverage so far.
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
     }
 
-    /// True if [`explain`](Self::explain) could find a reason.
+    /// Returns true if [`explain`](Self::explain) could find a reason.
     pub fn needs_explaining(&self) -> bool {
         trials(self.grammar, &self.coverage).iter().any(|&trials| trials != Trials::default())
     }
 
-    /// Parses inputs again, to find out why alternatives never matched, or matched too little: they are tried where an earlier one
-    /// matched. If the grammar is observed, the reasons are recorded. `read` returns the text of an input by its number, or `None` to leave
-    /// it out.
+    /// Parses inputs again, to explain why alternatives never matched, or matched too little.
+    ///
+    /// Such alternatives are tried where an earlier alternative matched. If the grammar is
+    /// observed, the reasons are recorded. `read` returns the text of an input by its number, or
+    /// `None` to leave it out.
     pub fn explain(&mut self, mut read: impl FnMut(usize) -> Option<String>) {
         let trials = trials(self.grammar, &self.coverage);
         let has_dead = trials.iter().any(|trials| trials.everywhere);
@@ -208,23 +210,23 @@ impl<'g> Suite<'g> {
     }
 }
 
-/// Measures the time of each activation, too.
+/// Observer that also measures the time of each activation.
 struct Timed<'t> {
     tally: &'t mut Tally,
     open: Vec<OpenActivation>,
-    /// Open activations of each production.
+    /// Number of open activations of each production.
     depths: Vec<u32>,
 }
 
-/// An activation that has not ended.
+/// Activation that has not ended.
 struct OpenActivation {
     began: Instant,
-    /// The time of the activations inside of it.
+    /// Time of the nested activations.
     within: Duration,
 }
 
 impl Timed<'_> {
-    /// The number of open activations of a production.
+    /// Returns the number of open activations of a production.
     fn depth(&mut self, production: usize) -> &mut u32 {
         if self.depths.len() <= production {
             self.depths.resize(production + 1, 0);
@@ -247,7 +249,8 @@ impl ParseObserver for Timed<'_> {
             *depth = depth.saturating_sub(1);
             let is_outermost = *depth == 0;
             let counts = self.tally.production(production);
-            // Time inside another activation of the production is a part of that one's time.
+            // The time of a nested activation of the same production is already part of the outer
+            // activation's time.
             if is_outermost {
                 counts.total += took;
             }

@@ -1,4 +1,4 @@
-//! `tokio::sync::mpsc` with both ends observed.
+//! Proxy of `tokio::sync::mpsc`, with both ends observed.
 
 mod permit;
 mod receiver;
@@ -13,14 +13,15 @@ use tokio::sync::mpsc as tokio;
 use super::endpoint::Endpoint;
 use super::{Bus, SpiedReceiver, SpiedSender};
 
-/// As [`tokio::sync::mpsc::channel`](tokio::channel()). The channel is named after the type of its messages.
+/// Creates a channel with [`tokio::sync::mpsc::channel`](tokio::channel()). It is named after the
+/// type of its messages.
 #[track_caller]
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     Bus::unnamed().mpsc(buffer)
 }
 
-/// As [`tokio::sync::mpsc::unbounded_channel`](tokio::unbounded_channel()). The channel is named after the type of its
-/// messages.
+/// Creates a channel with [`tokio::sync::mpsc::unbounded_channel`](tokio::unbounded_channel()). It
+/// is named after the type of its messages.
 #[track_caller]
 pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     Bus::unnamed().unbounded()

@@ -1,4 +1,4 @@
-//! Room in a channel that is reserved before the message exists.
+//! Permits for room in a channel that is reserved before the message exists.
 
 use std::panic::Location;
 
@@ -8,7 +8,7 @@ use super::Sender;
 use crate::channels::proxy::endpoint::Endpoint;
 use crate::channels::proxy::{Envelope, SpiedSender};
 
-/// A [`tokio::Permit`] of a proxied channel.
+/// Permit of a proxied channel; see [`tokio::Permit`].
 pub struct Permit<'a, T> {
     inner: tokio::Permit<'a, Envelope<T>>,
     endpoint: Endpoint<T>,
@@ -19,14 +19,14 @@ impl<'a, T> Permit<'a, T> {
         Permit { inner, endpoint }
     }
 
-    /// As [`tokio::Permit::send`].
+    /// Sends the message with [`tokio::Permit::send`].
     #[track_caller]
     pub fn send(self, value: T) {
         self.endpoint.send(value, Location::caller(), |envelope| self.inner.send(envelope), |()| true);
     }
 }
 
-/// A [`tokio::PermitIterator`] of a proxied channel.
+/// Permits of a proxied channel; see [`tokio::PermitIterator`].
 pub struct PermitIterator<'a, T> {
     inner: tokio::PermitIterator<'a, Envelope<T>>,
     endpoint: Endpoint<T>,
@@ -53,7 +53,7 @@ impl<'a, T> Iterator for PermitIterator<'a, T> {
 impl<T> ExactSizeIterator for PermitIterator<'_, T> {}
 impl<T> std::iter::FusedIterator for PermitIterator<'_, T> {}
 
-/// A [`tokio::OwnedPermit`] of a proxied channel.
+/// Permit of a proxied channel that owns its sender; see [`tokio::OwnedPermit`].
 pub struct OwnedPermit<T> {
     inner: tokio::OwnedPermit<Envelope<T>>,
     endpoint: Endpoint<T>,
@@ -64,14 +64,14 @@ impl<T> OwnedPermit<T> {
         OwnedPermit { inner, endpoint }
     }
 
-    /// As [`tokio::OwnedPermit::send`].
+    /// Sends the message with [`tokio::OwnedPermit::send`], and returns the sender.
     #[track_caller]
     pub fn send(self, value: T) -> Sender<T> {
         let OwnedPermit { inner, endpoint } = self;
         SpiedSender::new(endpoint.send(value, Location::caller(), |envelope| inner.send(envelope), |_| true), endpoint)
     }
 
-    /// As [`tokio::OwnedPermit::release`].
+    /// Releases the room with [`tokio::OwnedPermit::release`], and returns the sender.
     pub fn release(self) -> Sender<T> {
         SpiedSender::new(self.inner.release(), self.endpoint)
     }

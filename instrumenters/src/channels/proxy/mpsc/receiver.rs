@@ -1,4 +1,4 @@
-//! The receiving ends: of a bounded channel, and of an unbounded one.
+//! Receiving ends of bounded and unbounded channels.
 
 use std::task::{Context, Poll, ready};
 
@@ -7,7 +7,7 @@ use tokio::sync::mpsc as tokio;
 use super::error::TryRecvError;
 use crate::channels::proxy::{Envelope, SpiedReceiver};
 
-/// A receiver with all methods that both kinds have.
+/// Generates a receiver with the methods that both kinds have.
 macro_rules! receiver {
     ($receiver:ident) => {
         #[doc = concat!("A [`tokio::", stringify!($receiver), "`]. Each receipt is an event.")]

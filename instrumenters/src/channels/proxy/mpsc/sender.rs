@@ -1,4 +1,4 @@
-//! The sending ends: of a bounded channel, and of an unbounded one.
+//! Sending ends of bounded and unbounded channels.
 
 use std::future::Future;
 use std::panic::Location;
@@ -9,7 +9,7 @@ use super::error::{SendError, TrySendError};
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use crate::channels::proxy::{Envelope, SpiedSender};
 
-/// A sender with all methods that both kinds have.
+/// Generates a sender with the methods that both kinds have.
 macro_rules! sender {
     ($sender:ident, $weak:ident) => {
         #[doc = concat!("A [`tokio::", stringify!($sender), "`]. Each message is an event.")]
@@ -31,7 +31,7 @@ sender!(Sender, WeakSender);
 sender!(UnboundedSender, WeakUnboundedSender);
 
 impl<T> UnboundedSender<T> {
-    /// As [`tokio::UnboundedSender::send`].
+    /// Sends a message with [`tokio::UnboundedSender::send`].
     #[inline]
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
@@ -42,7 +42,8 @@ impl<T> UnboundedSender<T> {
 }
 
 impl<T> Sender<T> {
-    /// As [`tokio::Sender::send`]. The message is sent when there is room; waiting for room is not part of the event.
+    /// Sends a message when there is room, like [`tokio::Sender::send`]. The wait for room is not
+    /// part of the event.
     #[track_caller]
     pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> {
         let at = Location::caller();
@@ -58,7 +59,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`tokio::Sender::try_send`].
+    /// Sends a message with [`tokio::Sender::try_send`].
     #[inline]
     #[track_caller]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
@@ -70,7 +71,8 @@ impl<T> Sender<T> {
         })
     }
 
-    /// As [`tokio::Sender::blocking_send`]. Waiting for room is part of the event.
+    /// Sends a message with [`tokio::Sender::blocking_send`]. The wait for room is part of the
+    /// event.
     #[track_caller]
     pub fn blocking_send(&self, value: T) -> Result<(), SendError<T>> {
         let send = |envelope| self.inner.blocking_send(envelope);
@@ -78,32 +80,32 @@ impl<T> Sender<T> {
         sent.map_err(|SendError(envelope)| SendError(envelope.value))
     }
 
-    /// As [`tokio::Sender::reserve`].
+    /// Reserves room with [`tokio::Sender::reserve`].
     pub async fn reserve(&self) -> Result<Permit<'_, T>, SendError<()>> {
         Ok(Permit::new(self.inner.reserve().await?, self.endpoint))
     }
 
-    /// As [`tokio::Sender::try_reserve`].
+    /// Reserves room with [`tokio::Sender::try_reserve`].
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
         Ok(Permit::new(self.inner.try_reserve()?, self.endpoint))
     }
 
-    /// As [`tokio::Sender::reserve_many`].
+    /// Reserves room with [`tokio::Sender::reserve_many`].
     pub async fn reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, SendError<()>> {
         Ok(PermitIterator::new(self.inner.reserve_many(n).await?, self.endpoint))
     }
 
-    /// As [`tokio::Sender::try_reserve_many`].
+    /// Reserves room with [`tokio::Sender::try_reserve_many`].
     pub fn try_reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
         Ok(PermitIterator::new(self.inner.try_reserve_many(n)?, self.endpoint))
     }
 
-    /// As [`tokio::Sender::reserve_owned`].
+    /// Reserves room with [`tokio::Sender::reserve_owned`].
     pub async fn reserve_owned(self) -> Result<OwnedPermit<T>, SendError<()>> {
         Ok(OwnedPermit::new(self.inner.reserve_owned().await?, self.endpoint))
     }
 
-    /// As [`tokio::Sender::try_reserve_owned`].
+    /// Reserves room with [`tokio::Sender::try_reserve_owned`].
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
         let SpiedSender { inner, endpoint } = self;
         match inner.try_reserve_owned() {

@@ -1,4 +1,4 @@
-//! `tokio::sync::broadcast`.
+//! Source of announcements from `tokio::sync::broadcast`.
 
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender, WeakSender};
@@ -47,7 +47,8 @@ impl<T: Clone + Send + 'static> Announcer for &WeakSender<T> {
     }
 }
 
-/// The tap receives messages from its installation on, not those that still wait in this receiver.
+/// The tap receives messages from its installation on, without those that still wait in this
+/// receiver.
 impl<T: Clone + Send + 'static> Announcer for &Receiver<T> {
     type Message = T;
     type Source = Receiver<T>;

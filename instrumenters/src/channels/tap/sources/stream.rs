@@ -1,4 +1,4 @@
-//! Any `Stream`. The tap takes it over.
+//! Source of announcements from any `Stream`, which the tap takes over.
 
 use std::pin::Pin;
 
@@ -6,14 +6,14 @@ use tokio_stream::{Stream, StreamExt};
 
 use super::{Announcer, Received, Source};
 
-/// A stream that belongs to the tap.
+/// Stream that belongs to the tap.
 pub struct Streamed<S: Stream> {
     stream: Pin<Box<S>>,
     gaps: fn(&S::Item) -> Option<u64>,
 }
 
 impl<S: Stream> Streamed<S> {
-    /// A stream, and a function that finds the items that report missed ones.
+    /// Wraps a stream, with a function that finds the items that report missed items.
     pub fn new(stream: S, gaps: fn(&S::Item) -> Option<u64>) -> Self {
         Streamed { stream: Box::pin(stream), gaps }
     }

@@ -1,4 +1,5 @@
-//! `tokio::sync::watch`: a bus that keeps only the last announcement, so the tap counts the changes that it sees.
+//! Source of announcements from `tokio::sync::watch`. It keeps only the last announcement, so the
+//! tap counts the changes that it sees.
 
 use tokio::sync::watch::{Receiver, Sender};
 
@@ -15,14 +16,15 @@ impl<T: Clone + Send + Sync + 'static> Source for Receiver<T> {
 
     async fn receive(&mut self) -> Received<T> {
         match self.changed().await {
-            // Cloned at once: a borrow blocks the sender.
+            // The value is cloned at once, because a borrow blocks the sender.
             Ok(()) => Received::Message(self.borrow_and_update().clone()),
             Err(_) => Received::Ended,
         }
     }
 
     fn waiting(&self) -> Option<u64> {
-        // An error means that the sender is gone; there may be a last change. One more try does no harm.
+        // An error means that the sender is gone, but there may be a last change. Another attempt
+        // does no harm.
         Some(u64::from(self.has_changed().unwrap_or(true)))
     }
 }
@@ -47,7 +49,7 @@ impl<T: Clone + Send + Sync + 'static> Announcer for &Receiver<T> {
     }
 }
 
-/// The value at installation is no change.
+/// Marks the value at installation as seen, and returns the subscription.
 fn subscription<T>(mut receiver: Receiver<T>) -> impl FnOnce() -> Option<Receiver<T>> {
     move || {
         receiver.mark_unchanged();

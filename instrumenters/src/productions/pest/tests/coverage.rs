@@ -1,4 +1,4 @@
-//! What coverage finds, and its reports on wrong inputs.
+//! Tests of coverage, and of its reports on wrong inputs.
 
 use super::{grammar, shipped, suite, verdict};
 use crate::productions::pest::{Grammar, GrammarError, Limits, Source, Suite};
@@ -8,8 +8,8 @@ fn production(grammar: &Grammar, name: &str) -> usize {
     grammar.productions().iter().position(|production| production.name == name).expect("it is in the grammar")
 }
 
-/// The published grammar of TOML under the published tests of TOML: `integer` is tried often and never matches, as
-/// `float` stands before it and takes every integer.
+/// Tests the published grammar of TOML with the published tests of TOML. Its `integer` is tried
+/// often and never matches, as `float` stands before it and takes every integer.
 #[test]
 fn the_integer_of_the_published_toml_grammar_never_matches() {
     let grammar = grammar(shipped("toml"), "toml");
@@ -36,10 +36,11 @@ fn the_integer_of_the_published_toml_grammar_never_matches() {
     let alternative = grammar.alternatives().iter().position(|alternative| alternative.first == Some(integer)).unwrap();
     let shadow = coverage.shadows[alternative].expect("`float` takes what it would");
     assert_eq!(grammar.alternatives()[shadow.by].text, "float");
-    // It would have matched wherever a number stands, if only its beginning; one of these inputs is named.
+    // It would have matched at least the beginning of every number, and the shadow names such an
+    // input.
     let float = coverage.productions[production(&grammar, "float")].all();
     assert!(shadow.would_match > 100 && shadow.would_match <= float.matched, "{shadow:?} of {float:?}");
-    // `1.5` is no integer, `15` is one, whole.
+    // `1.5` is not an integer, but the whole of `15` is.
     assert!(shadow.as_far > 100 && shadow.as_far < shadow.would_match, "{shadow:?}");
     assert!(texts[shadow.input].1.contains(|letter: char| letter.is_ascii_digit()));
 }
@@ -53,7 +54,7 @@ fn entered_matched_and_backtracked_are_counted_apart_for_valid_and_invalid_input
     assert_eq!((coverage.accepted_inputs(), coverage.rejected_inputs()), (2, 1));
     let [pair, word] = ["pair", "word"].map(|name| coverage.productions[production(&grammar, name)]);
     assert_eq!((pair.accepted.entered, pair.accepted.matched, pair.accepted.failed()), (2, 1, 1));
-    // `abc` was read as the beginning of a pair, and `ab` of the input that is none.
+    // The failed attempts read `abc` as the beginning of a pair, and `ab` of the rejected input.
     assert_eq!((pair.accepted.backtracked, pair.rejected.backtracked), (3, 2));
     assert_eq!((pair.rejected.entered, pair.rejected.matched), (1, 0));
     assert_eq!((word.accepted.matched, word.accepted.depth), (4, 3));
@@ -101,7 +102,7 @@ fn an_alternative_that_matched_elsewhere_is_found_where_an_earlier_one_takes_les
 
 #[test]
 fn an_alternative_in_atomic_text_is_tried_as_atomic_text() {
-    // Where white space is skipped, `two` would match; here it is not.
+    // Where white space is skipped, `two` would match, but not here.
     let text = r#"all = ${ one | two } one = { "a" } two = { "a" ~ "b" } WHITESPACE = _{ " " }"#;
     for (input, times) in [("a b", None), ("ab", Some(1))] {
         let grammar = grammar(text, "all");
@@ -136,7 +137,8 @@ fn white_space_that_nothing_skips_is_unused() {
         ("all = ${ part ~ part } part = !{ \"a\" ~ \"b\" }", Role::InUse),
         ("all = { part } part = { \"a\" }", Role::Unused),
         ("all = { part* } part = @{ \"a\" }", Role::InUse),
-        // What pest's own iterators leave out: a tag, a repetition within one, and what is restored on failure.
+        // Pest's own iterators leave these out: a tag, a repetition within a tag, and parts that
+        // are restored on failure.
         ("all = { #it = (part ~ part) } part = @{ \"a\" }", Role::InUse),
         ("all = { #it = part+ } part = @{ \"a\" }", Role::InUse),
         ("all = { (PUSH(part) ~ POP)? } part = @{ \"a\" }", Role::InUse),

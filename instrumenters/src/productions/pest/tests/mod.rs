@@ -1,4 +1,4 @@
-//! The machine beside pest's own.
+//! Tests that compare the machine with pest's own parsers.
 
 mod coverage;
 mod same_as_pest;
@@ -6,13 +6,13 @@ mod same_as_pest;
 use super::{Grammar, Limits, Source, Suite};
 use crate::productions::Verdict;
 
-/// A grammar in one file.
+/// Reads a grammar from a single text.
 pub(super) fn grammar(text: &str, start: &str) -> Grammar {
     let source = Source { name: "test.pest".into(), text: text.into() };
     Grammar::new(&[source], start).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A suite with these inputs; each is its own name.
+/// Makes a suite of these inputs, whose names are their texts.
 pub(super) fn suite<'g>(grammar: &'g Grammar, inputs: &[&str]) -> Suite<'g> {
     let mut suite = Suite::new(grammar);
     for input in inputs {
@@ -21,14 +21,14 @@ pub(super) fn suite<'g>(grammar: &'g Grammar, inputs: &[&str]) -> Suite<'g> {
     suite
 }
 
-/// What became of the only input.
+/// Returns the verdict on a single input.
 pub(super) fn verdict(grammar: &Grammar, limits: Limits, input: &str) -> Verdict {
     let mut suite = Suite::new(grammar).with_limits(limits);
     suite.parse("it".into(), input);
     suite.coverage().inputs[0].verdict.clone()
 }
 
-/// The text of a grammar that another package ships.
+/// Returns the text of a grammar that another package ships.
 pub(super) fn shipped(name: &str) -> &'static str {
     match name {
         "toml" => include_str!("../../../../../examples/grammars/toml.pest"),

@@ -1,4 +1,4 @@
-//! Tokens and errors equal pest's own, on every file of a corpus.
+//! Tests that tokens and errors equal pest's own, on every file of a corpus.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -14,7 +14,8 @@ use crate::productions::coverage::Tally;
 use crate::productions::pest::machine::Id;
 use crate::productions::pest::{Grammar, Suite};
 
-/// What a parser made of an input: tokens with their places, or where it failed and what it expected.
+/// Result of a parser: tokens with their places, or the place of the failure and the expected
+/// terms.
 #[derive(Debug, PartialEq, Eq)]
 enum Made {
     Tokens(Vec<(bool, String, usize)>),
@@ -55,7 +56,7 @@ fn debug<R: Debug>(rule: &R) -> String {
     format!("{rule:?}")
 }
 
-/// Compares on all inputs; how many there were, and how many of them were accepted.
+/// Compares the results on all inputs. Returns the numbers of inputs and of accepted inputs.
 fn compare(
     text: &str,
     start: &str,
@@ -113,7 +114,7 @@ fn json_is_parsed_as_by_pest() {
 #[test]
 fn grammars_are_parsed_as_by_pest() {
     let whole = ["toml", "json", "pest"].map(shipped);
-    // Each grammar, and each cut short at every line.
+    // The inputs are all grammars, and their beginnings up to every line.
     let inputs = whole.into_iter().flat_map(|text| {
         let cuts =
             text.char_indices().filter(|(_, letter)| *letter == '\n').step_by(7).map(|(at, _)| text[..at].to_owned());
@@ -123,7 +124,7 @@ fn grammars_are_parsed_as_by_pest() {
     assert!(all > 50 && accepted >= 6, "{accepted} of {all}");
 }
 
-/// Everything that a grammar can be written with, each on what it takes and what it does not.
+/// Tests every construct of a grammar, on inputs that match and inputs that do not.
 #[test]
 fn every_construct_does_as_in_pest() {
     let text = r##"
@@ -175,7 +176,7 @@ fn every_construct_does_as_in_pest() {
         "--\n(--\n)",
     ];
     compare(text, "all", inputs.into_iter().map(str::to_owned), |_| None);
-    // The rule for comments alone, and none at all.
+    // These grammars have only the rule for comments, or neither rule.
     for (without, start) in [("WHITESPACE", "words"), ("COMMENT", "words")] {
         let text = text.replace(&format!("        {without} ="), "        UNUSED_RULE =");
         compare(&text, start, inputs.into_iter().map(str::to_owned), |_| None);
