@@ -1,4 +1,4 @@
-//! Detects functions that keep a value for later calls, as far as their source shows it.
+//! Detection of functions that keep a value for later calls, as far as their source shows it.
 
 use syn::visit::{self, Visit};
 use syn::{Block, ExprMethodCall, Item, Path};
@@ -16,8 +16,8 @@ const METHODS: [&str; 7] = [
 /// Cells of std that are filled once.
 const CELLS: [&str; 4] = ["LazyCell", "LazyLock", "OnceCell", "OnceLock"];
 
-/// True if a body fills a cell of std once, or looks up an entry of a map. Closures count with their function; nested
-/// functions do not count.
+/// Returns true if a body fills a cell of std once, or looks up an entry of a map. Closures count
+/// with their function; nested functions do not count.
 pub fn is_in(block: &Block) -> bool {
     let mut found = Found(false);
     found.visit_block(block);

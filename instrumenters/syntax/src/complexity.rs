@@ -1,17 +1,20 @@
-//! The cyclomatic complexity of a function: how many ways lead through its body.
+//! Cyclomatic complexity of a function: the number of independent paths through its body.
 
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, ExprBinary, ExprClosure, ExprForLoop, ExprIf, ExprMatch, ExprTry, ExprWhile, Item, PatGuard};
 
-/// The complexity of a body: one, and one more for each `if`, loop with a condition, arm of a `match` but the first,
-/// guard of an arm, `?`, `&&` and `||`. Closures count with their function; nested functions do not count.
+/// Computes the complexity of a body.
+///
+/// It is 1, plus 1 for each `if`, loop with a condition, arm of a `match` except the first, guard
+/// of an arm, `?`, `&&` and `||`. Closures count with their function; nested functions do not
+/// count.
 pub fn of(block: &Block) -> u32 {
     let mut ways = Ways(1);
     ways.visit_block(block);
     ways.0
 }
 
-/// The complexity of a closure.
+/// Computes the complexity of a closure.
 pub fn of_closure(closure: &ExprClosure) -> u32 {
     let mut ways = Ways(1);
     ways.visit_expr(&closure.body);

@@ -1,14 +1,15 @@
-//! How deep the syntax tree of some tokens may be. Parsers call themselves, so text that nests without bound ends a process.
+//! Limit on the depth of a syntax tree, from its tokens. Parsers are recursive, so text with
+//! unbounded nesting would end a process.
 
 use std::mem;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree, token_stream};
 
-/// True if the syntax tree of these tokens has no more than this number of levels.
+/// Returns true if the syntax tree of these tokens has no more than this number of levels.
 ///
-/// A group is a level, and so are type arguments and each token of a chain such as `a.b.c`, `--a` and `1 + 1`: the tree may
-/// have fewer. No chain goes on behind a comma, a semicolon, or the braces at the end of a statement or an item. Attributes
-/// are in none.
+/// A group is a level, and so are type arguments and each token of a chain such as `a.b.c`, `--a`
+/// and `1 + 1`: the tree may have fewer. A chain ends at a comma, at a semicolon, or at the braces
+/// that end a statement or an item. Attributes are not part of chains.
 pub fn is_at_most(tokens: TokenStream, most: usize) -> bool {
     let mut open = vec![Level::new(tokens, 0)];
     while let Some(level) = open.last_mut() {
@@ -27,18 +28,18 @@ pub fn is_at_most(tokens: TokenStream, most: usize) -> bool {
     true
 }
 
-/// The tokens of a group that are still to be read.
+/// Remaining tokens of a group, with the length of the present chain.
 struct Level {
     tokens: token_stream::IntoIter,
-    /// Levels around the group.
+    /// Number of levels around the group.
     outside: usize,
-    /// Tokens of the chain so far.
+    /// Number of tokens in the chain so far.
     chain: usize,
-    /// What the chain is behind a comma: what it was before the last `<` that is open.
+    /// Length of the chain behind a comma, which is its length before the innermost open `<`.
     least: usize,
-    /// The same outside of each of these.
+    /// Values of `least` outside of each open `<`.
     arguments: Vec<usize>,
-    /// The chain before the `#` or `#!` that was read.
+    /// Length of the chain before a `#` or `#!` that was read.
     before_attribute: Option<usize>,
     is_behind_braces: bool,
     sign: char,
@@ -58,7 +59,7 @@ impl Level {
         }
     }
 
-    /// The next token, which is counted.
+    /// Reads the next token, and counts it.
     fn next(&mut self) -> Option<TokenTree> {
         let token = self.tokens.next()?;
         let before_attribute = self.before_attribute.take();

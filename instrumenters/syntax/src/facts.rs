@@ -1,4 +1,4 @@
-//! The facts of a function that its signature shows.
+//! Facts of a function that its signature shows.
 
 pub use metaspy_format::facts::{Facts, Returns, SelfKind, Visibility};
 
@@ -7,7 +7,7 @@ use syn::{FnArg, GenericArgument, PathArguments, Receiver, ReceiverKind, ReturnT
 
 use crate::name;
 
-/// How a function with this signature takes `self`.
+/// Returns how a function with this signature takes `self`.
 pub fn self_kind(sig: &Signature) -> SelfKind {
     let Some(FnArg::Receiver(receiver)) = sig.inputs.first() else { return SelfKind::None };
     match &receiver.kind {
@@ -19,7 +19,8 @@ pub fn self_kind(sig: &Signature) -> SelfKind {
     }
 }
 
-/// The same for `self: TYPE`. A pinned reference is a reference: streams and futures are polled by it.
+/// Returns how `self: TYPE` is taken. A pinned reference is a reference: streams and futures are
+/// polled by it.
 fn typed_self_kind(ty: &Type) -> SelfKind {
     let is_self = |ty: &Type| matches!(ty, Type::Path(of) if of.path.is_ident("Self"));
     match ty {
@@ -37,8 +38,8 @@ fn typed_self_kind(ty: &Type) -> SelfKind {
     }
 }
 
-/// How many pointers there are around `Self`, for a method that does not take it by value. A `Pin` is none of its own: it
-/// goes where its pointer goes.
+/// Counts the pointers around `Self`, for a method that does not take it by value. A `Pin` does not
+/// count, because it goes where its pointer goes.
 pub fn pointers_to_self(receiver: &Receiver) -> usize {
     match &receiver.kind {
         ReceiverKind::Reference(..) => 1,
@@ -64,7 +65,8 @@ fn pointers(ty: &Type) -> usize {
             match (name::of_path(&of.path).as_str(), pointee) {
                 ("Pin", Some(pointee)) => pointers(pointee),
                 ("Box" | "Rc" | "Arc", Some(pointee)) => 1 + pointers(pointee),
-                // A pointer of the program's own. `Scene<T>` is none, but the object.
+                // A type of the program that contains `Self` is a pointer. `Scene<T>` itself is
+                // not, because it is the object.
                 (_, Some(pointee)) if is_to_self(pointee) => 1 + pointers(pointee),
                 _ => 0,
             }
@@ -77,7 +79,7 @@ fn is_to_self(ty: &Type) -> bool {
     ty.to_token_stream().to_string().split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "Self")
 }
 
-/// The visibility that is written before an item.
+/// Returns the visibility that is written before an item.
 pub fn visibility(vis: &syn::Visibility) -> Visibility {
     match vis {
         syn::Visibility::Public(_) => Visibility::Public,
@@ -86,7 +88,8 @@ pub fn visibility(vis: &syn::Visibility) -> Visibility {
     }
 }
 
-/// True if nothing is returned. The type that a closure without `->` returns is unknown.
+/// Returns true if a function returns nothing. The type that a closure without `->` returns is
+/// unknown.
 pub fn returns_nothing(output: &ReturnType, is_closure: bool) -> bool {
     match output {
         ReturnType::Default => !is_closure,
@@ -94,7 +97,7 @@ pub fn returns_nothing(output: &ReturnType, is_closure: bool) -> bool {
     }
 }
 
-/// The declared return type, if it is an `Option` or a `Result`, or a `Poll` of one of them.
+/// Classifies the declared return type: an `Option`, a `Result`, or a `Poll` of either.
 pub fn returns(output: &ReturnType) -> Returns {
     match output {
         ReturnType::Default => Returns::Other,
@@ -122,7 +125,7 @@ fn returns_of(ty: &Type) -> Returns {
     }
 }
 
-/// True for `()`, a `Result` of it, and `fmt::Result`.
+/// Returns true for `()`, a `Result` of it, and `fmt::Result`.
 pub fn is_nothing(ty: &Type) -> bool {
     match ty {
         Type::Tuple(tuple) => tuple.elems.is_empty(),
@@ -146,7 +149,7 @@ pub fn is_nothing(ty: &Type) -> bool {
     }
 }
 
-/// The tokens of an item as text, without spaces.
+/// Returns the tokens of an item as text, without spaces.
 pub(crate) fn written(item: &impl ToTokens) -> String {
     item.to_token_stream().to_string().replace(char::is_whitespace, "")
 }

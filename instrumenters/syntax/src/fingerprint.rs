@@ -1,11 +1,14 @@
-//! The fingerprint of a function: a hash of its tokens. Readers of a recording find out whether its source has changed.
+//! Fingerprint of a function: a hash of its tokens, by which readers of a recording notice that its
+//! source has changed.
 //!
-//! Spaces, comments, documentation and its own name do not count, nor does anything outside the function. The hash has no key and does
-//! not depend on the compiler: the weaver and the editor compute it independently.
+//! Spaces, comments, documentation and the function's name do not count, nor does anything outside
+//! the function. The hash has no key and does not depend on the compiler: the weaver and the editor
+//! compute it independently.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// The fingerprint of these tokens. Never 0, which stands for an unknown one.
+/// Computes the fingerprint of these tokens. It is never 0, which stands for an unknown
+/// fingerprint.
 pub fn of_tokens(tokens: TokenStream) -> u32 {
     let mut hash = Fnv::default();
     add(&mut hash, nameless(tokens));
@@ -13,12 +16,13 @@ pub fn of_tokens(tokens: TokenStream) -> u32 {
     ((hash ^ (hash >> 32)) as u32).max(1)
 }
 
-/// The fingerprint of a function from its signature to its closing brace; `None` if the text is no Rust.
+/// Computes the fingerprint of a function from its signature to its closing brace. Returns `None`
+/// if the text is not Rust.
 pub fn of_source(source: &str) -> Option<u32> {
     source.parse().ok().map(of_tokens)
 }
 
-/// The tokens without the name behind the first `fn`: a function that was renamed keeps its fingerprint.
+/// Removes the name behind the first `fn`, so that a renamed function keeps its fingerprint.
 fn nameless(tokens: TokenStream) -> TokenStream {
     let (mut is_found, mut is_next) = (false, false);
     let is_other = |token: &TokenTree| {
@@ -50,14 +54,14 @@ fn add(hash: &mut Fnv, tokens: TokenStream) {
     }
 }
 
-/// True for the `[doc = "…"]` that a comment `/// …` becomes.
+/// Returns true for the `[doc = "…"]` that a comment `/// …` becomes.
 fn is_documentation(token: &TokenTree) -> bool {
     let TokenTree::Group(group) = token else { return false };
     let first = group.stream().into_iter().next();
     group.delimiter() == Delimiter::Bracket && matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
 }
 
-/// What a macro passes on has groups without signs.
+/// Returns the signs around a group. Groups without signs come from macros.
 fn signs(delimiter: Delimiter) -> (&'static str, &'static str) {
     match delimiter {
         Delimiter::Parenthesis => ("(", ")"),
@@ -67,7 +71,7 @@ fn signs(delimiter: Delimiter) -> (&'static str, &'static str) {
     }
 }
 
-/// The hash of Fowler, Noll and Vo, variant 1a, of 64 bits.
+/// Hash of Fowler, Noll and Vo, variant 1a, of 64 bits.
 struct Fnv(u64);
 
 impl Default for Fnv {

@@ -1,7 +1,8 @@
-//! How metaspy reads the functions of a program: what they are called, what is known of them, and which of them cannot
-//! have a hook.
+//! Syntax of observed functions: their names, their facts, and the reasons why some cannot have a
+//! hook.
 //!
-//! The macros and the weaver read the same source and must agree on each name, so both use this crate.
+//! The macros and the weaver read the same source and must agree on each name, so both use this
+//! crate.
 
 #![forbid(unsafe_code)]
 

@@ -1,20 +1,20 @@
-//! The names of sites: `Scene::measure`, `Scene::Layout::measure`, `Layout::measure`, `compute`.
+//! Names of sites: `Scene::measure`, `Scene::Layout::measure`, `Layout::measure`, `compute`.
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Meta, Path, Type, TypeParamBound};
 
-/// An identifier without the `r#` of a raw one.
+/// Returns an identifier without the `r#` of raw identifiers.
 pub fn of_ident(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
-/// The last segment of a path, without its arguments.
+/// Returns the last segment of a path, without its arguments.
 pub fn of_path(path: &Path) -> String {
     path.segments.last().map(|last| of_ident(&last.ident)).unwrap_or_default()
 }
 
-/// The last segments of the paths of attributes; of `#[unsafe(naked)]` it is `naked`.
+/// Returns the last segments of the paths of attributes. For `#[unsafe(naked)]` it is `naked`.
 pub fn of_attributes(attrs: &[Attribute]) -> Vec<String> {
     let name = |attr: &Attribute| {
         let inner = attr.path().is_ident("unsafe").then(|| attr.parse_args::<Meta>().ok()).flatten();
@@ -23,7 +23,7 @@ pub fn of_attributes(attrs: &[Attribute]) -> Vec<String> {
     attrs.iter().map(name).collect()
 }
 
-/// A type without paths, parameters and lifetimes, as one segment of a site's path.
+/// Returns a type without paths, parameters and lifetimes, as a single segment of a site's path.
 pub fn of_type(ty: &Type) -> String {
     match ty {
         Type::Path(path) => of_path(&path.path),
@@ -41,7 +41,7 @@ pub fn of_type(ty: &Type) -> String {
     }
 }
 
-/// The trait of a bound; `None` for lifetimes.
+/// Returns the trait of a bound, or `None` for lifetimes.
 fn of_bound(bound: &TypeParamBound) -> Option<String> {
     match bound {
         TypeParamBound::Trait(bound) => Some(of_path(&bound.path)),
@@ -49,7 +49,7 @@ fn of_bound(bound: &TypeParamBound) -> Option<String> {
     }
 }
 
-/// A segment has no space and no `::`, and stands in a string literal.
+/// Removes spaces and `::` from a segment, and characters that would end a string literal.
 fn without_separators(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && !matches!(c, ':' | '"' | '\\')).collect()
 }

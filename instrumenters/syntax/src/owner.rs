@@ -1,4 +1,4 @@
-//! The owner of methods: an `impl` or a trait.
+//! Owner of methods: an `impl` or a trait.
 
 use syn::{Attribute, Block, ItemImpl, ItemTrait, Path, ReturnType, Signature, TypeParamBound};
 
@@ -8,24 +8,24 @@ use crate::{caching, complexity, name, refusal, type_arguments};
 /// An `impl`, a trait, or neither.
 #[derive(Clone, Debug, Default)]
 pub struct Owner {
-    /// The name of the type, the first segment of the names of its methods.
+    /// Name of the type, the first segment of the names of its methods.
     pub ty: Option<String>,
-    /// The tokens of the type, without spaces.
+    /// Tokens of the type, without spaces.
     written: String,
-    /// The name of the trait.
+    /// Name of the trait.
     pub of_trait: Option<String>,
-    /// The arguments of the type and of the trait.
+    /// Arguments of the type and of the trait.
     type_arguments: String,
     trait_arguments: String,
     supertraits: Vec<String>,
-    /// Who may call the methods of a trait or of its `impl`s.
+    /// Visibility of the methods of a trait or of its `impl`s.
     visibility: Option<Visibility>,
-    /// The reason why none of its functions can have a hook.
+    /// Reason why no function of this owner can have a hook.
     pub refused: Option<&'static str>,
 }
 
 impl Owner {
-    /// The owner of the functions of an `impl`.
+    /// Returns the owner of the functions of an `impl`.
     pub fn of_impl(item: &ItemImpl) -> Self {
         let of_trait = item.trait_.as_ref().map(|(path, ..)| name::of_path(path));
         let is_allocator = of_trait.as_ref().is_some_and(|of| of == "GlobalAlloc");
@@ -45,7 +45,7 @@ impl Owner {
         }
     }
 
-    /// The owner of the default methods of a trait.
+    /// Returns the owner of the default methods of a trait.
     pub fn of_trait(item: &ItemTrait) -> Self {
         let supertrait = |bound: &TypeParamBound| match bound {
             TypeParamBound::Trait(bound) if bound.maybe.is_none() => Some(name::of_path(&bound.path)),
@@ -60,12 +60,12 @@ impl Owner {
         }
     }
 
-    /// The segments that the names of its methods begin with: type and trait.
+    /// Returns the segments at the beginning of its methods' names: type and trait.
     pub fn names(&self) -> Vec<String> {
         self.ty.iter().chain(&self.of_trait).cloned().collect()
     }
 
-    /// The facts of one of its functions, or of a free function if it is no owner.
+    /// Returns the facts of a method, or of a free function if there is no owner.
     pub fn facts(&self, sig: &Signature, attrs: &[Attribute], vis: &syn::Visibility, body: &Block) -> Facts {
         Facts {
             of_type: self.ty.clone(),
@@ -86,14 +86,14 @@ impl Owner {
         }
     }
 
-    /// True for an `impl` of a trait of std that makes this method `#[track_caller]`.
+    /// Returns true for an `impl` of a trait of std that makes this method `#[track_caller]`.
     pub fn is_tracked(&self, sig: &Signature) -> bool {
         let tracked = [("Index", "index"), ("IndexMut", "index_mut")];
         let is_of = |(of, method): (&str, &str)| self.of_trait.as_deref() == Some(of) && sig.ident == method;
         self.ty.is_some() && tracked.into_iter().any(is_of)
     }
 
-    /// True if a method takes an object by value and returns one of the same type.
+    /// Returns true if a method takes an object by value and returns an object of the same type.
     fn is_chain(&self, sig: &Signature) -> bool {
         let ReturnType::Type(_, returned) = &sig.output else { return false };
         let returned = written(returned);

@@ -1,17 +1,17 @@
-//! Functions that cannot have a hook, and the reason, as the list of skipped functions prints it.
+//! Reasons why functions cannot have a hook, as the list of skipped functions prints them.
 
 use syn::{Attribute, Meta, Signature};
 
-/// The reason of a method that a macro expands to.
+/// Reason of a method that a macro expands to.
 pub const MADE_BY_A_MACRO: &str = "a macro makes it, and an attribute runs before that macro is expanded";
-/// The reason of a method that its author left out.
+/// Reason of a method that its author left out.
 pub const LEFT_OUT: &str = "left out by #[observe(skip)]";
-/// The reason of a function with `#[observe]`, where a weaver would add a second hook.
+/// Reason of a function with `#[observe]`, where a weaver would add a second hook.
 pub const OBSERVED: &str = "it has a hook of #[observe] already";
-/// The reason of the methods of a global allocator.
+/// Reason of the methods of a global allocator.
 pub const ALLOCATOR: &str = "hooks allocate, so an allocator would call itself";
 
-/// The reason why a function cannot have a hook; `None` if it can.
+/// Returns the reason why a function cannot have a hook, or `None` if it can.
 pub fn reason(sig: &Signature, attrs: &[Attribute]) -> Option<&'static str> {
     if sig.constness.is_some() {
         return Some("a `const fn` also runs at compile time, where a hook cannot");
@@ -30,12 +30,12 @@ pub fn reason(sig: &Signature, attrs: &[Attribute]) -> Option<&'static str> {
     is_foreign.then_some("a function with a foreign ABI is called by code outside Rust, where a hook may not run")
 }
 
-/// True if an item has the attribute `#[observe]`, by any path.
+/// Returns true if an item has the attribute `#[observe]`, by any path.
 pub fn is_observed(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| attr.path().segments.last().is_some_and(|last| last.ident == "observe"))
 }
 
-/// `#[mark]` and `#[unsafe(mark)]`.
+/// Returns true for `#[mark]` and `#[unsafe(mark)]`.
 fn is_marked(attr: &Attribute, mark: &str) -> bool {
     let is_mark = |meta: &Meta| meta.path().is_ident(mark);
     is_mark(&attr.meta) || attr.path().is_ident("unsafe") && attr.parse_args::<Meta>().is_ok_and(|meta| is_mark(&meta))

@@ -1,10 +1,11 @@
-//! The type arguments of an `impl`, which distinguish `impl PartialEq<str> for Slice` from `impl PartialEq<String> for Slice`.
+//! Type arguments of an `impl`, which distinguish `impl PartialEq<str> for Slice` from `impl
+//! PartialEq<String> for Slice`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{GenericArgument, Generics, Path, PathArguments, Type};
 
-/// The path of a type, or of the type behind references.
+/// Returns the path of a type, or of the type behind references.
 pub(crate) fn path_of_type(ty: &Type) -> Option<&Path> {
     match ty {
         Type::Path(path) => Some(&path.path),
@@ -15,7 +16,8 @@ pub(crate) fn path_of_type(ty: &Type) -> Option<&Path> {
     }
 }
 
-/// The type arguments of a path, without lifetimes: `<&str>`. Empty if there are none, or if all of them are parameters.
+/// Returns the type arguments of a path, without lifetimes: `<&str>`. The text is empty without
+/// arguments, or if all of them are parameters.
 pub(crate) fn of(path: &Path, generics: &Generics) -> String {
     let Some(PathArguments::AngleBracketed(arguments)) = path.segments.last().map(|last| &last.arguments) else {
         return String::new();
@@ -39,14 +41,15 @@ fn is_parameter(argument: &GenericArgument, generics: &Generics) -> bool {
     }
 }
 
-/// Tokens without lifetimes, with a space only between two words.
+/// Formats tokens without lifetimes, with a space only between two words.
 fn of_tokens(tokens: TokenStream) -> String {
     let mut text = String::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         let next = match token {
             TokenTree::Punct(punct) if punct.as_char() == '\'' => {
-                // The name of the lifetime, and what joins it with its neighbour.
+                // This skips the name of the lifetime, and the sign that joins it with its
+                // neighbour.
                 tokens.next();
                 let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
                 if tokens.next_if(is_comma).is_none() && text.ends_with('+') {
@@ -68,7 +71,7 @@ fn of_tokens(tokens: TokenStream) -> String {
         }
         text.push_str(&next);
     }
-    // It stands in a string literal.
+    // The text becomes part of a string literal.
     text.replace(['"', '\\'], "")
 }
 
