@@ -1,4 +1,4 @@
-//! `#[derive(Announce)]`.
+//! Expansion of `#[derive(Announce)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -46,7 +46,7 @@ fn arm(variant: &Ident, fields: &Fields) -> TokenStream {
     quote!(Self::#variant #fields => #kind,)
 }
 
-/// `r#type` is called `type`.
+/// Returns the text of an identifier without `r#`.
 fn text(name: &Ident) -> String {
     let name = name.to_string();
     name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
@@ -57,8 +57,8 @@ fn text_of(name: &Ident) -> TokenStream {
     quote!(#text)
 }
 
-/// What the linker collects, so that a tap finds the type. Of a type with parameters there are many, and it is not known
-/// which.
+/// Generates the entry that the linker collects, so that a tap finds the type. A type with
+/// parameters has no entry, because its instances are not known.
 fn entry(krate: &Path, name: &Ident) -> TokenStream {
     if !cfg!(feature = "record") {
         return TokenStream::new();
@@ -72,7 +72,7 @@ fn entry(krate: &Path, name: &Ident) -> TokenStream {
     }
 }
 
-/// Where `metaspy` is: `#[announce(crate = path)]`, else `::metaspy`.
+/// Returns the path of `metaspy`: `#[announce(crate = path)]`, else `::metaspy`.
 fn krate(item: &DeriveInput) -> Result<Path> {
     let mut krate = parse_quote!(::metaspy);
     for attr in item.attrs.iter().filter(|attr| attr.path().is_ident("announce")) {

@@ -1,4 +1,4 @@
-//! Without the feature `record`: each item is returned unchanged.
+//! Expansion without the feature `record`, which returns each item unchanged.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -27,7 +27,7 @@ mod tests {
 
     fn check(options: &str, item: &str, expected: &str) {
         let tokens = |text: &str| text.parse::<TokenStream>().expect("a test is written in tokens");
-        // Blanks between tokens say how they are printed, not what they are.
+        // Blanks between tokens depend on the printer, so they are removed.
         let text = |tokens: TokenStream| tokens.to_string().replace(' ', "");
         assert_eq!(text(observe(tokens(options), tokens(item))), text(tokens(expected)));
     }

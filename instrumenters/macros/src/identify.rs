@@ -1,4 +1,4 @@
-//! `#[derive(Identify)]`.
+//! Expansion of `#[derive(Identify)]`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -8,11 +8,11 @@ pub fn identify(item: TokenStream) -> TokenStream {
     syn::parse2(item).and_then(derive).unwrap_or_else(Error::into_compile_error)
 }
 
-/// How a field identifies its value.
+/// Way in which a field identifies its value.
 enum By {
-    /// It is the key among values of the type.
+    /// The field is the key among values of the type.
     Key,
-    /// It has an identity, which is the value's too.
+    /// The field has an identity, which the value shares.
     Same,
 }
 
@@ -54,7 +54,8 @@ fn derive(item: DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// The field marked `#[identify(key)]` or `#[identify(same)]`; else the only one, as the key.
+/// Returns the field marked `#[identify(key)]` or `#[identify(same)]`, or else the only field, as
+/// the key.
 fn chosen(name: &Ident, fields: &Fields) -> Result<(TokenStream, By)> {
     let mut marked = None;
     for (at, field) in fields.iter().enumerate() {
@@ -84,7 +85,7 @@ fn member(at: usize, field: &Field) -> TokenStream {
     field.ident.as_ref().map_or_else(|| Index::from(at).into_token_stream(), |name| name.into_token_stream())
 }
 
-/// Where `metaspy` is: `#[identify(crate = path)]` on the type, else `::metaspy`.
+/// Returns the path of `metaspy`: `#[identify(crate = path)]` on the type, else `::metaspy`.
 fn krate(item: &DeriveInput) -> Result<Path> {
     let mut krate = parse_quote!(::metaspy);
     for attr in item.attrs.iter().filter(|attr| attr.path().is_ident("identify")) {

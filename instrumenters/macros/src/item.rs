@@ -1,17 +1,17 @@
-//! What an attribute stands on.
+//! Items that can have the attribute.
 
 use proc_macro2::TokenStream;
 use syn::{Error, ItemFn, ItemImpl, ItemTrait, Result, TraitItemFn};
 
-/// An item that can be made observable.
+/// Item that can be made observable.
 pub enum Item {
-    /// A free function, or one method: an attribute cannot distinguish them.
+    /// A free function, or a single method. An attribute cannot distinguish them.
     Function(ItemFn),
     Impl(ItemImpl),
     Trait(ItemTrait),
 }
 
-/// Reads the item; the error is the reason why nothing in it can be observed.
+/// Reads the item. The error is the reason why nothing in it can be observed.
 pub fn parse(tokens: TokenStream) -> Result<Item> {
     if let Ok(TraitItemFn { default: None, sig, .. }) = syn::parse2(tokens.clone()) {
         let message =

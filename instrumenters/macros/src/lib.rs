@@ -1,10 +1,11 @@
-//! `#[observe]` and its relatives. Use them through the facade, `metaspy`, where they are documented with examples.
+//! Implementation of `#[observe]` and its relatives. Use them through the facade, `metaspy`, where
+//! they are documented with examples.
 //!
-//! A macro parses its options and its item, reports errors in them, and leaves the rest to `hook`. Without the feature
-//! `record`, `hook` is another module, which returns the item unchanged.
+//! A macro parses its options and its item, reports errors in them, and leaves the rest to `hook`.
+//! Without the feature `record`, `hook` is another module, which returns the item unchanged.
 
 #![forbid(unsafe_code)]
-// Options are checked either way, but only hooks use them.
+// Options are checked in both cases, but only hooks use them.
 #![cfg_attr(not(feature = "record"), allow(dead_code))]
 
 mod announce;
@@ -24,7 +25,7 @@ mod hook;
 
 use proc_macro::TokenStream;
 
-/// Makes functions observable: an `impl`, a trait, a free function, or one method of an `impl`.
+/// Makes functions observable: an `impl`, a trait, a free function, or a method of an `impl`.
 ///
 /// Put the attribute on the `impl`, and `only` to observe chosen methods. An attribute on a method alone cannot see the
 /// `impl` around it: the site is called `measure` instead of `Scene::measure`, and `site!` cannot name it. An associated
@@ -33,14 +34,14 @@ use proc_macro::TokenStream;
 /// | option | on | meaning |
 /// |---|---|---|
 /// | `subject = expression` | all | the subject of the call; an expression over the arguments |
-/// | `skip` | methods | this one is not observed, and listed as such |
+/// | `skip` | methods | the method is not observed, and listed as such |
 /// | `only` | `impl`, trait | methods with an `#[observe]` of their own are observed, the others are not |
-/// | `name = "…"` | all | what the item is called: the type of an `impl`, the last segment of a method |
+/// | `name = "…"` | all | the name of the item: the type of an `impl`, the last segment of a method |
 /// | `args(a, b = expression)` | functions | arguments to show, by name; they must be `Debug` |
 /// | `ret` | all | the return value is shown too; it must be `Debug` |
 /// | `caller` | all | the place of the call is shown, as an argument named `caller`; not on an `async fn` |
 /// | `proxy`, `proxy = path` | traits | makes a proxy, `Spied` and the trait's name, instead of observing default methods |
-/// | `crate = path` | all | where `metaspy` is, if not at `::metaspy` |
+/// | `crate = path` | all | the path of `metaspy`, if it is not `::metaspy` |
 ///
 /// Without `subject`, the subject is the receiver: by its `Identify`, or else by its place in memory. A function without a
 /// receiver has no subject.
@@ -48,10 +49,11 @@ use proc_macro::TokenStream;
 /// A call ends as *succeeded* or *failed* where the return type is a `Result`, an `Option`, or named like one; an early
 /// way out through a `?` has failed. It ends as *panicked* where a panic leaves it, else as *returned*.
 ///
-/// A call of an async function is one event, from its first poll to its end or, *cancelled*, to its drop; so is the call of
-/// a function whose last expression is an `async` block, bare or in `Box::pin`. What `args` shows of an `async fn` is
-/// looked at when it is first polled, before its body begins; of a function that makes a future, when it is called.
-/// Who called is known of the latter only: the compiler tells no `async fn`. A typed handler is given no receiver of an
+/// A call of an async function is a single event, from its first poll to its end or, *cancelled*,
+/// to its drop. So is the call of a function whose last expression is an `async` block, bare or in
+/// `Box::pin`. The arguments of an `async fn` are recorded at its first poll, before its body
+/// begins; those of a function that makes a future, when it is called. The caller is known for the
+/// latter only, because the compiler tells no `async fn`. A typed handler gets no receiver of an
 /// async call, which may be borrowed from wherever the future is polled.
 ///
 /// `args` and `ret` cost nothing unless details are recorded. Then values are printed by their `Debug`, cut at 256 bytes; a
@@ -67,24 +69,27 @@ pub fn observe(options: TokenStream, item: TokenStream) -> TokenStream {
     observe::observe(options.into(), item.into()).into()
 }
 
-/// The facade's `site!`, with the path of `metaspy`.
+/// Implements the facade's `site!`, which adds the path of `metaspy`.
 #[proc_macro]
 pub fn site(path: TokenStream) -> TokenStream {
     site_ref::site(path.into()).into()
 }
 
-/// Identifies values of a type by a key of at most 64 bits: the field marked `#[identify(key)]`, or the only one.
+/// Identifies values of a type by a key of at most 64 bits: the field marked `#[identify(key)]`, or
+/// the only field.
 ///
-/// The kind is named after the type. A type that is given its identity by a field which has one already, an
-/// `ObjectId` say, marks it `#[identify(same)]`.
+/// The kind is named after the type. If a field already has an identity, such as an `ObjectId`,
+/// mark it `#[identify(same)]` to give the type this identity.
 #[proc_macro_derive(Identify, attributes(identify))]
 pub fn identify(item: TokenStream) -> TokenStream {
     identify::identify(item.into()).into()
 }
 
-/// Names the kind of announcement of a message: by its variant, or by its type if it is a struct.
+/// Gives messages a kind of announcement: the name of the variant, or of the type if it is a
+/// struct.
 ///
-/// A tap on a bus of such messages uses these names. Kinds that are never announced are listed, too.
+/// A tap on a bus of such messages uses these names. Kinds that are never announced are listed,
+/// too.
 #[proc_macro_derive(Announce, attributes(announce))]
 pub fn announce(item: TokenStream) -> TokenStream {
     announce::announce(item.into()).into()

@@ -1,4 +1,4 @@
-//! `#[observe]`: parses its options and its item, and calls `hook` with what is observed.
+//! Parser of `#[observe]`: its options and its item. It calls `hook` with the observed functions.
 
 use metaspy_syntax::refusal::{self, MADE_BY_A_MACRO};
 use proc_macro2::TokenStream;
@@ -12,7 +12,7 @@ use crate::proxy;
 use crate::verdict::{Verdict, judge, refused};
 
 pub fn observe(options: TokenStream, item: TokenStream) -> TokenStream {
-    // The item stays beside its error, so that the compiler does not report it as missing, too.
+    // The item stays beside its error. Otherwise the compiler would report it as missing, too.
     expand(options, item.clone()).unwrap_or_else(|error| {
         let error = error.to_compile_error();
         quote!(#item #error)
@@ -28,7 +28,7 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     }
 }
 
-/// The attribute on a free function, or on a method whose `impl` has none.
+/// Expands the attribute on a free function, or on a method whose `impl` has none.
 fn function(options: Options, function: ItemFn) -> Result<TokenStream> {
     options.check_function()?;
     if options.skip.is_some() {

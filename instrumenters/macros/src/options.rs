@@ -1,4 +1,4 @@
-//! The options between the parentheses of `#[observe(…)]`.
+//! Options between the parentheses of `#[observe(…)]`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
@@ -9,7 +9,7 @@ use syn::{
     parse_quote,
 };
 
-/// The options of one attribute.
+/// Options of an attribute.
 #[derive(Default)]
 pub struct Options {
     pub subject: Option<Expr>,
@@ -23,30 +23,31 @@ pub struct Options {
     krate: Option<Path>,
 }
 
-/// An argument to show.
+/// Argument to show.
 pub struct Argument {
     pub name: Ident,
     pub value: Expr,
 }
 
-/// The trait that a proxy forwards.
+/// Trait that a proxy forwards.
 pub enum Proxy {
-    /// The one that the attribute stands on.
+    /// The trait that has the attribute.
     This(Span),
-    /// One of another crate, whose signatures the item lists.
+    /// A trait of another crate, whose signatures the item lists.
     Foreign(Path),
 }
 
 impl Options {
-    /// Where `metaspy` is.
+    /// Returns the path of `metaspy`.
     pub fn krate(&self) -> Path {
         self.krate.clone().unwrap_or_else(|| parse_quote!(::metaspy))
     }
 
-    /// Takes the `#[observe]` attributes of a method out of its list; `None` if it has none.
+    /// Takes the `#[observe]` attributes of a method out of its list. Returns `None` if it has
+    /// none.
     ///
-    /// One in a `cfg_attr` counts as well: it stands under the condition that the outer one stood under, or it would
-    /// have been found by itself.
+    /// An attribute in a `cfg_attr` counts as well. It has the same condition as the outer
+    /// attribute, or it would have been found separately.
     pub fn take(attrs: &mut Vec<Attribute>) -> Result<Option<Options>> {
         let mut taken = Vec::new();
         let mut kept = Vec::new();
@@ -78,7 +79,7 @@ impl Options {
         }
     }
 
-    /// The options of a method, completed by those of the `impl` or trait around it.
+    /// Completes the options of a method by those of the `impl` or trait around it.
     pub fn within(mut self, outer: &Options, sig: &Signature) -> Options {
         if self.subject.is_none() && sig.receiver().is_some() {
             self.subject = outer.subject.clone();
@@ -187,12 +188,13 @@ fn value<T: Parse>(input: ParseStream) -> Result<T> {
     input.parse()
 }
 
-/// True for the path of our attribute: `observe`, `metaspy::observe`.
+/// Returns true for the path of this crate's attribute: `observe`, `metaspy::observe`.
 fn is_observe(path: &Path) -> bool {
     path.segments.last().is_some_and(|last| last.ident == "observe")
 }
 
-/// A `cfg_attr` with an `observe` in it: its condition, what is ours, and what is not.
+/// Splits a `cfg_attr` that contains an `observe` into its condition, the `observe` attributes, and
+/// the others.
 fn conditional(attr: &Attribute) -> Option<(Meta, Vec<Meta>, Vec<Meta>)> {
     if !attr.path().is_ident("cfg_attr") {
         return None;

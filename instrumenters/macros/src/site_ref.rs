@@ -1,4 +1,4 @@
-//! `site!(Scene::measure)`: the site of an observed function, checked by the compiler.
+//! Expansion of `site!(Scene::measure)`: the site of an observed function, checked by the compiler.
 
 use metaspy_syntax::name;
 use proc_macro2::TokenStream;
@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::{Error, ExprPath, Ident, Path, PathArguments, QSelf, Result, Token};
 
-/// Given `where metaspy is; path of the function`.
+/// Expands `path of metaspy; path of the function`.
 pub fn site(tokens: TokenStream) -> TokenStream {
     let parse = |input: ParseStream| {
         let krate: Path = input.parse()?;
@@ -17,7 +17,7 @@ pub fn site(tokens: TokenStream) -> TokenStream {
     parse.parse2(tokens).unwrap_or_else(Error::into_compile_error)
 }
 
-/// The name of the hidden function that returns the site of a function.
+/// Returns the name of the hidden function that returns the site of a function.
 pub fn sibling(function: &Ident) -> String {
     format!("__metaspy_site_{}", name::of_ident(function))
 }
@@ -29,7 +29,7 @@ fn of(krate: &Path, function: ExprPath) -> Result<TokenStream> {
     }
 }
 
-/// The hidden function beside an inherent method or a free function.
+/// Calls the hidden function beside an inherent method or a free function.
 fn beside(mut function: ExprPath) -> Result<TokenStream> {
     let Some(last) = function.path.segments.last_mut() else {
         return Err(Error::new_spanned(function, "write the path of an observed function"));
@@ -39,8 +39,8 @@ fn beside(mut function: ExprPath) -> Result<TokenStream> {
     Ok(quote!(#function()))
 }
 
-/// The `impl` of a trait cannot have a hidden function: the compiler checks that the method exists, and its site is
-/// found by name.
+/// Refers to a method of a trait by name, because the `impl` of a trait cannot have a hidden
+/// function. The compiler checks that the method exists.
 fn of_trait(krate: &Path, function: &ExprPath) -> TokenStream {
     let Some(QSelf { ty, position, .. }) = &function.qself else { return TokenStream::new() };
     let segments: Vec<String> =

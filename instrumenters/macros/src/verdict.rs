@@ -1,20 +1,20 @@
-//! What becomes of each item of an `impl` or a trait.
+//! Decision about each item of an `impl` or a trait.
 
 use metaspy_syntax::refusal::{self, LEFT_OUT};
 use syn::{Attribute, Error, Result, Signature};
 
 use crate::options::Options;
 
-/// What becomes of one item of an `impl` or a trait.
+/// Decision about an item of an `impl` or a trait.
 pub enum Verdict {
     Observe(Box<Options>),
-    /// It is listed, with this reason, and never observed.
+    /// The item is listed with this reason, and never observed.
     Skip(&'static str),
-    /// It is no function, or not selected.
+    /// The item is not a function, or is not selected.
     Leave,
 }
 
-/// Decides what becomes of a method, and removes its own `#[observe]`.
+/// Decides about a method, and removes its `#[observe]` attribute.
 pub fn judge(outer: &Options, attrs: &mut Vec<Attribute>, sig: &Signature) -> Result<Verdict> {
     let own = Options::take(attrs)?;
     let is_selected = own.is_some();
@@ -33,7 +33,7 @@ pub fn judge(outer: &Options, attrs: &mut Vec<Attribute>, sig: &Signature) -> Re
     }
 }
 
-/// The error of an attribute directly on a function that cannot be observed.
+/// Returns the error of an attribute directly on a function that cannot be observed.
 pub fn refused(sig: &Signature, reason: &str) -> Error {
     Error::new(sig.ident.span(), format!("`{}` cannot be observed: {reason}", sig.ident))
 }

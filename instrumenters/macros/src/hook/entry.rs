@@ -1,4 +1,4 @@
-//! The armed half of a hook: the subject of the call, and the values that may be recorded.
+//! Entry of an armed hook: the subject of the call, and the values that may be recorded.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -11,17 +11,17 @@ use crate::hook::plain_expr;
 use crate::hook::receiver;
 use crate::hook::self_type::SelfType;
 
-/// The way into a call.
+/// Generator of the code that enters a call.
 pub struct Entry<'a> {
     pub call: &'a Call<'a>,
     pub sig: &'a Signature,
 }
 
 impl Entry<'_> {
-    /// Statements and an expression: the call, made in `__frame`.
+    /// Generates the statements and the expression that make the call in `__frame`.
     ///
-    /// What can be asked of the receiver is asked out of line. What is said over the arguments cannot, as it would
-    /// take their addresses, and so their registers from the body.
+    /// Facts about the receiver are computed out of line. Expressions over the arguments cannot be,
+    /// as they would take the arguments' addresses, and so keep them out of registers in the body.
     pub fn tokens(&self) -> TokenStream {
         let krate = self.call.krate;
         let offered = self.receiver().filter(|_| self.call.self_type == SelfType::Static);
@@ -65,17 +65,17 @@ impl Entry<'_> {
         quote_spanned!(Span::mixed_site()=> #caller #enter)
     }
 
-    /// A statement that remembers who called, if that is to be shown.
+    /// Generates a statement that remembers the caller, if it is to be shown.
     pub fn caller(&self) -> Option<TokenStream> {
         let is_wanted = self.call.options.caller.is_some();
         is_wanted.then(|| quote_spanned!(Span::mixed_site()=> let __caller = ::core::panic::Location::caller();))
     }
 
-    /// An expression: the subject of the call.
+    /// Generates an expression for the subject of the call.
     pub fn subject(&self) -> TokenStream {
         let krate = self.call.krate;
         if let Some(subject) = &self.call.options.subject {
-            // A subject that cannot be identified is pointed at.
+            // With this span, the compiler's error points at a subject that cannot be identified.
             let at = Span::mixed_site().located_at(subject.span());
             if !plain_expr::is_plain(subject) {
                 let identity = quote_spanned!(at=> #krate::__private::Identify::identify(&(#subject)));
@@ -94,7 +94,7 @@ impl Entry<'_> {
         }
     }
 
-    /// An expression: the subject of a call whose receiver is `it`.
+    /// Generates an expression for the subject of a call whose receiver is `it`.
     fn identified(&self, it: TokenStream) -> TokenStream {
         let krate = self.call.krate;
         let receiver = quote_spanned!(Span::mixed_site()=>
@@ -115,11 +115,11 @@ impl Entry<'_> {
         }
     }
 
-    /// Statements that show the arguments; `None` if there are none to show.
+    /// Generates statements that show the arguments, or `None` if there are none to show.
     pub fn arguments(&self) -> Option<TokenStream> {
         let args = self.call.options.args.iter().map(|argument| {
             let (name, value) = (argument.name.unraw().to_string(), &argument.value);
-            // One that is not `Debug` is pointed at.
+            // With this span, the compiler's error points at an argument that is not `Debug`.
             let shown = quote_spanned!(Span::mixed_site().located_at(value.span())=> &(#value));
             quote_spanned!(Span::mixed_site()=> __reify.arg(#name, #shown);)
         });

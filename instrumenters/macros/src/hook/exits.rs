@@ -1,18 +1,19 @@
-//! Early ways out of a body that can be seen: `return`.
+//! Visible early exits of a body, which are `return` expressions.
 //!
-//! A `?` is left alone, as rewriting it would take hints from the type checker: where a function returns a `Result` or
-//! an `Option`, an early way out that was not announced is a failure. That includes those that a macro hides, `bail!`
-//! say, unless the macro is given a `return` to place: of such a function it is only known that it returned.
+//! A `?` is left alone, because rewriting it would take hints from the type checker. Where a
+//! function returns a `Result` or an `Option`, an exit without an announcement is a failure. That
+//! includes exits that a macro hides, such as `bail!`, unless the macro gets a `return` to place.
+//! Such a function is only known to have returned.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprAsync, ExprClosure, ExprConst, ExprReturn, Item, Macro};
 
-/// Lets every visible `return` of the body say its value first: `announce` is put between the value, which is bound
-/// to `__value`, and the way out.
+/// Makes every visible `return` of the body announce its value.
 ///
-/// Returns true if those were all: a macro may place a `return` of its arguments anywhere.
+/// The code `announce` is put between the value, which is bound to `__value`, and the exit. The
+/// result is true if those were all exits: a macro may place a `return` of its arguments anywhere.
 pub fn announce(block: &mut Block, ty: &TokenStream, announce: &TokenStream) -> bool {
     let mut exits = Exits { ty, announce, all: true };
     exits.visit_block_mut(block);
@@ -45,7 +46,7 @@ impl VisitMut for Exits<'_> {
         self.all &= !has_return(made.tokens.clone());
     }
 
-    // A `return` in these leaves something else.
+    // A `return` in these leaves an inner function or closure.
     fn visit_expr_closure_mut(&mut self, _: &mut ExprClosure) {}
     fn visit_expr_async_mut(&mut self, _: &mut ExprAsync) {}
     fn visit_expr_const_mut(&mut self, _: &mut ExprConst) {}

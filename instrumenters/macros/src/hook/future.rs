@@ -1,6 +1,8 @@
-//! Functions that make a future: one event from its first poll to its end, or to its drop.
+//! Hooks of functions that make a future. The event lasts from its first poll to its end, or to its
+//! drop.
 //!
-//! No guard lives across an await: what a future keeps of a call are ids, which may go anywhere.
+//! No guard lives across an await. A future only keeps the ids of a call, which may move between
+//! threads.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -10,7 +12,7 @@ use crate::hook::call::{Call, replace, returned};
 use crate::hook::entry::Entry;
 use crate::hook::output::{self, Output};
 
-/// Puts the hook into a function that [`is_tail`] or is async.
+/// Inserts the hook into a function that [`is_tail`] or is async.
 pub fn hook(call: &Call<'_>, sig: &Signature, block: &mut Block) {
     let before = before(call, sig);
     if sig.asyncness.is_some() {
@@ -22,21 +24,24 @@ pub fn hook(call: &Call<'_>, sig: &Signature, block: &mut Block) {
         let output = returned(sig).and_then(output::of_future).unwrap_or(Output::Opaque);
         let (capture, stmts) = (&made.capture, &made.block.stmts);
         let polled = polled(call, &output, quote_spanned!(Span::mixed_site()=> async #capture { #(#stmts)* }));
-        // What was captured by reference is a reference that outlives the function, or it could not be returned.
+        // A capture by reference outlives the function, or the block could not be returned.
         made.capture.get_or_insert_with(Default::default);
         replace(&mut made.block, polled);
         block.stmts.insert(0, Stmt::Expr(Expr::Verbatim(before), None));
     }
 }
 
-/// True if the function's last expression is an async block: `#[async_trait]` makes such functions.
+/// Returns true if the function's last expression is an async block: `#[async_trait]` makes such
+/// functions.
 pub fn is_tail(sig: &Signature, block: &Block) -> bool {
     let mut block = block.clone();
     tail(sig, &mut block).is_some()
 }
 
-/// Statements that record the subject and the arguments of the call, while these are still there: an async fn
-/// runs them when it is first polled, any other function when it is called.
+/// Generates statements that record the subject and the arguments of the call, while these still
+/// exist.
+///
+/// An async fn runs them at its first poll, any other function when it is called.
 fn before(call: &Call<'_>, sig: &Signature) -> TokenStream {
     let Call { krate, statics, site, .. } = call;
     let entry = Entry { call, sig };
@@ -58,11 +63,11 @@ fn before(call: &Call<'_>, sig: &Signature) -> TokenStream {
     )
 }
 
-/// Statements that poll a future, with the hook around each poll.
+/// Generates statements that poll a future, with the hook around each poll.
 fn polled(call: &Call<'_>, output: &Output, future: TokenStream) -> TokenStream {
     let krate = call.krate;
     let value = call.options.ret.map(|span| {
-        // One that is not `Debug` is pointed at.
+        // With this span, the compiler's error points at a value that is not `Debug`.
         let value = quote_spanned!(Span::mixed_site().located_at(span)=> __value);
         quote_spanned!(Span::mixed_site()=> __returned.value(#value);)
     });
@@ -87,12 +92,12 @@ fn polled(call: &Call<'_>, output: &Output, future: TokenStream) -> TokenStream 
         (None, true) => quote_spanned!(Span::mixed_site()=> __value, _),
         (None, false) => quote_spanned!(Span::mixed_site()=> _, _),
     };
-    // `pin!` is given a name only: some attributes look for `self` in what a macro is given, and guess.
+    // `pin!` only gets a name: some attributes look for `self` in a macro's arguments, and guess.
     quote_spanned!(Span::mixed_site()=>
         let mut __call = #made;
         let __future = #future;
         let mut __future = ::core::pin::pin!(__future);
-        // The pin in it may be looked at after a panic if the future may, and that is looked at beside it.
+        // The pin may be used after a panic if the future may. The code beside it checks that.
         ::core::panic::AssertUnwindSafe(::core::future::poll_fn(move |__context| {
             __call.poll(
                 || __subject,
@@ -104,7 +109,7 @@ fn polled(call: &Call<'_>, output: &Output, future: TokenStream) -> TokenStream 
     )
 }
 
-/// The body, with the type that it returns: an async block has no other way to state it.
+/// Adds the returned type to the body, because an async block cannot state it in any other way.
 fn hint(output: &Output, stmts: &[Stmt]) -> TokenStream {
     let Some(ty) = output.ty() else {
         return quote_spanned!(Span::mixed_site()=> #(#stmts)*);
@@ -126,7 +131,7 @@ fn hint(output: &Output, stmts: &[Stmt]) -> TokenStream {
     }
 }
 
-/// The async block that is the last expression of a function, bare or in `Box::pin`.
+/// Finds the async block that is the last expression of a function, bare or in `Box::pin`.
 fn tail<'a>(sig: &Signature, block: &'a mut Block) -> Option<&'a mut ExprAsync> {
     returned(sig).and_then(output::of_future)?;
     match block.stmts.last_mut()? {

@@ -1,4 +1,4 @@
-//! With the feature `record`: a static site for each function, and a hook in its body.
+//! Expansion with the feature `record`: a static site for each function, and a hook in its body.
 
 mod call;
 mod entry;
@@ -24,9 +24,10 @@ use crate::options::Options;
 use crate::site_ref;
 use crate::verdict::Verdict;
 
-/// One function, or a method whose `impl` has no attribute.
+/// Hooks a single function, or a method whose `impl` has no attribute.
 ///
-/// The attribute on a method cannot see the type of its `impl`, so the site is named like the method alone.
+/// The attribute on a method cannot see the type of its `impl`, so the site is named like the
+/// method alone.
 pub fn function(mut function: ItemFn, options: &Options) -> Result<TokenStream> {
     let reach = if is_method(&function) { Reach::Body } else { Reach::Sibling("") };
     let name = site::name_of("", options, &function.sig);
@@ -35,7 +36,7 @@ pub fn function(mut function: ItemFn, options: &Options) -> Result<TokenStream> 
     Ok(quote!(#function #sibling))
 }
 
-/// True if a function has a receiver or mentions `Self`, and so is in an `impl` or a trait.
+/// Returns true if a function has a receiver or mentions `Self`, and so is in an `impl` or a trait.
 fn is_method(function: &ItemFn) -> bool {
     fn mentions_self(tokens: TokenStream) -> bool {
         tokens.into_iter().any(|token| match token {
@@ -47,7 +48,7 @@ fn is_method(function: &ItemFn) -> bool {
     function.sig.receiver().is_some() || mentions_self(function.to_token_stream())
 }
 
-/// All methods of an `impl`.
+/// Hooks all methods of an `impl`.
 pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Options) -> Result<TokenStream> {
     let within = Within::implementation(&item, options);
     let prefix = within.owner.names().join("::");
@@ -79,7 +80,7 @@ pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Opti
     Ok(quote!(#item #beside))
 }
 
-/// The default methods of a trait.
+/// Hooks the default methods of a trait.
 pub fn declaration(mut item: ItemTrait, verdicts: Vec<Verdict>, options: &Options) -> Result<TokenStream> {
     let within = Within::declaration(&item, options);
     let prefix = within.owner.names().join("::");
@@ -109,12 +110,13 @@ pub fn declaration(mut item: ItemTrait, verdicts: Vec<Verdict>, options: &Option
     Ok(quote!(#item #beside))
 }
 
-/// Where the static of a site is.
+/// Location of a site's static.
 #[derive(Clone, Copy)]
 enum Reach {
-    /// In the body, where only the body sees it.
+    /// The static is in the body, where only the body sees it.
     Body,
-    /// In a hidden function beside it, of the type or, if empty, of the module.
+    /// The static is in a hidden function beside the hooked function, with this prefix: the type,
+    /// or empty for a module.
     Sibling(&'static str),
 }
 
@@ -126,7 +128,7 @@ struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// Puts a hook in, and hands out what must stand beside the function.
+    /// Inserts a hook, and returns the code that must stand beside the function.
     fn observe(self, options: &Options, within: &Within, name: &str, reach: Reach) -> Result<TokenStream> {
         let Function { attrs, vis, sig, block } = self;
         let krate = options.krate();

@@ -1,4 +1,4 @@
-//! What a function returns, as far as its signature shows it.
+//! Return type of a function, as far as its signature shows it.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,17 +6,17 @@ use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericArgument, Path, PathArguments, ReturnType, Token, Type, TypeParamBound, parse_quote};
 
-/// What a function returns.
+/// Return type of a function.
 pub enum Output {
-    /// Nothing.
+    /// The unit type.
     Unit,
-    /// It never returns.
+    /// The never type: the function does not return.
     Never,
-    /// A type that cannot be written down inside the body.
+    /// A type that cannot be written inside the body.
     Opaque,
-    /// A type with an `impl Trait` in it, which is left for the compiler to find out: `Result<_, Error>`.
+    /// A type with an `impl Trait` in it, which the compiler must infer: `Result<_, Error>`.
     Holed(Box<Type>),
-    /// A type that can be written down whole.
+    /// A type that can be written completely.
     Named(Box<Type>),
 }
 
@@ -40,12 +40,13 @@ impl Output {
         }
     }
 
-    /// True if the type can be written without a `_`: then it determines the type of the body, as the signature did.
+    /// Returns true if the type can be written without a `_`. Then it determines the type of the
+    /// body, as the signature did.
     pub fn is_whole(&self) -> bool {
         matches!(self, Output::Unit | Output::Named(_))
     }
 
-    /// The type, where it can be written down.
+    /// Returns the type, if it can be written.
     pub fn ty(&self) -> Option<TokenStream> {
         match self {
             Output::Unit => Some(quote!(())),
@@ -54,13 +55,15 @@ impl Output {
         }
     }
 
-    /// True if it shows how the call ended: a `Result`, an `Option`, or a type with such a name.
+    /// Returns true if the type shows the outcome of the call: a `Result`, an `Option`, or a type
+    /// with such a name.
     pub fn shows_outcome(&self) -> bool {
         matches!(self, Output::Named(ty) | Output::Holed(ty) if shows_outcome(ty))
     }
 }
 
-/// The output of the future that a function returns: `Future<Output = T>`, bare or boxed and pinned.
+/// Returns the output of the future that a function returns: `Future<Output = T>`, bare or boxed
+/// and pinned.
 pub fn of_future(ty: &Type) -> Option<Output> {
     match ty {
         Type::ImplTrait(it) => of_bounds(&it.bounds),
@@ -105,11 +108,11 @@ fn arguments(path: &Path) -> impl Iterator<Item = &GenericArgument> {
     .flatten()
 }
 
-/// Puts `_` for each `impl Trait` in a type.
+/// Visitor that puts `_` for each `impl Trait` in a type.
 #[derive(Default)]
 struct Holes {
     made: bool,
-    /// There is a part that no hole can stand for: a `!`, or what a macro makes.
+    /// Set if a part cannot be replaced by a `_`: a `!`, or the result of a macro.
     unwritable: bool,
 }
 

@@ -1,9 +1,13 @@
-//! Expressions that run no code of the program, whatever the types in them: they cannot panic, call observed code or take long.
-//! How the value is then identified depends on its type, which only the compiler resolves.
+//! Expressions that run no code of the program, whatever the types in them: they cannot panic, call
+//! observed code or take long.
+//!
+//! The way in which the value is then identified depends on its type, which only the compiler
+//! resolves.
 
 use syn::Expr;
 
-/// True if the expression only names, borrows and groups: `node`, `self.id`, `(&self.owner, node)`, `NodeId(node)`.
+/// Returns true if the expression only names, borrows and groups: `node`, `self.id`, `(&self.owner,
+/// node)`, `NodeId(node)`.
 pub fn is_plain(expr: &Expr) -> bool {
     match expr {
         Expr::Path(_) | Expr::Lit(_) => true,
@@ -18,7 +22,7 @@ pub fn is_plain(expr: &Expr) -> bool {
     }
 }
 
-/// True if a call makes a tuple struct or a variant, by its capital letter: `NodeId(node)`.
+/// Returns true if a call makes a tuple struct or a variant, by its capital letter: `NodeId(node)`.
 fn is_constructor(func: &Expr) -> bool {
     matches!(func, Expr::Path(path)
         if path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase)))

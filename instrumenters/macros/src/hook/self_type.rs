@@ -1,25 +1,25 @@
-//! What is known of `Self` in a function.
+//! Knowledge about the type of `Self` in a function.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericParam, Generics, Lifetime, Type, TypePath, TypeReference, TypeSlice, TypeTraitObject};
 
-/// What `Self` is in a function.
+/// Type of `Self` in a function, as far as the attribute sees it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SelfType {
-    /// There is none, or the attribute cannot see it.
+    /// There is no `Self`, or the attribute cannot see it.
     Unknown,
-    /// One type without lifetimes: a handler can take the receiver.
+    /// A single type without lifetimes, so a handler can take the receiver.
     Static,
-    /// One type with lifetimes.
+    /// A single type with lifetimes.
     Borrowing,
-    /// Many types: `Self` has type parameters.
+    /// Many types, because `Self` has type parameters.
     Generic,
 }
 
 impl SelfType {
-    /// The `Self` of an `impl` with these generics for this type.
+    /// Classifies the `Self` of an `impl` with these generics for this type.
     pub fn of(generics: &Generics, ty: &Type) -> SelfType {
         if generics.params.iter().any(|param| !matches!(param, GenericParam::Lifetime(_))) {
             return SelfType::Generic;
@@ -30,7 +30,7 @@ impl SelfType {
         }
     }
 
-    /// The type of the receiver for typed handlers of its sites.
+    /// Returns the type of the receiver for typed handlers of the function's site.
     pub fn receiver(self) -> TokenStream {
         match self {
             SelfType::Static => quote!(Self),
@@ -39,7 +39,8 @@ impl SelfType {
     }
 }
 
-/// True if the type has lifetimes or an unsized part, which can make the whole type unsized.
+/// Returns true if the type has lifetimes or an unsized part, which can make the whole type
+/// unsized.
 fn may_borrow_or_be_unsized(ty: &Type) -> bool {
     struct Search(bool);
     impl VisitMut for Search {

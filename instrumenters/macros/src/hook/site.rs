@@ -1,4 +1,4 @@
-//! The static that a function has as its site.
+//! Static that is the site of a function.
 
 use metaspy_syntax::name;
 use proc_macro2::{Span, TokenStream};
@@ -9,48 +9,49 @@ use syn::{Attribute, Ident, Path, Signature, Type, Visibility};
 use crate::options::Options;
 use crate::site_ref;
 
-/// Where a function stands in its source.
+/// Position of a function in its source.
 pub struct Place {
     file: String,
     lines: (u32, u32),
 }
 
 impl Place {
-    /// From the first token of the signature to the last of the body.
+    /// Returns the position from the first token of the signature to the last token of the body.
     pub fn of(first: Span, last: Span) -> Place {
         let (first, last) = (first.unwrap(), last.unwrap());
         let line = first.line() as u32;
         Place { file: first.file(), lines: (line, (last.end().line() as u32).max(line)) }
     }
 
-    /// Of a signature with its body.
+    /// Returns the position of a signature with its body.
     pub fn of_function(sig: &Signature, body: Span) -> Place {
         let first = sig.to_token_stream().into_iter().next().map_or_else(|| sig.ident.span(), |token| token.span());
         Place::of(first, body)
     }
 
-    /// Of any item.
+    /// Returns the position of any item.
     pub fn of_item(item: &impl Spanned) -> Place {
         let span = item.span();
         Place::of(span, span)
     }
 }
 
-/// What is known of a site.
+/// Definition of a site.
 pub struct Definition<'a> {
     pub krate: &'a Path,
     pub kind: &'a str,
     pub name: &'a str,
     pub place: &'a Place,
     pub skipped: Option<&'static str>,
-    /// The facts of the function, as words.
+    /// Facts of the function, as words.
     pub facts: &'a str,
-    /// The type of the `impl`, if the compiler can name it.
+    /// Type of the `impl`, if the compiler can name it.
     pub owner: Option<&'a Type>,
 }
 
 impl Definition<'_> {
-    /// The static itself, called `__METASPY_SITE`. It is registered by the linker, so a site that never ran is known.
+    /// Generates the static itself, called `__METASPY_SITE`. The linker registers it, so a site
+    /// that never ran is known.
     pub fn item(&self) -> TokenStream {
         let Definition { krate, name, place: Place { file, lines: (first, last) }, facts, .. } = self;
         let kind = Ident::new(self.kind, Span::mixed_site());
@@ -80,13 +81,14 @@ impl Definition<'_> {
         )
     }
 
-    /// The static on its own, beside an item; under the conditions of the function.
+    /// Generates the static alone, beside an item, under the conditions of the function.
     pub fn beside(&self, attrs: &[Attribute]) -> TokenStream {
         let (conditions, item) = (conditions(attrs), self.item());
         quote!(#(#conditions)* const _: () = { #item };)
     }
 
-    /// A hidden function that holds the static and hands it out, for `site!`; under the conditions of the function.
+    /// Generates a hidden function that holds the static and returns it, for `site!`, under the
+    /// conditions of the function.
     pub fn sibling(
         &self,
         attrs: &[Attribute],
@@ -108,13 +110,13 @@ impl Definition<'_> {
     }
 }
 
-/// The name of the site of a function. A name with `::` in it is the whole name.
+/// Returns the name of a function's site. A name with `::` in it is the whole name.
 pub fn name_of(prefix: &str, options: &Options, sig: &Signature) -> String {
     let own = options.name.as_ref().map_or_else(|| name::of_ident(&sig.ident), |name| name.value());
     if prefix.is_empty() || own.contains("::") { own } else { format!("{prefix}::{own}") }
 }
 
-/// The `#[cfg]` attributes among these.
+/// Returns the `#[cfg]` attributes.
 fn conditions(attrs: &[Attribute]) -> Vec<&Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect()
 }

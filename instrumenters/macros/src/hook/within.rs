@@ -10,24 +10,25 @@ use crate::options::Options;
 
 /// The `impl` or the trait around a function.
 pub struct Within {
-    /// Its names and facts.
+    /// Names and facts of the owner.
     pub owner: Owner,
-    /// What `Self` is.
+    /// Type of `Self` in the functions.
     pub self_type: SelfType,
-    /// The type of the `impl`, if it has no type parameters: then its definition is found at compile time.
+    /// Type of the `impl`, if it has no type parameters. Its definition is then found at compile
+    /// time.
     pub defined: Option<Type>,
-    /// The path of a trait, or of a type with parameters if its beginning is in the source. Without it and without
-    /// `defined`, the definition is unresolved.
+    /// Path of a trait, or of a type with parameters if its beginning is in the source. Without it
+    /// and without `defined`, the definition is unresolved.
     written: Option<String>,
 }
 
 impl Within {
-    /// No `impl` and no trait: a free function, or a method with an attribute of its own.
+    /// Stands for no `impl` and no trait: a free function, or a method with a separate attribute.
     pub fn module() -> Self {
         Within { owner: Owner::default(), self_type: SelfType::Unknown, defined: None, written: None }
     }
 
-    /// An `impl`.
+    /// Reads an `impl`.
     pub fn implementation(item: &ItemImpl, options: &Options) -> Self {
         let mut owner = Owner::of_impl(item);
         if let Some(name) = &options.name {
@@ -45,7 +46,7 @@ impl Within {
         Within { owner, self_type, defined, written }
     }
 
-    /// A trait.
+    /// Reads a trait.
     pub fn declaration(item: &ItemTrait, options: &Options) -> Self {
         let mut owner = Owner::of_trait(item);
         if let Some(name) = &options.name {
@@ -54,7 +55,7 @@ impl Within {
         Within { owner, self_type: SelfType::Generic, defined: None, written: Some(format!("self::{}", item.ident)) }
     }
 
-    /// The facts of a function in it. `kind` is that of its site.
+    /// Returns the facts of a function inside. `kind` is the kind of its site.
     pub fn facts(&self, sig: &Signature, attrs: &[Attribute], vis: &Visibility, body: &Block, kind: &str) -> Facts {
         let facts = self.owner.facts(sig, attrs, vis, body);
         let fingerprint = fingerprint::of_tokens(quote!(#sig #body));
@@ -62,7 +63,7 @@ impl Within {
     }
 }
 
-/// The path of a type, if it begins at `crate`, `self` or `super`.
+/// Returns the path of a type, if it begins at `crate`, `self` or `super`.
 fn written_path(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else { return None };
     let mut segments = path.path.segments.iter().map(|segment| segment.ident.to_string());
@@ -70,7 +71,7 @@ fn written_path(ty: &Type) -> Option<String> {
     Some(segments.fold(first, |path, segment| path + "::" + &segment))
 }
 
-/// Replaces these lifetimes by `'_`: a static has no names for them.
+/// Visitor that replaces these lifetimes by `'_`, because a static has no names for them.
 struct Elide(Vec<Lifetime>);
 
 impl VisitMut for Elide {

@@ -1,4 +1,5 @@
-//! One item of a trait, forwarded to the wrapped value. In the proxy `self.0` is the `Spied` around it.
+//! Forwarding of a trait's item to the wrapped value. In the proxy, `self.0` is the `Spied` around
+//! it.
 
 use metaspy_syntax::name;
 use proc_macro2::{Span, TokenStream};
@@ -12,14 +13,15 @@ use syn::{
 
 use crate::options::Options;
 
-/// Forwards to an `inner` that is a trait `of`.
+/// Generator of items that forward to an `inner`, which implements the trait `of`.
 pub struct Forwarder<'a> {
     pub inner: &'a Ident,
     pub of: &'a Path,
 }
 
 impl Forwarder<'_> {
-    /// A method that forwards; `None` where the default method will do, as it cannot be forwarded and is left out.
+    /// Generates a method that forwards. Returns `None` if the method cannot be forwarded and is
+    /// left out, so its default body runs.
     pub fn method(&self, method: &TraitItemFn) -> Result<Option<ImplItemFn>> {
         let forwarded = self.forwarded(method);
         let may_do =
@@ -69,13 +71,14 @@ impl Forwarder<'_> {
     }
 }
 
-/// Conditions, the options of observation, and the caller.
+/// Returns true for attributes that the proxy copies: conditions, the options of observation, and
+/// the caller.
 fn is_forwarded(attr: &Attribute) -> bool {
     let last = attr.path().segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
     matches!(last.as_str(), "cfg" | "observe" | "track_caller")
 }
 
-/// The wrapped value as the receiver of the same kind.
+/// Generates the wrapped value as a receiver of the same kind.
 fn forwarded_receiver(receiver: &Receiver) -> Option<Expr> {
     let it = receiver.self_token;
     match &receiver.kind {
@@ -98,7 +101,7 @@ fn forwarded_receiver(receiver: &Receiver) -> Option<Expr> {
     }
 }
 
-/// The arguments as they are handed on; those without a name get one.
+/// Generates the arguments of the forwarded call. Arguments without a name get a name.
 fn arguments(sig: &mut Signature) -> Result<Vec<Expr>> {
     let mut forwarded = Vec::new();
     let whole = sig.clone();
@@ -122,7 +125,8 @@ fn arguments(sig: &mut Signature) -> Result<Vec<Expr>> {
     Ok(forwarded)
 }
 
-/// The types and constants of the method, named, as not all of them can be found out. `impl Trait` needs no name.
+/// Generates the type and constant arguments of the method, because not all of them can be
+/// inferred. `impl Trait` needs no argument.
 fn turbofish(sig: &Signature) -> TokenStream {
     let names: Vec<&Ident> = (sig.generics.params.iter())
         .filter_map(|param| match param {
@@ -134,7 +138,7 @@ fn turbofish(sig: &Signature) -> TokenStream {
     if names.is_empty() { TokenStream::new() } else { quote!(::<#(#names),*>) }
 }
 
-/// The call with what it returns made the proxy's own.
+/// Converts the result of the call to the proxy's type.
 fn returned(sig: &Signature, call: TokenStream) -> Result<TokenStream> {
     let call = match sig.asyncness {
         Some(_) => quote_spanned!(Span::mixed_site()=> #call.await),
@@ -144,7 +148,8 @@ fn returned(sig: &Signature, call: TokenStream) -> Result<TokenStream> {
     match &**ty {
         ty if is_self(ty) => Ok(quote_spanned!(Span::mixed_site()=> Self::new(#call))),
         ty if mentions_self(ty) => Err(cannot_forward(sig, ty, APART)),
-        // A future is awaited inside of another, so that it is the future that is observed and not its making.
+        // The future is awaited inside another future, so that its run is observed and not its
+        // making.
         Type::ImplTrait(it) if is_movable_future(it.bounds.iter()) => Ok(quote_spanned!(Span::mixed_site()=>
             let __future = #call;
             async move { __future.await }
@@ -160,7 +165,7 @@ fn returned(sig: &Signature, call: TokenStream) -> Result<TokenStream> {
     }
 }
 
-/// The path of `Box` in `Pin<Box<dyn Future>>`.
+/// Returns the path of `Box` in `Pin<Box<dyn Future>>`.
 fn boxed_future(pin: &Path) -> Option<Path> {
     let boxed = argument(pin).filter(|_| name::of_path(pin) == "Pin")?;
     let Type::Path(boxed) = boxed else { return None };
@@ -169,7 +174,7 @@ fn boxed_future(pin: &Path) -> Option<Path> {
     is_boxed.then(|| without_arguments(&boxed.path))
 }
 
-/// A future that may be replaced by an async block: that one is never `Unpin`.
+/// Returns true for a future that an async block may replace. An async block is never `Unpin`.
 fn is_movable_future<'a>(bounds: impl Iterator<Item = &'a TypeParamBound>) -> bool {
     let names: Vec<String> = bounds
         .filter_map(|bound| match bound {
@@ -203,7 +208,7 @@ fn is_self(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.qself.is_none() && path.path.is_ident("Self"))
 }
 
-/// True if the type contains `Self` itself; `Self::Item` is another type.
+/// Returns true if the type contains `Self` itself; `Self::Item` is another type.
 fn mentions_self(ty: &Type) -> bool {
     struct Search(bool);
     impl VisitMut for Search {
@@ -219,7 +224,7 @@ fn mentions_self(ty: &Type) -> bool {
     search.0
 }
 
-/// The error of a method that cannot be forwarded, with what to do.
+/// Returns the error of a method that cannot be forwarded, with the remedy.
 fn cannot_forward(sig: &Signature, at: &impl ToTokens, why: &str) -> Error {
     let name = &sig.ident;
     let message = format!(
@@ -229,7 +234,7 @@ fn cannot_forward(sig: &Signature, at: &impl ToTokens, why: &str) -> Error {
     Error::new_spanned(at, message)
 }
 
-/// Why a receiver cannot be forwarded.
+/// Explains why a receiver cannot be forwarded.
 fn why_not(receiver: &Receiver) -> String {
     let outer = match &receiver.kind {
         ReceiverKind::Typed(_, ty) => outer_name(ty),

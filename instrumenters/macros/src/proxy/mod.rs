@@ -1,6 +1,7 @@
-//! `#[observe(proxy)]`: a type that is the trait, forwards to what it wraps, and can be observed.
+//! Expansion of `#[observe(proxy)]`: an observable type that implements the trait, and forwards to
+//! the value that it wraps.
 //!
-//! It forwards what it is given, generics and all, and stores nothing but the wrapped value, in a `Spied`.
+//! It forwards all arguments, generics included, and only stores the wrapped value, in a `Spied`.
 
 mod forward;
 
@@ -16,7 +17,8 @@ use crate::hook;
 use crate::options::{Options, Proxy};
 use crate::verdict::{Verdict, judge};
 
-/// The trait, unless it only lists the signatures of another crate's, and its proxy.
+/// Generates the proxy, and the trait itself unless it only lists the signatures of another crate's
+/// trait.
 pub fn declare(options: Options, mut item: ItemTrait) -> Result<TokenStream> {
     let krate = options.krate();
     let (declared, path) = match &options.proxy {
@@ -49,7 +51,7 @@ fn structure(krate: &Path, name: &Ident, item: &ItemTrait) -> TokenStream {
                 #name(#krate::Spied::new(inner))
             }
 
-            /// The value; its identity ends.
+            /// Returns the wrapped value, whose identity ends.
             #vis fn into_inner(self) -> T {
                 #krate::Spied::into_inner(self.0)
             }
@@ -109,7 +111,7 @@ fn implementation(options: &Options, name: &Ident, path: &Path, item: &ItemTrait
     hook::implementation(proxy, verdicts, options)
 }
 
-/// The generics of the trait, with the wrapped type, which is such a trait.
+/// Returns the generics of the trait, with the wrapped type, which implements the trait.
 fn generics(generics: &Generics, inner: &Ident, of: &Path) -> Generics {
     let mut generics = generics.clone();
     for param in &mut generics.params {
