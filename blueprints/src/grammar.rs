@@ -1,5 +1,6 @@
-//! The productions of a grammar, from a recording: activations, matches, references, what is in the place of productions
-//! that never matched, and the inputs that cover the others.
+//! Productions of a grammar, from a recording: activations, matches and references, the
+//! alternatives that shadow productions that never matched, and a set of inputs that covers the
+//! others.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,38 +10,40 @@ use metaspy_report::grammar::State;
 
 use crate::graph::{Call, Graph, Method, Owner, OwnerKind};
 
-/// The kind of the subjects that stand for productions. Their keys are the numbers of their sites.
+/// Kind of the subjects that stand for productions. Their keys are the numbers of their sites.
 const PRODUCTION: &str = "Production";
-/// The relation of a production to those that it refers to.
+/// Relation of a production to the productions that it refers to.
 const REFERS_TO: &str = "refers to";
-/// The kind of the subjects whose labels state why a production never matched, by the number of its site.
+/// Kind of the subjects whose labels state why a production never matched, by the number of its
+/// site.
 const SHADOW: &str = "Shadow";
 
-/// A grammar, and what some inputs exercised of it.
+/// Grammar, and the part of it that the recorded inputs exercised.
 #[derive(Clone, Debug, Default)]
 pub struct Grammar {
-    /// The productions as methods: executions are activations, calls are references.
+    /// Productions as methods: executions are activations, calls are references.
     pub graph: Graph,
-    /// The same productions, in this order.
+    /// Productions in the order of the graph's methods.
     pub productions: Vec<Production>,
-    /// Inputs that together match all that matched, each with the number of productions that it adds.
+    /// Inputs that together match every production that matched, each with the number of
+    /// productions that it adds.
     pub cover: Vec<(String, usize)>,
-    /// True if the references were recorded. Otherwise the causes of the events are in their place.
+    /// True if the references were recorded. Otherwise, the causes of the events replace them.
     pub has_references: bool,
 }
 
-/// What happened to a production.
+/// Results of a production.
 #[derive(Clone, Debug)]
 pub struct Production {
-    /// How often it matched.
+    /// Number of successful matches.
     pub matched: u64,
-    /// How far the inputs got.
+    /// Progress of the inputs: never entered, never matched, or matched.
     pub state: State,
-    /// Why no run can reach it.
+    /// Reason why no run can reach the production.
     pub unused: Option<String>,
-    /// What takes its place.
+    /// Alternative that matches in its place.
     pub shadow: Option<String>,
-    /// The number of inputs that it matched in, and the one among them with the fewest activations.
+    /// Number of inputs that it matched in, and the input with the fewest activations among them.
     pub inputs: (usize, Option<String>),
 }
 
@@ -115,7 +118,7 @@ impl Grammar {
     }
 }
 
-/// What matched in an input.
+/// Productions that matched in an input.
 struct Input {
     name: String,
     activations: u64,
@@ -144,7 +147,8 @@ fn matched(measure: &Measure) -> u64 {
     measure.count.saturating_sub(measure.failed + measure.cancelled + measure.panicked + measure.running)
 }
 
-/// Always the input that adds most productions, and of several the shortest parse.
+/// Selects, step by step, the input that adds most productions, and among equals the shortest
+/// parse.
 fn cover(inputs: &[Input]) -> Vec<(String, usize)> {
     let mut left: BTreeSet<usize> = inputs.iter().flat_map(|input| input.matched.iter().copied()).collect();
     let mut cover = Vec::new();

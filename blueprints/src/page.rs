@@ -1,15 +1,17 @@
-//! A page with one picture of a graph, and with the others that its recording permits.
+//! Page with a picture of a graph, and with the other pictures that its recording permits.
 
 use crate::emit::{Pictures, html};
 use crate::graph::Graph;
 use crate::picture::{Options, PictureError, draw};
 use crate::scene::{Kind, Scene};
 
-/// The page of a graph: this picture, and behind tabs the others. Below a root they are the pictures of calls.
+/// Builds the page of a graph: the given picture, and the others behind tabs. Below a root, the
+/// others are pictures of calls.
 ///
 /// # Errors
 ///
-/// If the recording lacks what this picture shows. Others that cannot be drawn are left out.
+/// If the recording lacks the data of this picture. Other pictures that cannot be drawn are left
+/// out.
 pub fn page(kind: Kind, graph: &Graph, options: &Options) -> Result<String, PictureError> {
     let mut scenes: Vec<Scene> = vec![draw(kind, graph, options)?];
     let of_graph = |&other: &Kind| graph.root.is_none() || matches!(other, Kind::Behavioural | Kind::Calls);

@@ -1,5 +1,5 @@
-//! Pictures of a program's own objects: its author maps subjects to the channels of a polymetric view: a relation
-//! is the place, and numbers are height, width and grey.
+//! Pictures of a program's own objects. The author maps subjects to the channels of a polymetric
+//! view: a relation gives the place, and numbers give height, width and grey.
 //!
 //! ```toml
 //! title = "layouts that changed nothing"
@@ -10,7 +10,7 @@
 //! fill = { value = "count", query = "site:needless" }
 //! ```
 //!
-//! The same in Rust:
+//! The same view in Rust:
 //!
 //! ```
 //! use metaspy_blueprints::view::{Channel, View};
@@ -20,8 +20,8 @@
 //! assert!(view.check().is_ok());
 //! ```
 //!
-//! The channels are those of *Execution profiling blueprints*, section 3; views of a few lines are an aim of *Spy* and of
-//! MetaSpy.
+//! The channels come from *Execution profiling blueprints*, section 3. Both *Spy* and MetaSpy aim
+//! at views of a few lines.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -35,95 +35,95 @@ use serde::Deserialize;
 use crate::emit::time;
 use crate::graph::{Call, Graph, Method, Owner, OwnerKind};
 
-/// A picture of subjects.
+/// Picture of subjects, described by data.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct View {
-    /// What it shows; the kind of the subjects by default.
+    /// Title of the picture; the kind of the subjects by default.
     #[serde(default)]
     pub title: String,
-    /// The kind of the subjects.
+    /// Name of the kind of the subjects.
     pub subjects: String,
-    /// The relation that leads from a subject to the one around it.
+    /// Relation that leads from a subject to the subject around it.
     pub below: Option<String>,
-    /// The height of a box.
+    /// Height of a box.
     #[serde(default)]
     pub height: Channel,
-    /// The width of a box.
+    /// Width of a box.
     #[serde(default)]
     pub width: Channel,
-    /// The grey of a box.
+    /// Grey of a box.
     #[serde(default)]
     pub fill: Channel,
 }
 
-/// A number of a subject.
+/// Number of a subject, taken from the events that pass a filter.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Channel {
-    /// Which number.
+    /// Quantity to compute from the events.
     #[serde(default)]
     pub value: Number,
-    /// The filter of the events that are counted; all events by default.
+    /// Filter of the events that are counted; all events by default.
     #[serde(default)]
     pub query: String,
 }
 
-/// What is counted of a subject's events.
+/// Quantities that a channel can take from a subject's events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Number {
-    /// Their number.
+    /// Number of events.
     #[default]
     Count,
-    /// Their time.
+    /// Time of the events.
     Total,
-    /// Their time without the events within.
+    /// Time of the events without the events within them.
     #[serde(rename = "self")]
     Own,
-    /// The time of the longest.
+    /// Time of the longest event.
     Longest,
-    /// Those that failed.
+    /// Number of events that failed.
     Failed,
 }
 
-/// What is wrong with a view, and what to write.
+/// Error of a view, which states the fault and the correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewError(String);
 
-/// A view with the numbers of a recording.
+/// View together with the numbers of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Viewed {
-    /// The view.
+    /// View that was read.
     pub view: View,
-    /// The subjects as methods; calls lead from a subject to those below it.
+    /// Subjects as methods; calls lead from a subject to the subjects below it.
     pub graph: Graph,
-    /// The numbers of each subject: height, width, fill.
+    /// Numbers of each subject: height, width, fill.
     pub numbers: Vec<[u64; 3]>,
 }
 
 impl View {
-    /// A view of the subjects of a kind.
+    /// Creates a view of the subjects of a kind.
     pub fn new(subjects: &str) -> View {
         View { title: subjects.into(), subjects: subjects.into(), ..View::default() }
     }
 
-    /// The relation that leads from a subject to the one around it.
+    /// Sets the relation that leads from a subject to the subject around it.
     pub fn below(self, relation: &str) -> View {
         View { below: Some(relation.into()), ..self }
     }
 
-    /// The height of a box.
+    /// Sets the height of a box.
     pub fn height(self, height: Channel) -> View {
         View { height, ..self }
     }
 
-    /// The width of a box.
+    /// Sets the width of a box.
     pub fn width(self, width: Channel) -> View {
         View { width, ..self }
     }
 
-    /// The grey of a box.
+    /// Sets the grey of a box.
     pub fn fill(self, fill: Channel) -> View {
         View { fill, ..self }
     }
@@ -132,28 +132,29 @@ impl View {
     ///
     /// # Errors
     ///
-    /// If a field or a filter is wrong, with its line.
+    /// If a field or a filter is wrong. The error names its line.
     pub fn parse(text: &str) -> Result<View, ViewError> {
         let view: View = toml::from_str(text).map_err(|error| ViewError(error.to_string().trim_end().to_owned()))?;
         view.check()?;
         Ok(view)
     }
 
-    /// Checks the filters.
+    /// Checks that each channel has a valid filter.
     ///
     /// # Errors
     ///
-    /// If one is none.
+    /// If a filter cannot be parsed.
     pub fn check(&self) -> Result<(), ViewError> {
         self.channels().into_iter().try_for_each(|channel| channel.filter().map(drop))
     }
 
-    /// Height, width, fill.
+    /// Returns the channels in the order height, width, fill.
     fn channels(&self) -> [&Channel; 3] {
         [&self.height, &self.width, &self.fill]
     }
 
-    /// Reads the subjects of a recording, with their relations, and their numbers in the events that pass the filter.
+    /// Reads the subjects of a recording with their relations, and their numbers in the events that
+    /// pass the filter.
     ///
     /// # Errors
     ///
@@ -232,17 +233,17 @@ impl View {
 }
 
 impl Channel {
-    /// The number of events that pass a filter.
+    /// Counts the events that pass a filter.
     pub fn count(query: &str) -> Channel {
         Channel { value: Number::Count, query: query.into() }
     }
 
-    /// The time of the events that pass a filter.
+    /// Adds up the time of the events that pass a filter.
     pub fn total(query: &str) -> Channel {
         Channel { value: Number::Total, query: query.into() }
     }
 
-    /// What it is, in words: `total of site:layout`.
+    /// Describes the channel in words: `total of site:layout`.
     pub fn words(&self) -> String {
         let value = match self.value {
             Number::Count => "count",
@@ -254,7 +255,7 @@ impl Channel {
         if self.query.is_empty() { value.into() } else { format!("{value} of {}", self.query) }
     }
 
-    /// A number of it, with its unit.
+    /// Formats a number of this channel, with its unit.
     pub fn text(&self, number: u64) -> String {
         match self.value {
             Number::Count | Number::Failed => grouped(number),

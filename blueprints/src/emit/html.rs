@@ -1,4 +1,4 @@
-//! HTML: one file that opens from disk. A policy in it forbids every connection.
+//! HTML emitter: a single file that opens from disk, with a policy that forbids every connection.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ use super::{escaped, svg};
 use crate::graph::Graph;
 use crate::scene::Scene;
 
-/// The style of the page around the picture.
+/// Style sheet of the page around the picture.
 const STYLE: &str = include_str!("page/page.css");
-/// What the page does: plain JavaScript.
+/// Script of the page, in plain JavaScript.
 const SCRIPT: &str = concat!(
     include_str!("page/data.js"),
     include_str!("page/draw.js"),
@@ -19,15 +19,15 @@ const SCRIPT: &str = concat!(
     include_str!("page/input.js")
 );
 
-/// A graph, and the pictures of it that are in a page.
+/// Graph together with the pictures of it that a page contains.
 pub struct Pictures<'p> {
-    /// The graph.
+    /// Graph that the scenes were drawn from.
     pub graph: &'p Graph,
-    /// The pictures, each with the words of its tab.
+    /// Pictures, each with the text of its tab.
     pub scenes: Vec<(String, &'p Scene)>,
 }
 
-/// A page with pictures of one or more graphs. The first picture is shown at first.
+/// Builds a page with pictures of one or more graphs. The first picture is selected when it opens.
 pub fn html(pictures: &[Pictures<'_>]) -> String {
     let first = pictures.iter().find_map(|of| of.scenes.first());
     let title = first.map(|(_, scene)| format!("{} blueprint of {}", scene.kind.word(), scene.title));
@@ -40,7 +40,7 @@ pub fn html(pictures: &[Pictures<'_>]) -> String {
     };
     let (light, dark) = (variables(false), variables(true));
     let rules = style(|name| format!("var(--{name})"));
-    // Every page has it: comments and indentation stay here.
+    // Every page contains the script, so comments and indentation are removed from it.
     let script: String = SCRIPT
         .lines()
         .map(str::trim_start)

@@ -1,4 +1,4 @@
-//! Scenes as JSON: what the page in HTML draws, and what other programs read.
+//! Scenes as JSON, for the HTML page and for other programs.
 //!
 //! Rows are arrays, because a picture has thousands of them: `docs/blueprints.md` lists their fields.
 
@@ -10,7 +10,7 @@ use metaspy_report::program::TestCount;
 use crate::graph::{Bounds, Call, Graph, Method, OwnerKind};
 use crate::scene::{Border, EdgeKind, Frame, List, Node, Scene};
 
-/// The scene with the methods that it shows.
+/// Writes a scene together with the methods that it shows.
 pub fn json(scene: &Scene, graph: &Graph) -> Value {
     let shown = Shown::new(graph, [scene]);
     let mut all = shown.graph(graph);
@@ -18,16 +18,16 @@ pub fn json(scene: &Scene, graph: &Graph) -> Value {
     Value::Object(all)
 }
 
-/// The methods that some scenes show.
+/// Methods that a set of scenes shows.
 pub(super) struct Shown {
-    /// The methods.
+    /// Indices of the shown methods in the graph, in output order.
     methods: Vec<usize>,
-    /// The place of each method of the graph in `methods`.
+    /// For each method of the graph, its index in `methods`; `None` if no scene shows it.
     places: Vec<Option<usize>>,
 }
 
 impl Shown {
-    /// The methods that these scenes of a graph show.
+    /// Collects the methods that these scenes of a graph show.
     pub fn new<'s>(graph: &Graph, scenes: impl IntoIterator<Item = &'s Scene>) -> Shown {
         let mut shown = Shown { methods: Vec::new(), places: vec![None; graph.methods.len()] };
         for &at in scenes.into_iter().flat_map(|scene| &scene.nodes).flat_map(|node| &node.methods) {
@@ -39,7 +39,7 @@ impl Shown {
         shown
     }
 
-    /// The methods, their owners and files, and the calls between them.
+    /// Writes the methods, their owners and files, and the calls between them.
     pub fn graph(&self, graph: &Graph) -> Map<String, Value> {
         let of_shown = |of: &dyn Fn(&Method) -> usize| {
             let mut all: Vec<usize> = self.methods.iter().map(|&at| of(&graph.methods[at])).collect();
@@ -104,7 +104,7 @@ impl Shown {
         all
     }
 
-    /// The picture. Its methods are places in the list of methods.
+    /// Writes the picture. It refers to methods by their index in the list of methods.
     pub fn picture(&self, scene: &Scene) -> Map<String, Value> {
         let mut all = Map::new();
         all.insert("kind".into(), scene.kind.word().into());
@@ -171,7 +171,8 @@ fn list(list: &List) -> Value {
     json!([list.title, rows])
 }
 
-/// The place of a trait among the owners that are shown; its name if it is not there, or not the only one of its name.
+/// Returns the index of a trait among the shown owners, or its name if no owner or several owners
+/// have that name.
 fn trait_of(graph: &Graph, owners: &[usize], name: &str) -> Value {
     let is_it = |&at: &usize| graph.owners[at].kind == OwnerKind::Trait && graph.owners[at].name == last_segment(name);
     let mut found = owners.iter().enumerate().filter(|(_, at)| is_it(at)).map(|(place, _)| place);
@@ -181,18 +182,18 @@ fn trait_of(graph: &Graph, owners: &[usize], name: &str) -> Value {
     }
 }
 
-/// The last segment of a path, without arguments: `Layout` of `scene::Layout<T>`.
+/// Returns the last segment of a path, without arguments: `Layout` of `scene::Layout<T>`.
 fn last_segment(path: &str) -> &str {
     let plain = path.split('<').next().unwrap_or(path);
     plain.rsplit("::").next().unwrap_or(plain)
 }
 
-/// A length with one decimal, and without one where it is whole.
+/// Rounds a length to one decimal; a whole length becomes an integer.
 fn round(length: f64) -> Value {
     let tenths = (length * 10.0).round();
     if tenths % 10.0 == 0.0 { Value::from((tenths / 10.0) as i64) } else { Value::from(tenths / 10.0) }
 }
-/// A number, or a text for a lower bound.
+/// Writes an exact count as a number, and a lower bound as text.
 fn tests(tests: TestCount) -> Value {
     if tests.is_least && tests.count > 0 { tests.to_string().into() } else { tests.count.into() }
 }

@@ -1,4 +1,4 @@
-//! The emitters: they draw a scene and place nothing.
+//! Emitters, which draw a finished scene and never decide where a box goes.
 
 mod html;
 mod json;
@@ -18,7 +18,7 @@ use crate::graph::Graph;
 use crate::scene::{Kind, Node};
 use metaspy_report::text::{clean, counted, duration};
 
-/// What is known of a box, in lines: the popup of HTML, the title of SVG.
+/// Describes a box in lines: the popup of HTML, the title of SVG.
 fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
     let Some(&top) = node.methods.first() else { return vec!["the whole program".into()] };
     let method = &graph.methods[top];
@@ -50,18 +50,18 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
     lines
 }
 
-/// A duration in running text. In columns its parts are aligned.
+/// Formats a duration for running text, without the padding that aligns columns.
 pub(crate) fn time(ns: u64) -> String {
     duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A length with one decimal at most.
+/// Formats a length with at most one decimal.
 fn px(length: f64) -> String {
     let text = format!("{length:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// A text in XML.
+/// Escapes a text for XML, and removes control characters.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {

@@ -1,4 +1,5 @@
-//! A picture as an outline: the tree of its boxes and its lists, line by line, for a screen that draws them itself.
+//! Outline of a picture: the tree of its boxes and its lists, line by line, for screens that draw
+//! them themselves.
 
 use metaspy_report::text::clean;
 
@@ -6,26 +7,26 @@ use super::text::name_of;
 use crate::graph::Graph;
 use crate::scene::{EdgeKind, Fill, Scene};
 
-/// A line of an outline.
+/// Line of an outline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Its text: the name of a box, or the title of a list.
+    /// Name of a box, or the title of a list.
     pub name: String,
-    /// The line that it hangs below.
+    /// Index of the parent line in the tree; `None` at the top.
     pub parent: Option<usize>,
-    /// True if it is the last one there.
+    /// True for the last child of its parent.
     pub is_last: bool,
-    /// The method; `None` for a title and for the whole program.
+    /// Index of the method; `None` for a title and for the whole program.
     pub method: Option<usize>,
-    /// The part of the whole, in tenths of a percent.
+    /// Share of the whole, in tenths of a percent.
     pub share: u64,
-    /// The fill of the box.
+    /// Fill of the box.
     pub fill: Fill,
-    /// What is known of it.
+    /// Further numbers of the box or row, as text.
     pub note: String,
 }
 
-/// The boxes as a tree, the heaviest first.
+/// Lists the boxes as a tree, the heaviest first.
 pub fn outline(scene: &Scene, graph: &Graph) -> Vec<Line> {
     let mut callees = vec![Vec::new(); scene.nodes.len()];
     let mut is_called = vec![false; scene.nodes.len()];
@@ -51,7 +52,7 @@ pub fn outline(scene: &Scene, graph: &Graph) -> Vec<Line> {
             fill: node.fill,
             note: note.into(),
         };
-        // Each method of a chain has a line of its own, so that a search finds it.
+        // Each method of a chain has its own line, so that a search finds it.
         for (depth, &method) in node.methods.iter().enumerate() {
             if depth > 0 {
                 let part = graph.total(method) as f64 / graph.total(node.methods[0]).max(1) as f64;
@@ -69,7 +70,7 @@ pub fn outline(scene: &Scene, graph: &Graph) -> Vec<Line> {
     lines
 }
 
-/// The lists of a picture: each title with its rows below.
+/// Lists the rows of each list of a picture below the list's title.
 pub fn lists(scene: &Scene, graph: &Graph) -> Vec<Line> {
     let mut lines = Vec::new();
     for list in &scene.lists {

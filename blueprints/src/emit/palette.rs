@@ -1,7 +1,8 @@
-//! The colours of each token, in light and in dark. Those that carry a meaning stay apart for the common colour
-//! blindnesses (Okabe and Ito, *Color universal design*), and none carries it alone.
+//! Colours of each token, in light and in dark. Colours with a meaning can be told apart with the
+//! common colour blindnesses (Okabe and Ito, *Color universal design*), and no meaning depends on
+//! colour alone.
 
-/// A token with its colour on a light and on a dark page.
+/// Tokens, each with its colour on a light and on a dark page.
 pub const COLOURS: [(&str, &str, &str); 36] = [
     ("g0", "#ffffff", "#22252b"),
     ("g1", "#e4e4e4", "#343840"),
@@ -41,7 +42,7 @@ pub const COLOURS: [(&str, &str, &str); 36] = [
     ("very", "#56b4e9", "#56b4e9"),
 ];
 
-/// The rules of all tokens. `{name}` is the colour of a token.
+/// CSS rules of all tokens. `{name}` stands for the colour of a token.
 const RULES: &str = "\
 text{font:9px ui-sans-serif,system-ui,sans-serif;fill:{ink}}
 text.dark{fill:{page}}
@@ -64,7 +65,7 @@ text.dark{fill:{page}}
 .m.absent,.m.long-untested{fill:{signal}}.m.more-tests{fill:{own}}.m.well-tested{fill:{well}}.m.very-well-tested{fill:{very}}
 ";
 
-/// The style sheet with colours that `colour` makes of a token's name.
+/// Builds the style sheet. `colour` gives the CSS colour of a token's name.
 pub fn style(colour: impl Fn(&str) -> String) -> String {
     let mut style = String::new();
     for (name, ..) in COLOURS.iter().take(23) {
@@ -73,7 +74,7 @@ pub fn style(colour: impl Fn(&str) -> String) -> String {
     style.push('\n');
     let mut rest = RULES;
     while let Some((before, behind)) = rest.split_once('{') {
-        // A brace in front of a name of a token is a colour, any other begins a rule.
+        // A brace before the name of a token is a colour; any other brace begins a rule.
         match behind.split_once('}').filter(|(name, _)| COLOURS.iter().any(|(token, ..)| token == name)) {
             Some((name, after)) => {
                 style += before;
@@ -90,7 +91,7 @@ pub fn style(colour: impl Fn(&str) -> String) -> String {
     style + rest
 }
 
-/// The colour of a token on a light page.
+/// Returns the colour of a token on a light page.
 pub fn light(name: &str) -> String {
     COLOURS.iter().find(|(token, ..)| *token == name).map_or("none", |(_, light, _)| light).to_owned()
 }

@@ -1,4 +1,4 @@
-//! SVG: the scene at rest with its legend and notes, and a title for each box.
+//! SVG emitter: the scene at rest with its legend and notes, and a title for each box.
 
 use std::fmt::Write;
 
@@ -7,18 +7,18 @@ use crate::graph::Graph;
 use crate::scene::{Border, Edge, EdgeKind, Fill, Frame, Kind, Label, Node, Place, Rect, Scene, Sign};
 use metaspy_report::coverage::Pattern;
 
-/// The space around the picture.
+/// Space around the picture, in pixels.
 const MARGIN: f64 = 12.0;
-/// The height of a line of notes.
+/// Height of a line of notes.
 const LINE: f64 = 14.0;
-/// The width of a letter of notes, at most.
+/// Maximum width of a letter in notes.
 const LETTER: f64 = 5.6;
-/// The space between a caller and the bend of the lines to its callees.
+/// Space between a caller and the bend of the lines to its callees.
 const BEND: f64 = 6.0;
-/// The least width of the page: the legend needs it.
+/// Minimum width of the page, which the legend needs.
 const LEAST: f64 = 640.0;
 
-/// The picture of a scene.
+/// Draws a scene as an SVG document.
 pub fn svg(scene: &Scene, graph: &Graph) -> String {
     let width = scene.size.0.max(LEAST);
     let (legend, legend_height) = legend(&scene.legend, width);
@@ -62,8 +62,9 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
     out + "</svg>\n"
 }
 
-/// The pattern of values that cannot be compared, the head of an arrow, and the marks of the patterns of coverage. Marks
-/// have a radius of 1 and differ in form, so that none needs its colour.
+/// SVG definitions: the hatch of values that cannot be compared, the head of an arrow, and the
+/// marks of the coverage patterns. Marks have a radius of 1 and differ in form, so that no mark
+/// depends on its colour.
 pub const DEFS: &str = "<defs><pattern id=\"hatch\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 4L4 0\" \
      stroke=\"#a8a29a\" stroke-width=\".6\"/></pattern>\
      <marker id=\"arrow\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"3\" markerHeight=\"3\" orient=\"auto\">\
@@ -73,7 +74,7 @@ pub const DEFS: &str = "<defs><pattern id=\"hatch\" width=\"4\" height=\"4\" pat
      <polygon id=\"m-more-tests\" points=\"0 -1.15 1.15 0 0 1.15 -1.15 0\"/>\
      <circle id=\"m-well-tested\" r=\"1\"/>\
      <polygon id=\"m-very-well-tested\" points=\"-.9 -.9 .9 -.9 .9 .9 -.9 .9\"/></defs>";
-/// The radius of a mark.
+/// Radius of a mark, in pixels.
 const MARK: f64 = 2.6;
 
 fn frame(frame: &Frame) -> String {
@@ -180,12 +181,12 @@ fn label(label: &Label, node: &Node) -> String {
     format!("<text{dark} x=\"{}\" y=\"{}\"{turn}>{}</text>", px(x), px(y), escaped(&label.text))
 }
 
-/// Lines of a title: clean, with line ends between them.
+/// Escapes the lines of a title and joins them with line ends.
 fn escaped_lines(lines: &[String]) -> String {
     lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The legend in rows, and its height.
+/// Draws the legend in rows, and returns it with its height.
 fn legend(signs: &[Sign], width: f64) -> (String, f64) {
     let (mut out, mut x, mut y, mut row) = (String::new(), 0.0, 0.0, LINE);
     for sign in signs {

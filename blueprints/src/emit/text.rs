@@ -1,5 +1,5 @@
-//! Text for a terminal: the same scene in lines. Lines never exceed the width; what does not fit is counted in the last
-//! lines.
+//! Text emitter for terminals: the same scene in lines. No line exceeds the width; the last lines
+//! count the elements that were left out.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use metaspy_report::text::{clean, counted, cut, fit, grouped, pad_left, short, s
 use crate::graph::{Graph, Method};
 use crate::scene::{EdgeKind, Fill, Kind, Node, Row, Scene};
 
-/// Cells of the bar of a method that has all of the time.
+/// Length of the bar of a method that takes all of the time, in cells.
 const BAR: usize = 16;
 
-/// Rows of a list.
+/// Maximum number of rows shown of a list.
 pub(crate) const LISTED: usize = 5;
 
-/// The picture in at most `rows` lines of `columns` columns, and the notes below it.
+/// Writes the picture in at most `rows` lines of `columns` columns, and the notes below it.
 pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String {
     let mut lines = match scene.kind {
         Kind::Evolution if scene.edges.is_empty() && !scene.frames.is_empty() => strip(scene, graph, rows),
@@ -31,9 +31,9 @@ pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String
     lines.iter().map(|line| cut(line, columns).trim_end().to_owned() + "\n").collect()
 }
 
-/// What a reader looks for, a few rows of each list.
+/// Appends the first rows of each list.
 fn lists(scene: &Scene, graph: &Graph, columns: usize, lines: &mut Vec<String>) {
-    // The lines of these pictures are of their lists already.
+    // The lines of these pictures already come from their lists.
     for list in scene.lists.iter().filter(|_| !matches!(scene.kind, Kind::Coverage | Kind::Domain)) {
         lines.push(String::new());
         lines.push(list.title.clone());
@@ -49,7 +49,7 @@ fn lists(scene: &Scene, graph: &Graph, columns: usize, lines: &mut Vec<String>) 
     }
 }
 
-/// The subjects with the largest number.
+/// Lists the subjects with the largest number.
 fn largest(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
     let list = scene.lists.iter().take(1);
     let line = |(text, node): (&String, &Node)| {
@@ -61,7 +61,7 @@ fn largest(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
         .collect()
 }
 
-/// A line for each method, with a letter for each version.
+/// Writes a line for each method, with a letter for each version.
 fn strip(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
     let heads = scene.frames.iter().map(|version| clean(&version.name)).collect::<Vec<_>>().join(" → ");
     let cells = scene.nodes.chunks(scene.frames.len());
@@ -89,7 +89,7 @@ fn legend(kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// The boxes with most time and their callers, as a tree.
+/// Writes the boxes with most time and their callers as a tree.
 fn tree(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> Vec<String> {
     let mut caller = vec![None; scene.nodes.len()];
     let mut callees = vec![Vec::new(); scene.nodes.len()];
@@ -97,7 +97,7 @@ fn tree(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> Vec<String
         caller[edge.to] = Some(edge.from);
         callees[edge.from].push(edge.to);
     }
-    // Boxes without times are in order, the nearest to the top first.
+    // Boxes without times are already in order, the nearest to the top first.
     let is_timed = matches!(scene.kind, Kind::Behavioural | Kind::Evolution);
     let heaviest_first = |places: &mut Vec<usize>| {
         if is_timed {
@@ -163,7 +163,7 @@ fn line(kind: Kind, node: &Node, graph: &Graph, columns: usize, depth: usize) ->
     }
 }
 
-/// `Scene::measure`, or `measure` for a free function.
+/// Returns `Scene::measure`, or `measure` for a free function.
 pub(super) fn name_of(graph: &Graph, method: usize) -> String {
     let method = &graph.methods[method];
     let owner = &graph.owners[method.owner];
@@ -171,10 +171,10 @@ pub(super) fn name_of(graph: &Graph, method: usize) -> String {
     clean(&name).into_owned()
 }
 
-/// The first words of a type's line, and the number by which types are sorted.
+/// Sort key of a type, and the text after its name. Types with larger keys come first.
 type Line = (u64, String);
 
-/// A line for each type, those that matter most first.
+/// Writes a line for each type, in descending order of the keys that `of` returns.
 fn owners(graph: &Graph, rows: usize, of: impl Fn(&Graph, &[&Method]) -> Option<Line>) -> Vec<String> {
     let mut methods: BTreeMap<usize, Vec<&Method>> = BTreeMap::new();
     graph.methods.iter().for_each(|method| methods.entry(method.owner).or_default().push(method));
@@ -198,12 +198,12 @@ fn owners(graph: &Graph, rows: usize, of: impl Fn(&Graph, &[&Method]) -> Option<
     lines
 }
 
-/// The end of a name: what differs.
+/// Cuts a name at its start, because names differ at their end.
 fn end(name: &str, columns: usize) -> String {
     crate::scene::fit_end(name, columns)
 }
 
-/// Own time, its share, calls, and a bar for each method by total time.
+/// Writes own time, its share, calls, and a bar for each method by total time.
 fn own_time(graph: &Graph, methods: &[&Method]) -> Option<Line> {
     let own: u64 = methods.iter().filter_map(|method| method.self_ns).sum();
     let runs: u64 = methods.iter().map(|method| method.executions).sum();
@@ -230,7 +230,7 @@ fn own_time(graph: &Graph, methods: &[&Method]) -> Option<Line> {
     (runs > 0).then_some((own, line))
 }
 
-/// Methods that ran, lines of those that did not, and the longest of these.
+/// Counts methods that ran and lines of methods that did not, and names the longest of the latter.
 fn missed(_: &Graph, methods: &[&Method]) -> Option<Line> {
     let ran = methods.iter().filter(|method| method.executions > 0).count();
     let mut never: Vec<&&Method> = methods.iter().filter(|method| method.executions == 0).collect();

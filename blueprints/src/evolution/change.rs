@@ -1,13 +1,14 @@
-//! When a number has changed: the ranges of both sides do not overlap, and their medians are far enough apart.
+//! Decision whether a number has changed: the ranges of both sides do not overlap, and their
+//! medians are far enough apart.
 //!
 //! Ranges decide a colour, and not the interval of a ratio ([`Numbers::ratio`]). That contains the
-//! true one in 95 % of cases, and a picture judges hundreds of methods at once, so 5 % of them
+//! true ratio in 95 % of cases, and a picture judges hundreds of methods at once, so 5 % of them
 //! would be wrong. By chance, the ranges of five and five runs of one program do not overlap in
 //! 0.8 % of cases, those of three and two in 20 %. Executions are exact: one run a side is enough.
 
 use metaspy_report::diff::{Change as Numbers, Sample};
 
-/// What is compared.
+/// Quantity that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// Total time. It needs several quiet runs of each version.
@@ -20,32 +21,32 @@ pub enum By {
     Instructions,
 }
 
-/// What became of a method.
+/// Verdict on a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Less of what is compared.
+    /// Less of the compared quantity.
     Less,
-    /// More of it.
+    /// More of the compared quantity.
     More,
-    /// The same within noise.
+    /// Same quantity within noise.
     Same,
-    /// It did not run before.
+    /// The method did not run before.
     New,
 }
 
-/// The share of the old median that a time must change by.
+/// Minimum change of a time, as a share of the old median.
 const TIME: f64 = 0.05;
-/// The share of the root's time that a time must change by.
+/// Minimum change of a time, as a share of the root's time.
 const OF_ROOT: f64 = 0.002;
-/// The share of the old median that a count must change by.
+/// Minimum change of a count, as a share of the old median.
 const COUNTS: f64 = 0.02;
 
-/// The change of a time, in a program whose root takes `whole`.
+/// Judges a time, in a program whose root takes `whole`.
 pub fn by_time(time: &Numbers, whole: u64) -> Change {
     change(time, TIME, OF_ROOT * whole as f64)
 }
 
-/// The change of a number that is exact.
+/// Judges a number that is exact.
 pub fn by_count(count: &Numbers) -> Change {
     change(count, COUNTS, 0.0)
 }

@@ -1,4 +1,4 @@
-//! Which method of one version is which of the other.
+//! Matching of methods between two versions, by path or by source.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,10 +6,10 @@ use metaspy_report::diff::renamed::{self, Source};
 
 use crate::graph::Graph;
 
-/// The identity of a method across versions: its path, and its number among methods of that path.
+/// Identity of a method across versions: its path, and its number among methods of that path.
 pub type Key = (String, usize);
 
-/// The keys of all methods of a graph.
+/// Returns the keys of all methods of a graph, in the order of its methods.
 pub fn keys(graph: &Graph) -> Vec<Key> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     let mut keys = Vec::with_capacity(graph.methods.len());
@@ -21,7 +21,7 @@ pub fn keys(graph: &Graph) -> Vec<Key> {
     keys
 }
 
-/// The methods of `new` that are methods of `old` by another name: new place, old place.
+/// Finds renamed methods: maps the index of a method in `new` to its index in `old`.
 pub fn renamed(old: &Graph, old_keys: &[Key], new: &Graph, new_keys: &[Key]) -> HashMap<usize, usize> {
     let only = |graph: &Graph, keys: &[Key], others: &[Key]| -> Vec<(Source, usize)> {
         let others: HashSet<&Key> = others.iter().collect();

@@ -1,7 +1,8 @@
-//! Two versions of a program: which methods changed, beyond the noise of several runs (*Execution profiling blueprints*,
-//! section 4.3).
+//! Comparison of two versions of a program: methods that changed beyond the noise of several runs
+//! (*Execution profiling blueprints*, section 4.2).
 //!
-//! Methods are matched by their paths. A method that is gone and a new one with the same tokens are one that was renamed.
+//! Methods are matched by their paths. A new method with the tokens of a removed method counts as
+//! renamed.
 
 mod change;
 mod matching;
@@ -14,74 +15,77 @@ use metaspy_report::diff::{Change as Numbers, Sample};
 
 use crate::graph::{Call, Graph};
 
-/// A version of a program, with the recordings of one or more runs.
+/// Version of a program, with the recordings of one or more runs.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// Its name.
+    /// Name of the version, as pictures show it.
     pub name: String,
-    /// Its runs.
+    /// Graphs of the runs; the last run represents the version in pictures.
     pub runs: Vec<Graph>,
 }
 
-/// What happened between two versions.
+/// Comparison of two successive versions.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The newer version: times are medians of its runs.
+    /// Graph of the newer version, whose times are medians of its runs.
     pub graph: Graph,
-    /// The same with the larger number of both versions, so that what became faster keeps its place in a picture.
+    /// Same graph with the larger number of both versions, so that a faster method keeps its place
+    /// in a picture.
     pub larger: Graph,
-    /// What became of each method of the newer version.
+    /// Comparison of each method of the newer version, in the order of its methods.
     pub methods: Vec<Comparison>,
-    /// The methods that ran and that the newer version does not have.
+    /// Methods that ran in the older version and do not exist in the newer version.
     pub gone: Vec<Former>,
-    /// The methods that ran and that the newer version has and does not run.
+    /// Methods that ran in the older version, and exist but do not run in the newer version.
     pub idle: Vec<Former>,
-    /// What was compared.
+    /// Quantity that was compared.
     pub by: By,
-    /// The number of runs of the older and of the newer version.
+    /// Number of runs of the older and of the newer version.
     pub runs: (usize, usize),
 }
 
-/// A method that ran in the older version only.
+/// Method that ran in the older version only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Former {
-    /// Its path in the newer version, or else in the older one.
+    /// Path in the newer version, or in the older version if the newer has no such method.
     pub path: String,
-    /// Its executions in the older version.
+    /// Number of executions in the older version.
     pub executions: u64,
 }
 
-/// A method in two versions.
+/// Numbers of a method in two versions, and the verdict on them.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What changed.
+    /// Verdict on the compared quantity.
     pub change: Change,
-    /// Its total time in the runs of both versions; no values where it did not run, or was not timed.
+    /// Total times in the runs of both versions; no values where the method did not run, or was not
+    /// timed.
     pub time: Numbers,
-    /// Its executions in the runs of both versions; no values before for a method that did not run.
+    /// Executions in the runs of both versions; no older values for a method that did not run
+    /// before.
     pub executions: Numbers,
-    /// The objects that it allocated in the runs of both versions; no values where they were not counted.
+    /// Objects allocated in the runs of both versions; no values where they were not counted.
     pub objects: Numbers,
-    /// The instructions that it executed in the runs of both versions; no values where they were not counted.
+    /// Instructions executed in the runs of both versions; no values where they were not counted.
     pub instructions: Numbers,
-    /// Whether its numbers of calls and its times are upper bounds in a run of either version.
+    /// Numbers that are upper bounds in a run of either version.
     pub bounds: AtMost,
-    /// True if its tokens are not those of the older version.
+    /// True if the tokens of the method differ from the older version's.
     pub has_new_source: bool,
-    /// Its path before, if it was renamed.
+    /// Path in the older version, if the method was renamed.
     pub was: Option<String>,
 }
 
-/// Which numbers of a method are upper bounds, because a part of its calls may be from elsewhere.
+/// Numbers of a method that are upper bounds, because some of its calls may come from elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AtMost {
-    /// The numbers of calls.
+    /// True if the numbers of calls are upper bounds.
     pub calls: bool,
-    /// The times.
+    /// True if the times are upper bounds.
     pub times: bool,
 }
 
-/// The numbers of a method in all runs of a version.
+/// Numbers of a method in all runs of a version.
 #[derive(Clone, Debug, Default)]
 struct Samples {
     bounds: AtMost,
@@ -92,7 +96,8 @@ struct Samples {
 }
 
 impl Version {
-    /// The version below one method: only calls and times within the calls of this method, as by [`Graph::below`].
+    /// Restricts the version to the calls and times within the calls of one method, like
+    /// [`Graph::below`].
     ///
     /// # Errors
     ///
@@ -105,7 +110,7 @@ impl Version {
     }
 }
 
-/// Compares two versions.
+/// Compares two versions by one quantity.
 pub fn compare(old: &Version, new: &Version, by: By) -> Step {
     let (before, after) = (samples(&old.runs), samples(&new.runs));
     let mut graph = new.runs.last().cloned().unwrap_or_default();
@@ -138,9 +143,9 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
         let earlier = then.map(|then| then.bounds).unwrap_or_default();
         let bounds = AtMost { calls: now.bounds.calls || earlier.calls, times: now.bounds.times || earlier.times };
         let change = match by {
-            // It is in the list of what did not run.
+            // This method is listed among the idle methods.
             _ if !now.has_run() => Change::Same,
-            // Bounds say nothing about the difference.
+            // Upper bounds say nothing about the difference.
             By::Time if bounds.times => Change::Same,
             By::Calls if bounds.calls => Change::Same,
             By::Time => change::by_time(&time, whole.unwrap_or(0)),
@@ -172,7 +177,7 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
 }
 
 impl Step {
-    /// The share of the newer version's methods that ran there and not before.
+    /// Returns the share of the newer version's methods that ran there and not before.
     pub fn share_of_new(&self) -> f64 {
         let ran = self.methods.iter().filter(|method| method.has_run()).count();
         self.methods.iter().filter(|method| method.change == Change::New).count() as f64 / ran.max(1) as f64
@@ -180,7 +185,7 @@ impl Step {
 }
 
 impl Comparison {
-    /// The numbers that are compared.
+    /// Returns the numbers of the quantity that is compared.
     pub fn numbers(&self, by: By) -> &Numbers {
         match by {
             By::Time => &self.time,
@@ -190,7 +195,7 @@ impl Comparison {
         }
     }
 
-    /// True if the numbers that are compared are upper bounds, so that they are not judged.
+    /// Returns true if the compared numbers are upper bounds, so that they are not judged.
     pub fn is_at_most(&self, by: By) -> bool {
         match by {
             By::Time => self.bounds.times,
@@ -199,7 +204,7 @@ impl Comparison {
         }
     }
 
-    /// True if it ran in the newer version.
+    /// Returns true if the method ran in the newer version.
     pub fn has_run(&self) -> bool {
         self.executions.after.median() > 0
     }
@@ -227,7 +232,7 @@ impl Samples {
     }
 }
 
-/// The numbers of all methods in some runs.
+/// Collects the numbers of all methods in some runs.
 fn samples(runs: &[Graph]) -> HashMap<Key, Samples> {
     let mut all: HashMap<Key, Samples> = HashMap::new();
     for graph in runs {
@@ -238,7 +243,7 @@ fn samples(runs: &[Graph]) -> HashMap<Key, Samples> {
             samples.bounds.times |= !graph.time_sign(at).is_empty();
             samples.executions.push(method.executions);
             samples.total_ns.extend(method.total_ns);
-            // A method without any has no row.
+            // A method without allocations or instructions has no row in their tables.
             samples.objects.extend(has_objects.then(|| method.objects.unwrap_or(0)));
             samples.instructions.extend(has_instructions.then(|| method.instructions.unwrap_or(0)));
         }
@@ -246,7 +251,7 @@ fn samples(runs: &[Graph]) -> HashMap<Key, Samples> {
     all
 }
 
-/// The newer graph with the larger time of both versions, for methods, calls and entries.
+/// Builds the newer graph with the larger time of both versions, for methods, calls and entries.
 fn larger(
     graph: &Graph,
     methods: &[Comparison],

@@ -1,8 +1,9 @@
-//! The part of a run below one method: how many calls of each method, and how much of its time, are within the calls of a
-//! root.
+//! Part of a run below a root method: for each method, the calls and the time within the calls of
+//! the root.
 //!
-//! Recorded calling contexts tell it exactly. Without them, callers are known one level up. So a number is exact where all
-//! callers lead to the root, and an upper bound where a caller is called from elsewhere as well.
+//! Recorded calling contexts give this part exactly. Without them, only direct callers are known. A
+//! number is then exact if all callers lead to the root, and an upper bound if a caller is also
+//! called from elsewhere.
 
 use std::collections::HashMap;
 
@@ -13,22 +14,24 @@ use metaspy_report::text::counted;
 use super::recursion::groups;
 use super::{Call, Graph};
 
-/// Which numbers of a graph below a root are upper bounds, by method; empty for a whole program, where none is.
+/// Numbers of a graph below a root that are upper bounds, by method; empty for a whole program,
+/// which has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// The numbers of calls.
+    /// True where the number of calls is an upper bound.
     pub calls: Vec<bool>,
-    /// The total times.
+    /// True where the total time is an upper bound.
     pub times: Vec<bool>,
-    /// The own times, and the numbers of the calls that the method makes.
+    /// True where the own time, and the numbers of the calls that the method makes, are upper
+    /// bounds.
     pub own: Vec<bool>,
 }
 
 impl Graph {
-    /// The graph of what a method leads to: calls and times are those within its calls. Methods that it does not lead to
-    /// keep their numbers, but nothing calls them.
+    /// Restricts the graph to the calls and times within the calls of one method. Methods that this
+    /// method does not lead to keep their numbers, but nothing calls them.
     ///
-    /// Receivers, tests, objects and returned values stay those of all calls.
+    /// Receivers, tests, objects and returned values still cover all calls.
     ///
     /// # Errors
     ///
@@ -75,7 +78,7 @@ impl Graph {
         Ok(self)
     }
 
-    /// The same graph below its root, in which methods that the root does not lead to did not run.
+    /// Clears the numbers of methods that the root does not lead to, as if they had not run.
     pub fn without_the_rest(mut self) -> Graph {
         let mut is_below = vec![false; self.methods.len()];
         self.root.into_iter().chain(self.calls.iter().map(|call| call.to)).for_each(|at| is_below[at] = true);
@@ -87,17 +90,18 @@ impl Graph {
         self
     }
 
-    /// `≤` if the number of calls of a method is an upper bound.
+    /// Returns `≤` if the number of calls of a method is an upper bound.
     pub fn calls_sign(&self, method: usize) -> &'static str {
         sign(&self.bounds.calls, method)
     }
 
-    /// `≤` if the time of a method is an upper bound.
+    /// Returns `≤` if the time of a method is an upper bound.
     pub fn time_sign(&self, method: usize) -> &'static str {
         sign(&self.bounds.times, method)
     }
 
-    /// `≤` if the own time of a method, and the numbers of the calls that it makes, are upper bounds.
+    /// Returns `≤` if the own time of a method, and the numbers of the calls that it makes, are
+    /// upper bounds.
     pub fn own_sign(&self, method: usize) -> &'static str {
         sign(&self.bounds.own, method)
     }
@@ -107,27 +111,27 @@ fn sign(bounds: &[bool], method: usize) -> &'static str {
     if bounds.get(method) == Some(&true) { "≤" } else { "" }
 }
 
-/// The part of a method that is within the calls of the root.
+/// Part of a method that lies within the calls of the root.
 #[derive(Clone, Debug)]
 struct Share {
     calls: u64,
     are_calls_most: bool,
     total_ns: u64,
     is_time_most: bool,
-    /// All calls of the method are within the calls of the root.
+    /// True if all calls of the method are within the calls of the root.
     is_all: bool,
-    /// The calling contexts have its times and the calls that it makes.
+    /// True if the calling contexts contain its times and the calls that it makes.
     is_recorded: bool,
-    /// Its own time there.
+    /// Own time within the calls of the root, if it is known.
     self_ns: Option<u64>,
 }
 
 struct Below {
-    /// The part of each method; `None` for what the root does not lead to.
+    /// Part of each method; `None` for methods that the root does not lead to.
     shares: Vec<Option<Share>>,
 }
 
-/// The calls of a method whose callers were not recorded.
+/// Calls of a method whose callers were not recorded.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lost {
     calls: u64,
@@ -160,9 +164,10 @@ impl Below {
                 })
             })
             .collect();
-        // Callers come first, so that a bound of a caller is one of its callees.
+        // Callers come first, so that the bound of a caller also applies to its callees.
         for group in groups(count, &graph.calls).iter().rev() {
-            // A call within another call of its method has no time of its own, and here the outer one may be above the root.
+            // A call within another call of its method has no time of its own, and the outer call
+            // may be above the root.
             let is_around_root = group.contains(&root);
             for &at in group.iter().filter(|&&at| is_reached[at] && !is_all[at]) {
                 let ways: Vec<&Call> = callers[at].iter().copied().filter(|call| is_reached[call.from]).collect();
@@ -184,21 +189,21 @@ impl Below {
     }
 }
 
-/// What the calling contexts below a root tell, which is exact.
+/// Exact numbers below a root, taken from the calling contexts.
 struct Recorded {
     methods: Vec<Values>,
-    /// By caller and callee.
+    /// Calls by caller and callee.
     calls: HashMap<(usize, usize), Edge>,
     has_times: bool,
 }
 
 impl Recorded {
-    /// `None` if there are no contexts, or if they lack calls that the graph has.
+    /// Returns `None` if there are no contexts, or if they lack calls that the graph has.
     fn new(graph: &Graph, root: usize) -> Option<Recorded> {
         let contexts = graph.contexts.as_ref().filter(|contexts| contexts.lost == 0)?;
         let all = contexts.all();
         let places: HashMap<&str, usize> = graph.methods.iter().map(|it| it.path.as_str()).zip(0..).collect();
-        // The contexts of methods that share a path are the same ones.
+        // Methods that share a path share their contexts, which cannot be divided between them.
         if places.len() < graph.methods.len() || all.iter().any(|context| context.values.cut > 0) {
             return None;
         }
@@ -215,7 +220,8 @@ impl Recorded {
             if !is_within[at] {
                 continue;
             }
-            // Time is counted once: that of a call within a call of its method is in the outer one.
+            // Time is counted once: the outer call of a method includes the time of its inner
+            // calls.
             let outer = std::iter::successors(Some(around), |&at| all[at].parent).take_while(|&at| is_within[at]);
             let is_outermost = outer.into_iter().all(|outer| place(outer) != Some(method));
             let total_ns = if is_outermost { context.values.total_ns } else { 0 };
@@ -231,7 +237,7 @@ impl Recorded {
         (is_complete && whole[root] > 0).then_some(below)
     }
 
-    /// Puts these numbers in the place of the bounds.
+    /// Replaces the bounds by these exact numbers.
     fn replace(&self, graph: &mut Graph, below: &mut Below) {
         for (share, recorded) in below.shares.iter_mut().zip(&self.methods) {
             let Some(found) = share else { continue };
@@ -254,7 +260,7 @@ impl Recorded {
     }
 }
 
-/// The methods that a method leads to, and itself.
+/// Marks the methods that a method leads to, and the method itself.
 fn reached(callees: &[Vec<usize>], root: usize) -> Vec<bool> {
     let mut is_reached = vec![false; callees.len()];
     is_reached[root] = true;
@@ -269,7 +275,7 @@ fn reached(callees: &[Vec<usize>], root: usize) -> Vec<bool> {
     is_reached
 }
 
-/// What the callers of each method leave unexplained.
+/// Computes the calls and the time of each method that its recorded callers do not explain.
 fn lost(graph: &Graph, callers: &[Vec<&Call>]) -> Vec<Lost> {
     let mut known = vec![Lost::default(); callers.len()];
     let calls = callers.iter().flatten().map(|call| (call.to, call.count, call.total_ns));
@@ -284,7 +290,7 @@ fn lost(graph: &Graph, callers: &[Vec<&Call>]) -> Vec<Lost> {
     known.iter().enumerate().map(lost).collect()
 }
 
-/// The methods all of whose calls are within the calls of the root.
+/// Marks the methods all of whose calls are within the calls of the root.
 fn only_from(
     graph: &Graph,
     root: usize,

@@ -1,4 +1,4 @@
-//! Times without the hooks that measure them.
+//! Removal of the cost of hooks from recorded times.
 
 use crate::graph::recursion::groups;
 use crate::graph::{Call, Graph, Method};
@@ -6,16 +6,16 @@ use crate::graph::{Call, Graph, Method};
 pub use metaspy_reader::HookCost;
 
 impl Graph {
-    /// The cost of hooks that was measured while the times of calls were recorded.
+    /// Returns the cost of hooks that was measured while the times of calls were recorded.
     pub fn recorded_hooks(&self) -> Option<HookCost> {
         self.recorded_hooks.filter(|_| self.has_callers && !self.callers_are_causes)
     }
 
-    /// Subtracts the cost of hooks from all times. No time falls below zero, and a caller keeps at least the time of its
-    /// callees. What was subtracted stays in [`Method::hooks_ns`].
+    /// Subtracts the cost of hooks from all times. No time falls below zero, and a caller keeps at
+    /// least the time of its callees. [`Method::hooks_ns`] keeps the subtracted time.
     ///
-    /// A method loses `within` for each of its calls and the rest of the hooks for each call that it makes. Its total then is
-    /// its own time and its part of the totals of its callees.
+    /// A method loses `within` for each of its calls, and the rest of the hook's cost for each call
+    /// that it makes. Its total is then its own time and its part of the totals of its callees.
     pub fn subtract_hooks(&mut self, cost: HookCost) {
         let mut calls_out = vec![0_u64; self.methods.len()];
         self.calls.iter().for_each(|call| calls_out[call.from] += call.count);
@@ -47,8 +47,9 @@ impl Graph {
     }
 }
 
-/// The share of the total of each method that is left without hooks: its own time, and its calls. Methods that call each
-/// other have one share, because the calls between them have no time of their own.
+/// Computes the share of each method's total that is left without hooks: its own time and its
+/// calls. Methods that call each other have one share, because the calls between them have no time
+/// of their own.
 fn kept_shares(methods: &[Method], calls: &[Call], own: &[f64]) -> Vec<f64> {
     let groups = groups(methods.len(), calls);
     let mut group_of = vec![0; methods.len()];
@@ -68,7 +69,7 @@ fn kept_shares(methods: &[Method], calls: &[Call], own: &[f64]) -> Vec<f64> {
             left += call.total_ns as f64 * kept[call.to];
         }
         for &method in group {
-            // Its own time is a part of its total.
+            // The total of a method includes its own time.
             let least = own[method] / methods[method].total_ns.unwrap_or(0).max(1) as f64;
             kept[method] = if all > 0.0 { (left / all).max(least).clamp(0.0, 1.0) } else { 1.0 };
         }

@@ -1,4 +1,4 @@
-//! The methods of a program with their numbers, the types that own them, and the calls between them.
+//! Methods of a program with their numbers, the types that own them, and the calls between them.
 
 mod below;
 pub mod hooks;
@@ -17,125 +17,131 @@ use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Return
 pub use below::Bounds;
 pub use hooks::HookCost;
 
-/// What pictures are drawn of.
+/// Methods, owners and calls of a program: the input of every picture.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// The methods, without tests.
+    /// Methods of the program, without tests.
     pub methods: Vec<Method>,
-    /// The types, the traits, and the free functions of each module.
+    /// Types, traits, and the free functions of each module.
     pub owners: Vec<Owner>,
-    /// The calls between methods.
+    /// Calls between methods, added up by caller and callee.
     pub calls: Vec<Call>,
-    /// The calls from code without hooks, and from tests: the place of the method, and the calls.
+    /// Calls from code without hooks and from tests: the index of the called method, and its calls.
     pub entries: Vec<(usize, Edge)>,
-    /// The methods that show each pattern of coverage.
+    /// Methods that show each pattern of coverage.
     pub patterns: Vec<(Pattern, Vec<usize>)>,
     /// True if callers are known.
     pub has_callers: bool,
-    /// True if they are the causes of stored events, because callers were not recorded.
+    /// True if callers are the causes of stored events, because callers were not recorded.
     pub callers_are_causes: bool,
     /// True if returned values were recorded.
     pub has_returns: bool,
     /// True if every count is exact.
     pub exact: bool,
-    /// Calls that may pass the filter, because it asks what is only known of stored events. They are in no number.
+    /// Number of calls that may pass the filter, which asks for facts that only stored events have.
+    /// No number includes them.
     pub undecided: u64,
-    /// Which of the calls it has, if not all of one thread.
+    /// Notes on the calls that the graph contains, if it does not contain all calls of one thread.
     pub notes: Vec<String>,
-    /// The cost of hooks that the recording has: see [`Graph::recorded_hooks`].
+    /// Cost of hooks stored in the recording: see [`Graph::recorded_hooks`].
     pub recorded_hooks: Option<HookCost>,
-    /// The cost of hooks that was subtracted from times.
+    /// Cost of hooks that was subtracted from times; `None` if times include it.
     pub hooks: Option<HookCost>,
-    /// The method at the top of pictures of calls; `None` for the whole program. See [`Graph::below`].
+    /// Index of the method at the top of pictures of calls; `None` for the whole program. See
+    /// [`Graph::below`].
     pub root: Option<usize>,
-    /// Which numbers are upper bounds.
+    /// Numbers that are upper bounds.
     pub bounds: Bounds,
-    /// The calling contexts of all calls, if they were recorded: what is below a method is exact then.
+    /// Calling contexts of all calls, if they were recorded. They make numbers below a root exact.
     pub contexts: Option<Contexts>,
 }
 
-/// A method.
+/// Method with the numbers of its calls.
 #[derive(Clone, Debug, Default)]
 pub struct Method {
-    /// Its site; `None` for a method that is not of a recording.
+    /// Site of the method; `None` if it does not come from a recording.
     pub site: Option<SiteId>,
-    /// Its whole path.
+    /// Whole path, with crate, module and type.
     pub path: String,
-    /// Its name in its type: `measure`, or `Layout::measure` for the method of an implemented trait.
+    /// Name within its type: `measure`, or `Layout::measure` for the method of an implemented
+    /// trait.
     pub name: String,
-    /// The place of its owner.
+    /// Index of the owner in [`Graph::owners`].
     pub owner: usize,
-    /// The file that it is in.
+    /// Source file that defines the method.
     pub file: String,
-    /// Its first line.
+    /// First line of the source, counted from 1.
     pub line: u32,
-    /// The number of its lines.
+    /// Number of source lines.
     pub lines: u32,
-    /// Its calls.
+    /// Number of calls.
     pub executions: u64,
-    /// Its time with the methods that it called; `None` if calls were not timed. Calls within its own calls count once.
+    /// Time including callees; `None` if calls were not timed. Calls within calls of the same
+    /// method count once.
     pub total_ns: Option<u64>,
-    /// Its time without them.
+    /// Time without callees; `None` if it is not known.
     pub self_ns: Option<u64>,
-    /// The time of hooks that was subtracted from the total: see [`Graph::subtract_hooks`].
+    /// Time of hooks that was subtracted from the total: see [`Graph::subtract_hooks`].
     pub hooks_ns: u64,
-    /// The objects that it was called on.
+    /// Objects that the method was called on.
     pub receivers: Receivers,
-    /// The objects that it allocated on the heap, without those of its callees; `None` if they were not counted.
+    /// Objects that the method allocated on the heap, without its callees; `None` if they were not
+    /// counted.
     pub objects: Option<u64>,
-    /// The instructions in its own code; `None` if they were not counted.
+    /// Instructions in the method's own code; `None` if they were not counted.
     pub instructions: Option<u64>,
-    /// What it returned; `None` if this was not recorded.
+    /// Summary of the returned values; `None` if they were not recorded.
     pub returns: Option<Returned>,
-    /// True if it is a cache already, by its name, that of its type, or its body.
+    /// True if the method is a cache already, judged by its name, the name of its type, or its
+    /// body.
     pub is_cache: bool,
-    /// The number of tests in which it ran.
+    /// Number of tests in which the method ran.
     pub tests: TestCount,
-    /// The fingerprint of its source; 0 if it is not known.
+    /// Fingerprint of the source; 0 if it is not known.
     pub fingerprint: u32,
 }
 
-/// A type, a trait, or the free functions of a module.
+/// Type, trait, or the free functions of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// The module, with its crate.
+    /// Module path, with its crate.
     pub module: String,
-    /// The name; that of free functions is `fn`.
+    /// Name of the type or trait; `fn` for free functions.
     pub name: String,
-    /// The sort of it.
+    /// Sort of owner.
     pub kind: OwnerKind,
-    /// The traits of a type that have a method in the recording, or the supertraits of a trait.
+    /// Traits of a type that have a method in the recording, or the supertraits of a trait.
     pub traits: Vec<String>,
 }
 
-/// The sorts of owners.
+/// Sorts of owners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnerKind {
-    /// A type of the program.
+    /// Type of the program.
     Type,
-    /// A trait, with its default methods.
+    /// Trait, with its default methods.
     Trait,
-    /// Free functions.
+    /// Free functions of a module.
     Functions,
-    /// A type of another crate, a primitive, or a type whose definition was not found.
+    /// Type of another crate, a primitive, or a type whose definition was not found.
     Foreign,
 }
 
-/// The calls from one method to another.
+/// Calls from one method to another, added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The place of the caller.
+    /// Index of the caller in [`Graph::methods`].
     pub from: usize,
-    /// The place of the callee.
+    /// Index of the callee in [`Graph::methods`].
     pub to: usize,
-    /// Their number.
+    /// Number of calls.
     pub count: u64,
-    /// Their time. Calls within a recursion have none: only the outermost one has.
+    /// Time of the calls. In a recursion, only the outermost call counts.
     pub total_ns: u64,
 }
 
 impl Graph {
-    /// The graph of a program. `ns` converts the ticks of its recording.
+    /// Builds the graph of a program. `ns` converts the ticks of its recording.
     pub fn new(program: &Program, ns: impl Fn(u64) -> u64) -> Graph {
         let mut graph = Graph {
             exact: program.exact,
@@ -182,8 +188,9 @@ impl Graph {
         graph
     }
 
-    /// The graph of a recording. Without recorded callers, the causes of stored events are in their place, and so are they
-    /// for a part of the calls of a method, such as those of one thread: profilers add up all of its calls.
+    /// Reads the graph of a recording. The causes of stored events replace callers that were not
+    /// recorded. They also replace them if the filter selects a part of a method's calls, such as
+    /// those of one thread, because profilers add up all calls of a method.
     pub fn read(store: &Store, filter: &Filter) -> Graph {
         let mut program = Program::read(store, filter);
         if !filter.is_of_sites() {
@@ -203,17 +210,17 @@ impl Graph {
         graph
     }
 
-    /// True if objects on the heap were counted.
+    /// Returns true if objects on the heap were counted.
     pub fn has_objects(&self) -> bool {
         self.methods.iter().any(|method| method.objects.is_some())
     }
 
-    /// True if instructions were counted.
+    /// Returns true if instructions were counted.
     pub fn has_instructions(&self) -> bool {
         self.methods.iter().any(|method| method.instructions.is_some())
     }
 
-    /// The place of the method of each site.
+    /// Maps each site to the index of its method.
     fn places(&self) -> HashMap<SiteId, usize> {
         self.methods.iter().enumerate().filter_map(|(at, method)| Some((method.site?, at))).collect()
     }
@@ -231,7 +238,7 @@ impl Graph {
         self.entries.sort_by_key(|&(method, _)| method);
     }
 
-    /// The place of an owner, which is added if it is not there.
+    /// Returns the index of an owner, and adds the owner if the graph does not have it.
     pub fn owner(&mut self, owner: Owner) -> usize {
         let place = self.owners.iter().position(|other| *other == owner);
         place.unwrap_or_else(|| {
@@ -240,7 +247,8 @@ impl Graph {
         })
     }
 
-    /// Adds the calls that the causes of stored events show. Events that left the window have none.
+    /// Adds the calls that the causes of stored events show. Events that left the window contribute
+    /// none.
     pub fn add_causes(&mut self, store: &Store, filter: &Filter) {
         let places = self.places();
         let Some(chains) = store.chains(filter, |_, _| true) else { return };
@@ -260,7 +268,7 @@ impl Graph {
                 .filter_map(|at| place(&chains[at as usize]));
             let from = above.next();
             let is_inner = from == Some(to) || above.any(|method| method == to);
-            // Time within another call of the method is a part of the outer call's time.
+            // Time within another call of the method belongs to the outer call.
             let total_ns = if is_inner { 0 } else { store.span_ns(ticks) };
             calls.entry((from, to)).or_default().add(Edge { count: chain.count, total_ns });
         }
@@ -268,7 +276,8 @@ impl Graph {
         calls.iter().for_each(|(&(_, to), &edge)| into.entry(to).or_default().add(edge));
         for (to, edge) in into {
             let method = &mut self.methods[to];
-            // If some of its calls left the window, all times are added up, those within its own calls as well.
+            // If some calls left the window, the times of all calls are added up, nested calls
+            // included.
             if edge.count == method.executions {
                 method.total_ns = method.total_ns.and(Some(edge.total_ns));
             }
@@ -281,26 +290,26 @@ impl Graph {
         }
     }
 
-    /// True if some calls were timed.
+    /// Returns true if some calls were timed.
     pub fn is_timed(&self) -> bool {
         self.methods.iter().any(|method| method.total_ns.is_some())
     }
 
-    /// The methods that ran.
+    /// Iterates over the indices of the methods that ran.
     pub fn ran(&self) -> impl Iterator<Item = usize> {
         (0..self.methods.len()).filter(|&at| self.methods[at].executions > 0)
     }
 
-    /// The time of a method; 0 if it is not known.
+    /// Returns the time of a method; 0 if it is not known.
     pub fn total(&self, method: usize) -> u64 {
         self.methods[method].total_ns.unwrap_or(0)
     }
 
-    /// The place of the only method whose path ends with these segments.
+    /// Finds the index of the only method whose path ends with these segments.
     ///
     /// # Errors
     ///
-    /// A sentence that names the methods that fit, or the nearest.
+    /// A sentence that names the methods that match, or the most similar names.
     pub fn find(&self, path: &str) -> Result<usize, String> {
         let ends_with = |method: &Method| {
             method.path.strip_suffix(path).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
@@ -331,7 +340,7 @@ impl Graph {
     }
 }
 
-/// Which calls of a recording pass, and of which threads they are.
+/// Describes the calls of a recording that the graph contains, and their threads.
 fn scope(store: &Store, filter: &Filter) -> Option<String> {
     let threads = store.lanes().len();
     match filter.is_of_sites() {
@@ -369,12 +378,12 @@ impl Owner {
         Owner { module, name, kind, traits }
     }
 
-    /// The module and the name.
+    /// Joins the module and the name with `::`.
     pub fn path(&self) -> String {
         format!("{}::{}", self.module, self.name)
     }
 
-    /// The name of the crate.
+    /// Returns the name of the crate.
     pub fn package(&self) -> &str {
         self.module.split("::").next().unwrap_or(&self.module)
     }

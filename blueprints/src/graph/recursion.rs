@@ -1,10 +1,12 @@
-//! Methods that call each other, directly or through others.
+//! Groups of methods that call each other, directly or through others.
 
 use super::Call;
 
-/// The groups of methods that call each other, most of them of one method, each behind the groups that it calls.
+/// Groups the methods that call each other; most groups have a single method. Each group comes
+/// after the groups that it calls.
 ///
-/// Tarjan, *Depth-first search and linear graph algorithms*, with a stack of its own: chains of calls are long.
+/// Tarjan, *Depth-first search and linear graph algorithms*, with an explicit stack, because chains
+/// of calls are long.
 pub fn groups(count: usize, calls: &[Call]) -> Vec<Vec<usize>> {
     let mut callees: Vec<Vec<usize>> = vec![Vec::new(); count];
     calls.iter().for_each(|call| callees[call.from].push(call.to));
@@ -15,11 +17,11 @@ pub fn groups(count: usize, calls: &[Call]) -> Vec<Vec<usize>> {
     search.groups
 }
 
-/// The number of a method whose group is complete.
+/// Marker of a method whose group is complete.
 const CLOSED: usize = usize::MAX;
 
 struct Search {
-    /// By method, the smallest number that it leads to; 0 before it is met.
+    /// For each method, the smallest number that it leads to; 0 before the search meets it.
     lowest: Vec<usize>,
     next: usize,
     /// Methods whose group is not complete.
@@ -29,7 +31,7 @@ struct Search {
 
 impl Search {
     fn from(&mut self, start: usize, callees: &[Vec<usize>]) {
-        // A method, its number, and its next callee.
+        // Each element holds a method, its number, and its next callee.
         let mut path: Vec<(usize, usize, usize)> = Vec::new();
         path.extend(self.meet(start));
         while let Some((method, number, at)) = path.last_mut() {
@@ -55,7 +57,7 @@ impl Search {
         }
     }
 
-    /// A method with its number, if it was not met before.
+    /// Returns a method with its new number, or `None` if the search has met it before.
     fn meet(&mut self, method: usize) -> Option<(usize, usize, usize)> {
         let is_new = self.lowest[method] == 0;
         is_new.then(|| {
@@ -66,7 +68,7 @@ impl Search {
         })
     }
 
-    /// Completes the group whose first method this is.
+    /// Completes the group whose first method is `first`.
     fn close(&mut self, first: usize) {
         let at = self.open.iter().rposition(|&method| method == first).unwrap_or(0);
         let group = self.open.split_off(at);

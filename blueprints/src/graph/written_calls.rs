@@ -1,7 +1,8 @@
-//! Calls that never happened: the source of a method names one that never ran.
+//! Calls that never happened: the source of a method names a method that never ran.
 //!
-//! SPY follows outgoing messages by their selectors. Here a name followed by `(` is a call of a method that never ran if no
-//! other method of the program has this name. A line comment ends a line; texts are not recognised.
+//! SPY follows outgoing messages by their selectors. Here, a name followed by `(` counts as a call
+//! of a method that never ran, if no other method of the program has this name. A line comment ends
+//! a line; string literals are not recognised.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,11 +10,12 @@ use metaspy_report::source_line::SourceFiles;
 
 use super::{Call, Graph};
 
-/// The calls in the source of all methods that lead to a method that never ran, without counts.
+/// Finds the calls in the source of all methods that lead to a method that never ran. They have no
+/// counts.
 pub fn written_calls(graph: &Graph) -> Vec<Call> {
     let mut by_name: HashMap<&str, Option<usize>> = HashMap::new();
     for (at, method) in graph.methods.iter().enumerate() {
-        // A name of two methods is no name of a call.
+        // A name that two methods share identifies neither of them.
         by_name.entry(last(&method.name)).and_modify(|place| *place = None).or_insert(Some(at));
     }
     let mut files = SourceFiles::default();
@@ -29,7 +31,7 @@ pub fn written_calls(graph: &Graph) -> Vec<Call> {
     calls.into_iter().map(|(from, to)| Call { from, to, count: 0, total_ns: 0 }).collect()
 }
 
-/// The names in front of a parenthesis.
+/// Finds the names in front of a parenthesis.
 fn called(line: &str) -> impl Iterator<Item = &str> {
     let code = line.split("//").next().unwrap_or(line);
     code.match_indices('(').filter_map(move |(end, _)| {

@@ -1,9 +1,10 @@
-//! The boxes of one type: columns by ascending height, with the lower sides on one line.
+//! Layout of the boxes of one type: columns by ascending height, with the lower sides on one line.
 
-/// The space between two boxes.
+/// Space between two boxes, in pixels.
 pub const GAP: f64 = 2.0;
 
-/// The places of boxes of these sizes, in the order of the sizes, and the size of all together.
+/// Places boxes of these sizes, and returns their positions in the order of the sizes, and the size
+/// of the whole.
 pub fn columns(sizes: &[(f64, f64)]) -> (Vec<(f64, f64)>, (f64, f64)) {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by(|&a, &b| sizes[a].1.total_cmp(&sizes[b].1).then(sizes[a].0.total_cmp(&sizes[b].0)).then(a.cmp(&b)));
@@ -11,7 +12,7 @@ pub fn columns(sizes: &[(f64, f64)]) -> (Vec<(f64, f64)>, (f64, f64)) {
     let tallest = sizes.iter().map(|&(_, h)| h).fold(0.0, f64::max);
     let limit = tallest.max(0.8 * area.sqrt());
     let mut places = vec![(0.0, 0.0); sizes.len()];
-    // Each column: its boxes, and its height.
+    // Each column holds its boxes and its height.
     let mut all: Vec<(Vec<usize>, f64)> = Vec::new();
     for at in order {
         let height = sizes[at].1;
@@ -46,7 +47,7 @@ mod tests {
         let (places, size) = columns(&sizes);
         assert_eq!(size, (6.0 + GAP + 5.0, 100.0));
         assert_eq!(places[0], (8.0, 0.0));
-        // The three smaller ones are one column, from the smallest down.
+        // The three smaller boxes form a column, from the smallest down.
         assert_eq!(places[1], (0.0, 50.0));
         assert_eq!(places[2], (0.0, 55.0));
         assert_eq!(places[3], (0.0, 60.0));

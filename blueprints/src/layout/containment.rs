@@ -1,23 +1,24 @@
-//! Boxes in boxes: below the box of a parent, in one frame with it, are its children, packed as types in a module are.
+//! Layout of boxes in boxes: a frame holds a parent with its children below, packed like the types
+//! of a module.
 
 use super::skyline::pack;
 use crate::scene::Rect;
 
-/// The space between a frame and what is in it, and between two boxes.
+/// Space between a frame and its contents, and between two boxes.
 const GAP: f64 = 2.0;
 
-/// The boxes and frames of a subtree, in coordinates of its own.
+/// Boxes and frames of a subtree, relative to its own origin.
 #[derive(Default)]
 pub struct Group {
-    /// The size of all together.
+    /// Size of the whole group.
     pub size: (f64, f64),
-    /// A frame around each parent and its children, each before those in it.
+    /// Frames around each parent and its children; an outer frame comes before its inner frames.
     pub frames: Vec<(usize, Rect)>,
-    /// The boxes.
+    /// Boxes, each with the index of its element.
     pub boxes: Vec<(usize, Rect)>,
 }
 
-/// The places of everything below the tops. `order` has each parent before its children.
+/// Places everything below the tops. `order` has each parent before its children.
 pub fn contained(
     order: &[usize],
     tops: &[usize],

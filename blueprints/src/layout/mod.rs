@@ -1,4 +1,4 @@
-//! Where boxes go. Each layout takes sizes and returns places, independent of what a box stands for.
+//! Layouts, which take sizes and return places, independent of the meaning of a box.
 
 pub mod columns;
 pub mod containment;

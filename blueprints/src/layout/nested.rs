@@ -1,5 +1,5 @@
-//! Boxes in frames in frames: the methods of a type, the types of a module, the modules of a package, the packages on a
-//! page. One package alone has no frame.
+//! Layout of boxes in frames in frames: the methods of a type, the types of a module, the modules
+//! of a package, the packages on a page. A single package has no frame.
 //!
 //! Frames show containment, in place of a tree of classes, because few Rust types implement a trait
 //! that could be their parent.
@@ -10,34 +10,34 @@ use crate::graph::{Graph, Owner, OwnerKind};
 use crate::layout::{columns::columns, skyline::pack};
 use crate::scene::{Frame, FrameKind, LETTER, Rect, fit_end, fit_start};
 
-/// The space between a frame and what is in it, and between two frames.
+/// Space between a frame and its contents, and between two frames.
 const PADDING: f64 = 4.0;
-/// The height of the label of a frame.
+/// Height of the label of a frame.
 const LABEL: f64 = 11.0;
-/// The letters of the label of a type that fit at least, and of that of a module.
+/// Minimum number of letters that fit in the label of a type, and in the label of a module.
 const LEAST_LETTERS: (f64, f64) = (11.0, 14.0);
 
-/// The frames and boxes of a page, and its size.
+/// Frames and boxes of a page, and its size.
 pub struct Page {
-    /// The frames, each before those in it.
+    /// Frames of the page; an outer frame comes before its inner frames.
     pub frames: Vec<Frame>,
-    /// The boxes: the method, and its place.
+    /// Boxes, each with the index of its method.
     pub boxes: Vec<(usize, Rect)>,
-    /// Width and height.
+    /// Width and height of the page.
     pub size: (f64, f64),
 }
 
-/// A method and the size of its box.
+/// Index of a method, and the size of its box.
 type Sized = (usize, (f64, f64));
 
-/// A frame with its content, in its own coordinates.
+/// Frame with its content, in its own coordinates.
 struct Group {
     size: (f64, f64),
     frames: Vec<Frame>,
     boxes: Vec<(usize, Rect)>,
 }
 
-/// The page of these methods, which have these sizes. `is_absent` is true for an owner of which no method ran.
+/// Lays out methods with the given sizes. `is_absent` is true for an owner in which no method ran.
 pub fn nested(graph: &Graph, sizes: &[Sized], is_absent: impl Fn(usize) -> bool) -> Page {
     let mut owners: BTreeMap<usize, Vec<Sized>> = BTreeMap::new();
     for &(method, size) in sizes {
@@ -78,7 +78,7 @@ fn owner_group(owner: &Owner, methods: &[Sized], is_absent: bool) -> Group {
     framed(Group { size, frames: Vec::new(), boxes }, &owner.name, &owner.path(), kind)
 }
 
-/// The groups on a page of their own.
+/// Packs groups onto a page of their own.
 fn stacked(groups: Vec<Group>) -> Group {
     let sizes: Vec<(f64, f64)> = groups.iter().map(|group| group.size).collect();
     let (places, size) = pack(&sizes, PADDING);
@@ -90,7 +90,7 @@ fn stacked(groups: Vec<Group>) -> Group {
     all
 }
 
-/// A frame with a label around a group.
+/// Puts a frame with a label around a group.
 fn framed(group: Group, label: &str, name: &str, kind: FrameKind) -> Group {
     let is_module = matches!(kind, FrameKind::Module | FrameKind::Package);
     let letters = (label.chars().count() as f64).min(if is_module { LEAST_LETTERS.1 } else { LEAST_LETTERS.0 });

@@ -1,10 +1,12 @@
-//! Frames on a page: each as high up as it fits below those already placed, the largest first.
+//! Packing of frames on a page: each goes as high as it fits below the frames already placed, the
+//! largest first.
 
-/// The width of a page, as a multiple of its height.
+/// Width of a page, as a multiple of its height.
 const ASPECT: f64 = 1.6;
 
-/// The places of frames of these sizes, in the order of the sizes, and the size of the page. Of seven widths of the page,
-/// the one whose page is largest when it is scaled to a screen.
+/// Packs frames of these sizes, and returns their positions in the order of the sizes, and the size
+/// of the page. It tries seven page widths and takes the page that appears largest when it is
+/// scaled to a screen.
 pub fn pack(sizes: &[(f64, f64)], gap: f64) -> (Vec<(f64, f64)>, (f64, f64)) {
     let area: f64 = sizes.iter().map(|(w, h)| (w + gap) * (h + gap)).sum();
     let widest = sizes.iter().map(|&(w, _)| w).fold(0.0, f64::max);
@@ -16,7 +18,7 @@ pub fn pack(sizes: &[(f64, f64)], gap: f64) -> (Vec<(f64, f64)>, (f64, f64)) {
     pages.min_by(|a, b| fits(a).total_cmp(&fits(b))).unwrap_or_default()
 }
 
-/// A part of the skyline: the lower side of what stands between `x` and the next part.
+/// Part of the skyline: the lower side of the frames between `x` and the next part.
 #[derive(Clone, Copy)]
 struct Step {
     x: f64,
@@ -37,7 +39,8 @@ fn pack_into(sizes: &[(f64, f64)], order: &[usize], gap: f64, width: f64) -> (Ve
     (places, page)
 }
 
-/// The highest place on the page at which a frame of this width fits, the leftmost of them.
+/// Finds the highest place on the page at which a frame of this width fits, and among equals the
+/// leftmost.
 fn lowest(steps: &[Step], w: f64, width: f64) -> (f64, f64) {
     let mut best = (0.0, f64::INFINITY);
     for (at, step) in steps.iter().enumerate() {
@@ -53,7 +56,7 @@ fn lowest(steps: &[Step], w: f64, width: f64) -> (f64, f64) {
     best
 }
 
-/// Makes the skyline `y` between `from` and `to`.
+/// Sets the skyline to `y` between `from` and `to`.
 fn raise(steps: &mut Vec<Step>, from: f64, to: f64, y: f64) {
     let first = steps.partition_point(|step| step.x < from);
     let behind = steps.partition_point(|step| step.x <= to);

@@ -1,29 +1,32 @@
-//! A tree cut out of a call graph: each method once, below the caller that leads to it with most time.
+//! Tree cut out of a call graph: each method appears once, below the caller that leads to it with
+//! most time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::graph::Graph;
 
-/// A tree of methods.
+/// Tree of methods.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// The root of the graph or its only entry, or `None` for "(program)" above all entries.
+    /// Root of the graph or its only entry, or `None` for "(program)" above all entries.
     pub root: Option<usize>,
-    /// The caller of each method in the tree. `Some(None)` is below "(program)" or is the root; `None` is not in the tree.
+    /// Caller of each method in the tree. `Some(None)` is the root or is below "(program)"; `None`
+    /// is not in the tree.
     pub caller: Vec<Option<Option<usize>>>,
-    /// The callees of each method in the tree, those with most time first.
+    /// Callees of each method in the tree, in descending order of time.
     pub callees: Vec<Vec<usize>>,
-    /// The methods below "(program)", or the root.
+    /// Methods directly below "(program)", or the root.
     pub tops: Vec<usize>,
-    /// The time of the root.
+    /// Time of the root, in nanoseconds.
     pub total_ns: u64,
 }
 
-/// A call that leads out of the tree: time, number, and the method with the first path.
+/// Call that leads out of the tree, in order of preference: time, number of calls, the callee with
+/// the first path, and its caller.
 type Way = (u64, u64, Reverse<usize>, Option<usize>);
 
-/// The tree of everything that ran, or of what the root of the graph leads to.
+/// Builds the tree of everything that ran, or of the methods that the root of the graph leads to.
 pub fn spanning_tree(graph: &Graph) -> Tree {
     let count = graph.methods.len();
     let mut calls: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -69,7 +72,7 @@ pub fn spanning_tree(graph: &Graph) -> Tree {
     tree
 }
 
-/// The tree of everything that ran, or of what `from` leads to: each method once, below the caller nearest to the top.
+/// Builds the same tree by depth: each method appears below the caller nearest to the top.
 pub fn breadth_first(graph: &Graph, from: Option<usize>) -> Tree {
     let count = graph.methods.len();
     let mut calls: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -96,7 +99,8 @@ pub fn breadth_first(graph: &Graph, from: Option<usize>) -> Tree {
     tree
 }
 
-/// The methods that code without hooks calls, each with its time and its calls from there.
+/// Returns the methods that code without hooks calls, each with the time and the number of these
+/// calls.
 fn entries(graph: &Graph, from: Option<usize>) -> Vec<(usize, u64, u64)> {
     if let Some(from) = from {
         return vec![(from, graph.total(from), graph.methods[from].executions)];
@@ -121,7 +125,7 @@ fn entries(graph: &Graph, from: Option<usize>) -> Vec<(usize, u64, u64)> {
         is_new
     };
     graph.entries.iter().for_each(|&(method, _)| _ = reach(method));
-    // A caller that was not recorded is no reason to leave a method out.
+    // A method whose caller was not recorded still belongs in the tree.
     let mut ran: Vec<usize> = graph.ran().collect();
     ran.sort_by_key(|&method| (is_called[method], Reverse(graph.total(method)), method));
     let lost = ran.into_iter().filter(|&method| reach(method));

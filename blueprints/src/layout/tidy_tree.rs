@@ -1,55 +1,58 @@
-//! A tidy tree of boxes of any size: callees below their caller, as close together as their outlines allow.
+//! Tidy tree of boxes of any size: callees below their caller, as close together as their outlines
+//! allow.
 //!
 //! The outlines are kept in strips of four pixels, because boxes of different heights have no common rows (after van der
 //! Ploeg, *Drawing non-layered tidy trees in linear time*; his threads are not needed at these sizes).
 
 use crate::scene::Rect;
 
-/// The least height of a strip of an outline.
+/// Minimum height of a strip of an outline, in pixels.
 const STRIP: f64 = 4.0;
-/// Strips of the whole tree at most. Heights come from recordings, which may be damaged, and each strip takes memory.
+/// Maximum number of strips of a tree. Heights come from recordings, which may be damaged, and each
+/// strip takes memory.
 const STRIPS: f64 = 4096.0;
-/// The space between a caller and its callees.
+/// Space between a caller and its callees.
 const BELOW: f64 = 16.0;
-/// The space between two boxes beside each other.
+/// Space between two boxes beside each other.
 const BESIDE: f64 = 6.0;
-/// Callees without callees of their own are placed in columns if there are more than this.
+/// Maximum number of leaf callees in a row. More leaf callees are placed in columns.
 const FEW: usize = 3;
-/// The height of such a column, unless a box is higher.
+/// Height of such a column, unless a box is higher.
 const COLUMN: f64 = 160.0;
-/// The space between two boxes of a column.
+/// Space between two boxes of a column.
 const STACKED: f64 = 4.0;
 
-/// A tree to lay out: the sizes of its boxes, and the children of each.
+/// Tree to lay out: the sizes of its boxes, and the children of each.
 pub struct Input<'t> {
     /// Width and height of each box, without its label.
     pub sizes: &'t [(f64, f64)],
-    /// The width of the label beside each box.
+    /// Width of the label beside each box.
     pub labels: &'t [f64],
-    /// The children of each box.
+    /// Indices of the children of each box.
     pub children: &'t [Vec<usize>],
-    /// The root.
+    /// Index of the root.
     pub root: usize,
 }
 
-/// The left and right side of a subtree in each strip.
+/// Left and right sides of a subtree, in strips of equal height.
 #[derive(Default)]
 struct Outline {
-    /// What is added to all sides.
+    /// Offset to add to all sides.
     shift: f64,
-    /// The strip of the upper end.
+    /// Index of the strip at the upper end.
     first: usize,
-    /// The sides from the lowest strip up, so that a box above is added at the end.
+    /// Sides from the lowest strip up, so that a box above is pushed at the end.
     strips: Vec<(f64, f64)>,
 }
 
-/// The places of the boxes, in the order of the sizes, and the size of all together, labels included.
+/// Lays out the tree, and returns the boxes in the order of the sizes, and the size of the whole
+/// with labels.
 pub fn tidy_tree(input: &Input<'_>) -> (Vec<Rect>, (f64, f64)) {
     let mut rects: Vec<Rect> = input.sizes.iter().map(|&(w, h)| Rect { x: 0.0, y: 0.0, w, h }).collect();
     let order = downwards(input, &mut rects);
     let height = rects.iter().map(Rect::bottom).fold(0.0, f64::max);
     let strip = STRIP.max(height / STRIPS);
-    // From the leaves up: each subtree relative to the left side of its root's box.
+    // Works from the leaves up: each subtree is relative to the left side of its root's box.
     let mut outlines: Vec<Outline> = Vec::new();
     outlines.resize_with(input.sizes.len(), Outline::default);
     let mut shift = vec![0.0; input.sizes.len()];
@@ -71,7 +74,7 @@ pub fn tidy_tree(input: &Input<'_>) -> (Vec<Rect>, (f64, f64)) {
     (rects, size)
 }
 
-/// Sets the upper sides, and returns the boxes with each before its children.
+/// Sets the upper sides, and returns the boxes with each parent before its children.
 fn downwards(input: &Input<'_>, rects: &mut [Rect]) -> Vec<usize> {
     let mut order = vec![input.root];
     let mut next = 0;
@@ -95,13 +98,13 @@ fn downwards(input: &Input<'_>, rects: &mut [Rect]) -> Vec<usize> {
     order
 }
 
-/// True if a child is in a column with others.
+/// Returns true if a child is in a column with others.
 fn is_stacked(input: &Input<'_>, at: usize, child: usize) -> bool {
     let is_leaf = |child: &usize| input.children[*child].is_empty();
     is_leaf(&child) && input.children[at].iter().filter(|child| is_leaf(child)).count() > FEW
 }
 
-/// Places the children of a box beside each other, and returns the outline of all.
+/// Places the children of a box beside each other, and returns their common outline.
 fn join(
     input: &Input<'_>,
     at: usize,
@@ -110,10 +113,10 @@ fn join(
     shift: &mut [f64],
 ) -> Outline {
     let mut all = Outline::default();
-    // The left end of the current column, and its lower end.
+    // Left end and lower end of the current column.
     let mut column: Option<(f64, f64)> = None;
     for (order, &child) in input.children[at].iter().enumerate() {
-        // Below a box of a column are others, which may be wider.
+        // The boxes further down in the same column may be wider.
         let mut bottom = rects[child].bottom();
         let below = input.children[at][order + 1..].iter().take_while(|&&next| {
             let is_below = is_stacked(input, at, child) && is_stacked(input, at, next) && rects[next].y >= bottom;
@@ -131,7 +134,7 @@ fn join(
         column = is_stacked(input, at, child).then_some((shift[child], rect.bottom()));
         all.add(outline, shift[child]);
     }
-    // The box is above the middle of its children's boxes.
+    // The box is centred above the boxes of its children.
     let (w, label) = (rects[at].w, input.labels[at]);
     let ends = input.children[at].iter().map(|&child| (shift[child], shift[child] + rects[child].w));
     let ends = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
@@ -152,12 +155,12 @@ impl Outline {
         Outline { shift: 0.0, first, strips: vec![(0.0, width); last + 1 - first] }
     }
 
-    /// The strip behind the lowest one.
+    /// Returns the index after the lowest strip.
     fn end(&self) -> usize {
         self.first + self.strips.len()
     }
 
-    /// How far to the right another outline must be moved to stand beside this one.
+    /// Computes the distance by which another outline must move right to stand beside this outline.
     fn distance_to(&self, other: &Outline) -> f64 {
         let both = self.first.max(other.first)..self.end().min(other.end());
         let gaps = both.map(|strip| {
@@ -168,7 +171,8 @@ impl Outline {
         gaps.reduce(f64::max).unwrap_or(0.0)
     }
 
-    /// Adds another outline, moved to the right. The one that ends higher is copied into the other.
+    /// Adds another outline, moved to the right. The outline that ends higher is copied into the
+    /// other.
     fn add(&mut self, mut other: Outline, x: f64) {
         other.shift += x;
         if self.strips.is_empty() || other.end() > self.end() {
@@ -179,7 +183,7 @@ impl Outline {
         for (at, &(left, right)) in other.strips.iter().enumerate() {
             let moved = (left + by, right + by);
             let strip = lowest - 1 - at;
-            // Strips between two outlines belong to both.
+            // A strip between the two outlines gets the sides of both.
             while self.first > strip {
                 let above = if self.first == strip + 1 { moved } else { *self.strips.last().unwrap_or(&moved) };
                 self.strips.push(above);

@@ -1,13 +1,14 @@
-//! The order in which a walk enters and leaves the members of a tree: "is above" in two comparisons.
+//! Order in which a walk enters and leaves the members of a tree. It answers "is above" in two
+//! comparisons.
 
-/// The walk through a tree, or through several.
+/// Walk through a tree, or through several trees.
 pub struct Tour {
     entered: Vec<usize>,
     left: Vec<usize>,
 }
 
 impl Tour {
-    /// The walk from these roots.
+    /// Walks the trees with these roots.
     pub fn new(children: &[Vec<usize>], roots: &[usize]) -> Tour {
         let mut tour = Tour { entered: vec![0; children.len()], left: vec![0; children.len()] };
         let mut open: Vec<(usize, bool)> = roots.iter().map(|&root| (root, false)).collect();
@@ -25,7 +26,7 @@ impl Tour {
         tour
     }
 
-    /// True if `at` is `above`, or hangs below it.
+    /// Returns true if `at` is `above` itself, or is somewhere below it.
     pub fn is_above(&self, above: usize, at: usize) -> bool {
         self.entered[above] > 0 && self.entered[above] <= self.entered[at] && self.left[at] <= self.left[above]
     }

@@ -1,5 +1,6 @@
-//! The behavioural distribution blueprint (*Execution profiling blueprints*, section 4.2): callers above callees, height is
-//! total time, width is executions, colour is what the method returned.
+//! Behavioural distribution blueprint (*Execution profiling blueprints*, section 4.2): callers
+//! above callees. Height is total time, width is executions, and colour is the kind of returned
+//! values.
 
 use metaspy_report::program::Returned;
 
@@ -10,7 +11,7 @@ use super::{Options, PictureError, hooks_note, widths};
 use crate::graph::Graph;
 use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign};
 
-/// Draws what the program, or one method, calls.
+/// Draws the calls of the program, or of a method.
 pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let form = Form { least: (3.0, 6.0), chains: Chains::Folded };
     let CallTree { items, rects, labels, edges, size, total_ns, mut notes, .. } = call_tree(graph, options, &form)?;

@@ -1,4 +1,4 @@
-//! A tree of methods as boxes with a label beside each: who is drawn, where, and which calls are between them.
+//! Tree of methods as boxes with a label beside each, and the calls between the boxes.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,25 @@ use crate::layout::tidy_tree::{Input, tidy_tree};
 use crate::layout::tour::Tour;
 use crate::scene::{Edge, EdgeKind, LETTER, LINE, Label, Place, Rect};
 
-/// The boxes of a tree, with their places.
+/// Boxes of a tree, with their places.
 pub struct Boxes {
-    /// The method of each box; `None` for what is above all methods.
+    /// Method of each box; `None` for the box above all methods.
     pub methods: Vec<Option<usize>>,
-    /// The place of each box.
+    /// Rectangle of each box.
     pub rects: Vec<Rect>,
-    /// The calls between them.
+    /// Calls between the boxes.
     pub edges: Vec<Edge>,
-    /// The size of all together.
+    /// Size of the whole picture.
     pub size: (f64, f64),
-    /// The methods further down that are not drawn.
+    /// Number of methods further down that are not drawn.
     pub hidden: usize,
 }
 
-/// The size and the label of the box of a method, or of what is above all methods.
+/// Function that gives the size and the label of a method's box; `None` is the box above all
+/// methods.
 pub type Form<'f> = dyn Fn(Option<usize>) -> ((f64, f64), Label) + 'f;
 
-/// The uppermost methods of a tree as boxes, at most this many.
+/// Places the uppermost methods of a tree as boxes, at most `most` of them.
 pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> Boxes {
     let mut methods: Vec<Option<usize>> = Vec::new();
     methods.extend(tree.root.is_none().then_some(None));
@@ -46,7 +47,7 @@ pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> Boxes 
     let (sizes, labels): (Vec<(f64, f64)>, Vec<f64>) =
         methods.iter().map(|&method| form(method)).map(|((w, h), label)| ((w, h.max(LINE)), room(&label))).unzip();
     let (mut rects, size) = tidy_tree(&Input { sizes: &sizes, labels: &labels, children: &children, root: 0 });
-    // A label is higher than a low box.
+    // A label may be higher than its box, so the box gets its own height back.
     rects.iter_mut().zip(&methods).for_each(|(rect, &method)| rect.h = form(method).0.1);
     let of_box: Vec<&[usize]> = methods.iter().map(|method| method.as_slice()).collect();
     let below: Vec<&[usize]> = children.iter().map(Vec::as_slice).collect();
@@ -56,7 +57,7 @@ pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> Boxes 
     Boxes { methods, rects, edges, size, hidden }
 }
 
-/// The label beside a box.
+/// Makes a label that stands beside its box.
 pub fn beside(text: String) -> Label {
     Label { text, place: Place::Beside }
 }
@@ -65,7 +66,8 @@ fn room(label: &Label) -> f64 {
     4.0 + LETTER * label.text.chars().count() as f64
 }
 
-/// The calls between boxes: the methods and the children of each box, and the box at the top.
+/// Collects the calls between boxes, given the methods and the children of each box, and the box at
+/// the top.
 pub fn edges(calls: &[Call], count: usize, methods: &[&[usize]], children: &[&[usize]], root: usize) -> Vec<Edge> {
     let mut place = vec![None; count];
     for (at, methods) in methods.iter().enumerate() {

@@ -1,9 +1,10 @@
-//! Candidates for a cache (*Execution profiling blueprints*, section 5.3): methods that always return the same value for a
-//! receiver, and run more often than there are receivers.
+//! Candidates for a cache (*Execution profiling blueprints*, section 5.3): methods that always
+//! return the same value for a receiver, and run more often than there are receivers.
 //!
-//! The paper names four signs: many calls, several callers, a constant value, and a constant callee that runs as often. The
-//! ranking here is by the time that a cache could save at most; the row counts the signs. Methods that are caches already,
-//! by their name, that of their type or their body, are left out.
+//! The paper names four signs: many calls, several callers, a constant value, and a constant callee
+//! that runs as often. Candidates are ranked here by the most time that a cache could save; each
+//! row counts the signs. Methods that are caches already are left out, judged by their name, the
+//! name of their type, or their body.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +16,10 @@ use crate::emit::time;
 use crate::graph::{Graph, Method};
 use crate::scene::{List, Node, Row};
 
-/// Calls from which on they are many.
+/// Number of calls that counts as many.
 const MANY: u64 = 100;
 
-/// The candidates among the boxes of a picture, those with most time to save first.
+/// Finds the candidates among the boxes of a picture, in descending order of the time to save.
 pub fn caching(graph: &Graph, nodes: &[Node]) -> Option<List> {
     if !graph.has_returns {
         return None;
@@ -50,7 +51,8 @@ pub fn caching(graph: &Graph, nodes: &[Node]) -> Option<List> {
     (!rows.is_empty()).then_some(List { title, rows })
 }
 
-/// The time of all calls but the first on each receiver, if a method is a candidate.
+/// Computes the time of all calls but the first on each receiver; `None` if the method is no
+/// candidate.
 fn saving(method: &Method) -> Option<u64> {
     let again = method.executions.checked_sub(method.receivers.magnitude())?;
     let is_candidate = method.returns == Some(Returned::Constant) && method.receivers.magnitude() > 0;
@@ -58,7 +60,7 @@ fn saving(method: &Method) -> Option<u64> {
     is_candidate.then(|| (method.total_ns.unwrap_or(0) as f64 * share) as u64)
 }
 
-/// How a candidate is tested, and how more values are compared.
+/// Explains how to test a candidate, and how to make more values comparable.
 pub fn notes(graph: &Graph, has_candidates: bool) -> Vec<String> {
     let test = test_command("METHOD", &BTreeSet::new());
     let test = format!("the tests that reach a method show whether a cache is safe, before and after: {test}");

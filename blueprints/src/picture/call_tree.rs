@@ -1,4 +1,5 @@
-//! A call graph as a tree of boxes: which methods are drawn, which are folded into one box, and where the boxes are.
+//! Call graph as a tree of boxes: selects the methods to draw, folds chains into boxes, and places
+//! the boxes.
 
 use std::cmp::Reverse;
 
@@ -13,68 +14,69 @@ use crate::layout::tidy_tree::{Input, tidy_tree};
 use crate::layout::tour::Tour;
 use crate::scene::{Edge, LETTER, Label, Place, Rect, fit_start};
 
-/// The heights that the root's box may have.
+/// Candidate heights of the tallest box.
 const HEIGHTS: [f64; 8] = [320.0, 260.0, 220.0, 180.0, 150.0, 120.0, 90.0, 60.0];
-/// A screen.
+/// Size of a screen, in pixels.
 const SCREEN: (f64, f64) = (1400.0, 820.0);
-/// The share of the root's time from which on a box has a label.
+/// Minimum share of the root's time for a box to have a label.
 const LABELLED: f64 = 0.035;
-/// The letters of a label at most, without its marks.
+/// Maximum number of letters of a label, without its marks.
 const LETTERS: usize = 14;
-/// A chain is folded as long as the heaviest callee has this share of its caller's time, and of its own time in this caller,
+/// Minimum share of the heaviest callee, both of its caller's time and of its own time in this
+/// caller, to fold a chain.
 const FOLDED: f64 = 0.95;
-/// and all other callees together have at most this share.
+/// Maximum share of all other callees together, to fold a chain.
 const BESIDE: f64 = 0.10;
 
-/// How the boxes of a tree look.
+/// Appearance of the boxes of a tree.
 pub struct Form {
-    /// The height and the width of a box at least.
+    /// Minimum height and width of a box.
     pub least: (f64, f64),
-    /// What happens to chains.
+    /// Treatment of chains.
     pub chains: Chains,
 }
 
-/// What happens to a caller and the callee that has nearly all of its time.
+/// Treatment of a caller and the callee that has nearly all of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chains {
-    /// They are one box.
+    /// Caller and callee share a box.
     Folded,
-    /// They are two boxes.
+    /// Caller and callee have a box each.
     Drawn,
 }
 
-/// The boxes of a tree, with their places.
+/// Boxes of a tree, with their places.
 pub struct CallTree {
-    /// The boxes; the last one is the root.
+    /// Boxes in drawing order; the last box is the root.
     pub items: Vec<Item>,
-    /// The place of each box.
+    /// Rectangle of each box.
     pub rects: Vec<Rect>,
-    /// The label of each box.
+    /// Label of each box; `None` for a box with little time.
     pub labels: Vec<Option<Label>>,
-    /// The calls between boxes.
+    /// Calls between boxes.
     pub edges: Vec<Edge>,
-    /// The size of all together.
+    /// Size of the whole picture.
     pub size: (f64, f64),
-    /// The time of the root.
+    /// Time of the root, in nanoseconds.
     pub total_ns: u64,
-    /// The height of the tallest box.
+    /// Height of the tallest box.
     pub height: f64,
-    /// The time of the tallest box: the root's, unless a shared callee has more.
+    /// Time of the tallest box: the root's, unless a shared callee has more.
     pub tallest_ns: u64,
-    /// What is left out.
+    /// Notes on the methods that are left out.
     pub notes: Vec<String>,
 }
 
-/// A box before it has a place.
+/// Box before it has a place.
 pub struct Item {
-    /// Its methods, the outermost first; none for "(program)".
+    /// Methods in the box, the outermost first; empty for "(program)".
     pub methods: Vec<usize>,
-    /// The time of the outermost.
+    /// Time of the outermost method.
     pub total_ns: u64,
     children: Vec<usize>,
 }
 
-/// The tree of what the program, or one method, calls.
+/// Builds the tree of the calls of the program, or of a method.
 pub fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTree, PictureError> {
     if !graph.is_timed() {
         return Err(PictureError::NoTimes);
@@ -95,7 +97,7 @@ pub fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTr
     }
     let is_recursive = recursive(graph, &tree);
     let labels: Vec<Option<String>> = items.iter().map(|item| label(graph, &tree, &is_recursive, item)).collect();
-    // A callee that others call as well may have a million times more than a small root.
+    // A callee with other callers may have a million times more time than a small root.
     let tallest_ns = items.iter().map(|item| item.total_ns).max().unwrap_or(0).max(1);
     let (height, rects, size) = best_height(graph, tallest_ns, &items, &labels, form);
     let (methods, children): (Vec<&[usize]>, Vec<&[usize]>) =
@@ -128,7 +130,7 @@ pub fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTr
     })
 }
 
-/// The methods with enough time, and the callers that lead to them.
+/// Marks the methods with enough time, and the callers that lead to them.
 fn drawn(graph: &Graph, tree: &Tree, least: u64) -> Vec<bool> {
     let mut drawn = vec![false; graph.methods.len()];
     for at in (0..drawn.len()).filter(|&at| tree.caller[at].is_some() && graph.total(at) >= least) {
@@ -141,7 +143,7 @@ fn drawn(graph: &Graph, tree: &Tree, least: u64) -> Vec<bool> {
     drawn
 }
 
-/// The time of each method within the caller above it in the tree.
+/// Computes the time of each method within its caller in the tree.
 fn times_in_callers(graph: &Graph, tree: &Tree) -> Vec<u64> {
     let mut times = vec![0; graph.methods.len()];
     for call in graph.calls.iter().filter(|call| tree.caller[call.to] == Some(Some(call.from))) {
@@ -150,10 +152,11 @@ fn times_in_callers(graph: &Graph, tree: &Tree) -> Vec<u64> {
     times
 }
 
-/// The boxes, each behind its children; the last one is the root. Chains are folded by the times of methods in their callers.
+/// Builds the boxes, each after its children; the root is last. Chains are folded by the
+/// times of methods in their callers.
 fn items(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: Option<&[u64]>) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
-    // Box of each method whose chain begins with it.
+    // Box of each method that begins a chain.
     let mut done: Vec<Option<usize>> = vec![None; graph.methods.len()];
     let mut open: Vec<(usize, bool)> =
         tree.tops.iter().rev().filter(|&&top| is_drawn[top]).map(|&top| (top, false)).collect();
@@ -180,7 +183,8 @@ fn items(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: Option<&[u64
     items
 }
 
-/// A method, and below it those that have nearly all of its time. A method that others call as well has a box of its own.
+/// Follows a method down through callees that have nearly all of its time. A callee with other
+/// callers gets its own box.
 fn chain(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: &[u64], top: usize) -> Vec<usize> {
     let mut chain = vec![top];
     let mut at = top;
@@ -216,7 +220,7 @@ fn label(graph: &Graph, tree: &Tree, is_recursive: &[bool], item: &Item) -> Opti
     Some(label)
 }
 
-/// The methods that call themselves or a caller above them.
+/// Marks the methods that call themselves or a caller above them.
 fn recursive(graph: &Graph, tree: &Tree) -> Vec<bool> {
     let tour = Tour::new(&tree.callees, &tree.tops);
     let mut is_recursive = vec![false; graph.methods.len()];
@@ -225,10 +229,10 @@ fn recursive(graph: &Graph, tree: &Tree) -> Vec<bool> {
     is_recursive
 }
 
-/// How much a layout shows on a screen, the height of its tallest box, the places, and their size.
+/// Score of a layout on a screen, the height of its tallest box, the places, and their size.
 type LaidOut = (f64, f64, Vec<Rect>, (f64, f64));
 
-/// The places at the height of the tallest box that shows most on a screen.
+/// Places the boxes at the height of the tallest box that shows most on a screen.
 fn best_height(
     graph: &Graph,
     tallest_ns: u64,
@@ -255,8 +259,9 @@ fn best_height(
     (height, rects, size)
 }
 
-/// The first layout that no next one surpasses. A lower tree fits at a larger zoom until its boxes are too low, so there is
-/// one peak, and a layout of thousands of boxes is dear.
+/// Returns the first layout that its successor does not surpass. A lower tree fits at a larger zoom
+/// until its boxes are too low, so there is a single peak, and it is expensive to lay out thousands
+/// of boxes.
 fn first_peak(mut laid_out: impl Iterator<Item = LaidOut>) -> LaidOut {
     let mut best = laid_out.next().unwrap_or_default();
     for next in laid_out {

@@ -1,8 +1,9 @@
-//! The call graph of *Spy: A flexible code profiling framework*, section 5.3: what a method leads to, in the shapes of the
-//! coverage blueprint, and with the marks of its five patterns.
+//! Call graph of *Spy: A flexible code profiling framework*, section 5.3: the methods that a method
+//! leads to, in the shapes of the coverage blueprint, with the marks of its five patterns.
 //!
-//! SPY reads outgoing calls from the code. A recording has the calls that happened. What never ran is taken from the source
-//! (see [`written_calls`]), so that the picture has the gaps as well.
+//! SPY reads outgoing calls from the code, while a recording has the calls that happened. Calls of
+//! methods that never ran come from the source (see [`written_calls`]), so that the picture shows
+//! the gaps as well.
 
 use std::cmp::Reverse;
 
@@ -16,16 +17,17 @@ use crate::graph::written_calls::written_calls;
 use crate::layout::spanning_tree::breadth_first;
 use crate::scene::{Fill, Kind, Node, Scene, Sign, fit_start};
 
-/// The height of a line.
+/// Height of a source line, in pixels.
 const LINE: f64 = 0.6;
-/// The boxes at most: the first of these numbers with which all labels can be read on a screen.
+/// Candidate limits on the number of boxes. The first limit at which all labels are readable on a
+/// screen is used.
 const MOST: [usize; 5] = [250, 150, 100, 60, 40];
-/// The size at which labels can be read on a screen.
+/// Maximum size of a picture whose labels are readable on a screen.
 const READABLE: (f64, f64) = (2_000.0, 1_150.0);
-/// The letters of a label at most.
+/// Maximum number of letters of a label.
 const LETTERS: usize = 18;
 
-/// Draws what the program, or one method, calls.
+/// Draws the calls of the program, or of a method.
 pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
     if !graph.has_callers {
         return Err(PictureError::NoCallers);
@@ -34,7 +36,7 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
     let written = written_calls(&graph);
     graph.calls.extend(&written);
     let mut tree = breadth_first(&graph, graph.root);
-    // Where there is not room for all, the longest methods matter most.
+    // If there is not room for all methods, the longest are drawn first.
     tree.callees.iter_mut().for_each(|callees| callees.sort_by_key(|&at| Reverse(graph.methods[at].lines)));
     let label = |at: Option<usize>| match at {
         Some(at) => beside(fit_start(&clean(last(&graph.methods[at].name)), LETTERS)),

@@ -1,5 +1,6 @@
-//! The coverage blueprint (*Spy: A flexible code profiling framework*, section 5): height is lines, width is receivers,
-//! grey is executions. Methods that never ran have an outline in a signal colour, and five patterns have marks.
+//! Coverage blueprint (*Spy: A flexible code profiling framework*, section 5): height is lines,
+//! width is receivers, grey is executions. Methods that never ran have an outline in a signal
+//! colour, and five patterns have marks.
 
 use std::collections::HashSet;
 
@@ -12,14 +13,14 @@ use crate::graph::{Graph, Method};
 use crate::layout::nested::nested;
 use crate::scene::{Fill, Frame, Kind, List, Node, Rect, Row, Scene, Sign};
 
-/// The height of a line.
+/// Height of a source line, in pixels.
 const LINE: f64 = 0.9;
-/// The height of a box at least.
+/// Minimum height of a box.
 const LEAST: f64 = 3.0;
-/// The height of the tallest box at most. Otherwise the scale shrinks for all boxes.
+/// Maximum height of the tallest box. Taller boxes shrink the scale of all boxes.
 const TALLEST: f64 = 540.0;
 
-/// Draws all methods.
+/// Draws all methods, whether they ran or not.
 pub fn draw(graph: &Graph) -> Scene {
     let longest = graph.methods.iter().map(|method| method.lines).max().unwrap_or(1).max(1);
     let line = LINE.min(TALLEST / f64::from(longest));
@@ -70,12 +71,12 @@ pub fn draw(graph: &Graph) -> Scene {
     }
 }
 
-/// The size of the box of a method, at this height of a line.
+/// Returns the size of a method's box, given the height of a source line.
 pub(super) fn size(method: &Method, line: f64) -> (f64, f64) {
     (4.0 + 5.0 * (width_of(method) as f64).ln_1p(), LEAST.max(line * f64::from(method.lines)))
 }
 
-/// The fill of a method's box. `most` is the largest number of executions.
+/// Returns the fill of a method's box. `most` is the largest number of executions.
 pub(super) fn fill(method: &Method, most: u64) -> Fill {
     match method.executions {
         0 => Fill::NeverRan,
@@ -83,7 +84,7 @@ pub(super) fn fill(method: &Method, most: u64) -> Fill {
     }
 }
 
-/// The pattern that each method shows.
+/// Returns the pattern that each method shows, if any.
 pub(super) fn marks(graph: &Graph) -> Vec<Option<Pattern>> {
     let mut marks = vec![None; graph.methods.len()];
     for (pattern, methods) in &graph.patterns {
@@ -92,7 +93,7 @@ pub(super) fn marks(graph: &Graph) -> Vec<Option<Pattern>> {
     marks
 }
 
-/// A type without a method that ran has one mark, not one for each method.
+/// Marks the frame of each type in which no method ran, instead of all its methods.
 fn mark_absent(graph: &Graph, marks: &[Option<Pattern>], frames: &mut [Frame]) {
     let absent: HashSet<String> = (graph.methods.iter().zip(marks))
         .filter(|(_, mark)| **mark == Some(Pattern::Absent))
@@ -101,7 +102,7 @@ fn mark_absent(graph: &Graph, marks: &[Option<Pattern>], frames: &mut [Frame]) {
     frames.iter_mut().filter(|frame| absent.contains(&frame.name)).for_each(|frame| frame.mark = Some(Pattern::Absent));
 }
 
-/// The boxes that show each of the five patterns.
+/// Lists the boxes that show each of the five patterns.
 pub(super) fn patterns(graph: &Graph, nodes: &[Node]) -> Vec<List> {
     let mut places = vec![None; graph.methods.len()];
     nodes.iter().enumerate().for_each(|(place, node)| node.methods.iter().for_each(|&at| places[at] = Some(place)));
@@ -118,7 +119,7 @@ fn width_of(method: &Method) -> u64 {
     if method.receivers.magnitude() == 0 { method.tests.count } else { method.receivers.magnitude() }
 }
 
-/// The marks of the patterns.
+/// Builds the legend of the pattern marks.
 pub(super) fn legend_of_marks(graph: &Graph) -> impl Iterator<Item = Sign> {
     let sign = |(pattern, methods): &(Pattern, Vec<usize>)| Sign {
         size: Some((8.0, 10.0)),
@@ -129,7 +130,7 @@ pub(super) fn legend_of_marks(graph: &Graph) -> impl Iterator<Item = Sign> {
     std::iter::once(Sign::words("marks")).chain(graph.patterns.iter().map(sign))
 }
 
-/// The legend of the encodings.
+/// Builds the legend of sizes and fills.
 pub(super) fn legend(most: u64, line: f64) -> impl Iterator<Item = Sign> {
     let widths =
         [1_u64, 10, 1_000].map(|n| Sign::sized((4.0 + 5.0 * (n as f64).ln_1p(), 10.0), counted(n, "receiver")));

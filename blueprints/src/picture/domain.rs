@@ -1,4 +1,5 @@
-//! A program's own objects as boxes in boxes: which number is which channel is in the [view](crate::view).
+//! Program's own objects as boxes in boxes. The [view](crate::view) assigns numbers to height,
+//! width and fill.
 
 use std::cmp::Reverse;
 
@@ -10,16 +11,16 @@ use crate::layout::spanning_tree::breadth_first;
 use crate::scene::{Fill, Frame, FrameKind, Kind, Label, List, Node, Rect, Row, Scene, Sign};
 use crate::view::Viewed;
 
-/// The least side of a box, and what the largest number adds to it.
+/// Minimum side of a box, and the length that the largest number adds to it.
 const SIDE: (f64, f64) = (3.0, 30.0);
-/// The rows of the list.
+/// Maximum number of rows of the list.
 const LISTED: usize = 100;
 
 /// Draws the subjects of a view.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If the view has no subjects.
 pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     let (graph, numbers, view) = (&viewed.graph, &viewed.numbers, &viewed.view);
     if graph.methods.is_empty() {
@@ -91,7 +92,7 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     })
 }
 
-/// A side of a box. The square root makes areas of squares linear.
+/// Computes a side of a box. The square root makes the area of a square proportional to its number.
 fn side(number: u64, most: u64) -> f64 {
     SIDE.0 + SIDE.1 * (number as f64 / most as f64).sqrt()
 }

@@ -1,5 +1,6 @@
-//! The behavioural evolution blueprint (*Execution profiling blueprints*, section 4.3): the tree of both versions; colour is
-//! what became faster or slower, a frame is changed source, a dashed outline the height before.
+//! Behavioural evolution blueprint (*Execution profiling blueprints*, section 4.3): the tree of
+//! both versions. Colour shows methods that became faster or slower, a frame shows changed source,
+//! and a dashed outline shows the height before.
 //!
 //! The tree has the larger time of both versions for each method. In the tree of the newer version,
 //! a method that became fast would vanish, and its callees would appear below others.
@@ -13,12 +14,12 @@ use crate::emit::{LISTED, time};
 use crate::evolution::{By, Change, Comparison, Former, Step};
 use crate::scene::{Border, Fill, Kind, Label, List, Node, Rect, Row, Scene, Sign};
 
-/// The height of a box at least: a colour must be visible.
+/// Minimum height of a box, so that its colour is visible.
 const LEAST: f64 = 7.0;
-/// The share of new methods from which on a picture is hard to read.
+/// Share of new methods from which on a picture is hard to read.
 const MANY_NEW: f64 = 0.3;
 
-/// Draws what changed between two versions.
+/// Draws the change between two versions.
 ///
 /// # Errors
 ///
@@ -71,7 +72,7 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     })
 }
 
-/// What numbers and lists are of, in a picture below one method.
+/// Returns a note about the calls that numbers and lists cover, in a picture below a method.
 fn below(step: &Step) -> Vec<String> {
     let Some(root) = step.graph.root else { return Vec::new() };
     let root = clean(&step.graph.methods[root].name);
@@ -113,7 +114,7 @@ fn node(step: &Step, item: &Item, (scale, whole): (f64, u64), rect: Rect, label:
     }
 }
 
-/// The colour of a change.
+/// Returns the colour of a change.
 pub(super) fn fill(method: &Comparison) -> Fill {
     match (method.change, method.has_new_source) {
         (Change::Less, true) => Fill::Faster,
@@ -125,12 +126,12 @@ pub(super) fn fill(method: &Comparison) -> Fill {
     }
 }
 
-/// The border of a method.
+/// Returns the border of a method's box.
 pub(super) fn border(method: &Comparison) -> Border {
     if method.has_new_source { Border::Changed } else { Border::Thin }
 }
 
-/// When a method has changed.
+/// States the threshold from which a method counts as changed.
 pub(super) fn judged(step: &Step) -> String {
     let least = |what: &str| format!("changed: {what} differ by at least 2 % in all runs; times are not judged");
     match step.by {
@@ -145,7 +146,7 @@ pub(super) fn judged(step: &Step) -> String {
     }
 }
 
-/// What is known of a change, in lines.
+/// Describes a change, in lines.
 pub(super) fn tip(method: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(method.was.as_ref().map(|was| format!("was {}", clean(was))));
@@ -163,7 +164,8 @@ pub(super) fn tip(method: &Comparison) -> Vec<String> {
     lines
 }
 
-/// `108 ms → 136 ms (+26 %), 104 ms–110 ms and 133 ms–140 ms`; `None` if one version has no value.
+/// Formats `108 ms → 136 ms (+26 %), 104 ms–110 ms and 133 ms–140 ms`; `None` if either version has
+/// no value.
 fn difference(numbers: &Numbers, text: impl Fn(u64) -> String) -> Option<String> {
     let Numbers { before, after } = numbers;
     if before.values().is_empty() || after.values().is_empty() {
@@ -182,13 +184,13 @@ fn difference(numbers: &Numbers, text: impl Fn(u64) -> String) -> Option<String>
     Some(format!("{} → {} ({percent:+.0} %){ranges}", text(old), text(new)))
 }
 
-/// `≤108 ms → ≤136 ms`: upper bounds say nothing about a difference.
+/// Formats `≤108 ms → ≤136 ms`, without a difference, because upper bounds say nothing about it.
 fn bounds(Numbers { before, after }: &Numbers, text: impl Fn(u64) -> String) -> Option<String> {
     let is_known = !before.values().is_empty() && !after.values().is_empty();
     is_known.then(|| format!("≤{} → ≤{}", text(before.median()), text(after.median())))
 }
 
-/// More and less of what is compared.
+/// Returns the words for more and less of the compared quantity.
 fn words(by: By) -> (&'static str, &'static str) {
     match by {
         By::Time => ("slower", "faster"),
@@ -214,7 +216,8 @@ fn summary(step: &Step) -> String {
     )
 }
 
-/// The change of a step in lines: the numbers of changed methods, then the first methods of each list, by path.
+/// Describes the change of a step in lines: the numbers of changed methods, then the first methods
+/// of each list, by path.
 pub fn findings(step: &Step) -> Vec<String> {
     let mut lines = vec![summary(step)];
     for list in lists(step, &[]) {
@@ -227,7 +230,7 @@ pub fn findings(step: &Step) -> Vec<String> {
     lines
 }
 
-/// What changed most, and what has no box.
+/// Lists the largest changes, and the methods without a box.
 fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
     let mut place = vec![None; step.methods.len()];
     nodes.iter().enumerate().for_each(|(at, node)| node.methods.iter().for_each(|&method| place[method] = Some(at)));
@@ -274,7 +277,7 @@ fn legend(by: By) -> Vec<Sign> {
     colours(by).into_iter().chain(marks).chain(sizes).collect()
 }
 
-/// What colours and frames mean.
+/// Explains colours and frames, for the legend.
 pub(super) fn colours(by: By) -> Vec<Sign> {
     let (more, less) = words(by);
     vec![

@@ -1,5 +1,6 @@
-//! The coverage of a grammar (MetaSpy's grammar profiler): productions as a graph, from the start rule down. Size is
-//! activations, colour the state; what never matched stands out, with what takes its place.
+//! Coverage of a grammar (MetaSpy's grammar profiler): productions as a graph, from the start rule
+//! down. Size is activations, and colour is the state. Productions that never matched stand out,
+//! with the alternative that takes their place.
 
 use metaspy_report::grammar::State;
 use metaspy_report::text::{clean, counted, grouped, percent, short};
@@ -10,16 +11,16 @@ use crate::grammar::{Grammar, Production};
 use crate::layout::spanning_tree::breadth_first;
 use crate::scene::{Fill, Kind, List, Node, Row, Scene, Sign, fit_start};
 
-/// The boxes at most.
+/// Maximum number of boxes.
 const MOST: usize = 1_000;
-/// The letters of a label at most.
+/// Maximum number of letters of a label.
 const LETTERS: usize = 24;
 
 /// Draws the productions of a grammar.
 ///
 /// # Errors
 ///
-/// If the recording has no production, or none was entered.
+/// If the recording has no production, or no production was entered.
 pub fn draw(grammar: &Grammar, options: &Options) -> Result<Scene, PictureError> {
     let graph = &grammar.graph;
     if graph.methods.is_empty() {
@@ -58,7 +59,8 @@ pub fn draw(grammar: &Grammar, options: &Options) -> Result<Scene, PictureError>
     })
 }
 
-/// The production that no other refers to and that leads to most; the start rule is entered once for each input.
+/// Finds the start rule: the only production that was entered and that no other production refers
+/// to.
 fn start(grammar: &Grammar) -> Option<usize> {
     let mut is_named = vec![false; grammar.productions.len()];
     grammar.graph.calls.iter().filter(|call| call.from != call.to).for_each(|call| is_named[call.to] = true);
@@ -82,7 +84,7 @@ fn fill(production: &Production, most: u64) -> Fill {
     }
 }
 
-/// What is known of a production, in lines.
+/// Describes a production in lines.
 fn tip(grammar: &Grammar, at: usize) -> Vec<String> {
     let (production, entered) = (&grammar.productions[at], grammar.graph.methods[at].executions);
     let mut lines = Vec::new();

@@ -1,7 +1,8 @@
-//! Which number of a method becomes which height, width and fill of its box.
+//! Pictures: each maps numbers of methods to the height, width and fill of boxes.
 //!
-//! The encodings are those of the papers, changed where trials on Rust crates showed a need: containment in place of a tree
-//! of classes, a bar of own time, "(program)" above all entries, folded chains. `docs/blueprints.md` has them in words.
+//! The encodings come from the papers, and differ where trials on Rust crates showed a need:
+//! containment instead of a tree of classes, a bar of own time, "(program)" above all entries,
+//! folded chains. `docs/blueprints.md` explains them.
 
 mod behavioural;
 mod boxes;
@@ -28,16 +29,17 @@ use crate::emit::time;
 use crate::graph::Graph;
 use crate::scene::{Kind, Scene, Sign};
 
-/// How a picture is drawn.
+/// Settings that all pictures share.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The name of the recording.
+    /// Name of the recording, shown in the title.
     pub title: String,
-    /// Methods with less than this share of the root's time are left out of a behavioural blueprint.
+    /// Minimum share of the root's time. A behavioural blueprint leaves out methods with less.
     pub threshold: f64,
 }
 
-/// Why a picture cannot be drawn: what is missing, and how to record it.
+/// Reason why a picture cannot be drawn. Its message states which data are missing, and how to
+/// record them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PictureError {
@@ -45,13 +47,13 @@ pub enum PictureError {
     NoMethods,
     /// No method ran.
     NothingRan,
-    /// No stored event passes the filter, and this number of calls left none that could.
+    /// No stored event passes the filter. This number of calls may pass it, but they left no event.
     NotStored(u64),
     /// No call was timed.
     NoTimes,
     /// No callers were recorded.
     NoCallers,
-    /// There is one version only.
+    /// There is only one version.
     OneVersion,
     /// The recording has no production.
     NoGrammar,
@@ -117,11 +119,11 @@ impl fmt::Display for PictureError {
 
 impl std::error::Error for PictureError {}
 
-/// Draws a picture.
+/// Draws a picture of a run.
 ///
 /// # Errors
 ///
-/// If the recording lacks what the picture shows.
+/// If the recording lacks the data of the picture.
 pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let is_drawn = kind == Kind::Coverage || graph.ran().next().is_some();
     match (graph.methods.is_empty(), is_drawn) {
@@ -152,7 +154,7 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
     Ok(scene)
 }
 
-/// The note on the cost of hooks in the times of a picture.
+/// States how the cost of hooks is treated in the times of a picture.
 fn hooks_note(graph: &Graph) -> String {
     let Some(cost) = graph.hooks else {
         return "times include the cost of the hooks of all calls within".into();
@@ -166,18 +168,18 @@ fn hooks_note(graph: &Graph) -> String {
     )
 }
 
-/// `least + each · log(1 + n)`: widths.
+/// Computes a width: `least + each · log(1 + n)`.
 fn width(least: f64, each: f64, n: u64) -> f64 {
     least + each * (n as f64 + 1.0).log2()
 }
 
-/// A grey from 0 to 9 by the logarithm: `n` of at most `most`.
+/// Maps `n` of at most `most` to a grey from 0 to 9, on a logarithmic scale.
 fn grey(n: u64, most: u64) -> u8 {
     let share = (n as f64).ln_1p() / (most.max(1) as f64).ln_1p();
     (9.0 * share).round().clamp(0.0, 9.0) as u8
 }
 
-/// A line of the legend about a width.
+/// Builds the legend entries of widths.
 fn widths(least: f64, each: f64) -> impl Iterator<Item = Sign> {
     [1, 1_000, 1_000_000]
         .into_iter()

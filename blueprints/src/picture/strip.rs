@@ -1,5 +1,5 @@
-//! All versions at once: a row for each method that changed, a column for each version (a matrix of versions is future work
-//! in *Execution profiling blueprints*, section 7).
+//! Matrix of all versions: a row for each method that changed, a column for each version.
+//! *Execution profiling blueprints*, section 7, lists it as future work.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -15,28 +15,28 @@ use crate::scene::{
 
 /// Width and height of a cell, with the space around it.
 const CELL: (f64, f64) = (64.0, 14.0);
-/// The space between cells.
+/// Space between cells, in pixels.
 const SPACE: f64 = 2.0;
-/// The height of the names of the versions.
+/// Height of the names of the versions.
 const HEAD: f64 = 14.0;
-/// Rows at most.
+/// Maximum number of rows.
 const ROWS: usize = 60;
-/// Letters of the name of a method at most.
+/// Maximum number of letters of a method's name.
 const LETTERS: usize = 70;
 
-/// A method in each step, the first step first; `None` where it is not in the newer version.
+/// Method in each step, the first step first; `None` where the newer version does not have it.
 struct Row<'s> {
     method: usize,
     steps: Vec<Option<&'s Comparison>>,
 }
 
-/// Draws the steps between these versions, in order. The boxes are methods of the last step's graph. `None` if no method
-/// changed.
+/// Draws the steps between these versions, in order. The boxes are methods of the last step's
+/// graph. Returns `None` if no method changed.
 pub fn draw(steps: &[&Step], versions: &[String], options: &Options) -> Option<Scene> {
     let last = steps.last()?;
     let mut rows = rows(steps);
     rows.retain(|row| row.steps.iter().flatten().any(|method| method.has_run() && method.change != Change::Same));
-    // Methods that are only new come last.
+    // Methods whose only change is that they are new come last.
     let apart = |method: &Comparison| match method.change {
         Change::More | Change::Less => (true, method.numbers(last.by).difference().unsigned_abs()),
         Change::New | Change::Same => (false, method.numbers(last.by).after.median().into()),
@@ -68,7 +68,7 @@ pub fn draw(steps: &[&Step], versions: &[String], options: &Options) -> Option<S
     })
 }
 
-/// The methods of the last step, each under the name that it had in each step.
+/// Collects the methods of the last step, each under the name that it had in each step.
 fn rows<'s>(steps: &[&'s Step]) -> Vec<Row<'s>> {
     let places: Vec<HashMap<&str, usize>> = steps
         .iter()
@@ -93,7 +93,7 @@ fn rows<'s>(steps: &[&'s Step]) -> Vec<Row<'s>> {
     last.graph.methods.iter().enumerate().map(row).collect()
 }
 
-/// The cells of a row: the first version, and what changed in each step.
+/// Builds the cells of a row: the first version, and the change in each step.
 fn cells(row: &Row<'_>, at: u32, last: &Step) -> Vec<Node> {
     let y = HEAD + CELL.1 * f64::from(at);
     let cell = |column: usize, fill: Fill, border: Border, tip: Vec<String>| Node {
@@ -119,7 +119,7 @@ fn cells(row: &Row<'_>, at: u32, last: &Step) -> Vec<Node> {
     cells
 }
 
-/// The frame around the cells of a version.
+/// Builds the frame around the cells of a version.
 fn column(name: &str, at: f64, height: f64) -> Frame {
     let rect = Rect { x: CELL.0 * at - SPACE / 2.0, y: 0.0, w: CELL.0, h: height };
     let letters = ((CELL.0 - 6.0) / LETTER) as usize;

@@ -1,5 +1,5 @@
-//! The structural distribution blueprint (*Execution profiling blueprints*, section 4.1): height is total time, width is
-//! executions, grey is the number of receivers.
+//! Structural distribution blueprint (*Execution profiling blueprints*, section 4.1): height is
+//! total time, width is executions, grey is the number of receivers.
 
 use metaspy_report::text::{clean, counted};
 
@@ -10,13 +10,13 @@ use crate::graph::{Graph, Method};
 use crate::layout::nested::nested;
 use crate::scene::{Fill, Kind, LINE, Label, Node, Rect, Scene, Sign};
 
-/// The height of a box that has all of the time.
+/// Height of a box that has all of the time.
 const TALLEST: f64 = 150.0;
-/// The height of a box at least.
+/// Minimum height of a box.
 const LEAST: f64 = 3.0;
-/// The height of a box that has a label in any case.
+/// Minimum height at which a box always has a label.
 const TALL: f64 = 45.0;
-/// The shortest bar of own time that is drawn.
+/// Minimum height at which the bar of own time is drawn.
 const LEAST_OWN: f64 = 1.5;
 
 /// Draws the methods that ran.
@@ -74,12 +74,12 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
     })
 }
 
-/// The size with room for a label beside a tall box in which there is none.
+/// Adds room beside a box that is too thin to hold its label.
 pub(super) fn with_room((w, h): (f64, f64)) -> (f64, f64) {
     if is_thin(w, h) { (w + LINE, h) } else { (w, h) }
 }
 
-/// The label in a box, or along a tall one.
+/// Places the label in a box, or beside it if the box is thin.
 pub(super) fn label(method: &Method, rect: &Rect) -> Option<Label> {
     let name = clean(method.name.rsplit("::").next().unwrap_or_default());
     match is_thin(rect.w, rect.h) {
@@ -92,7 +92,7 @@ fn is_thin(w: f64, h: f64) -> bool {
     w < LINE && h >= TALL
 }
 
-/// The height of the bar of own time, 0 where it would only hide the box.
+/// Computes the height of the bar of own time; 0 where the bar would only hide the box.
 pub(super) fn own(height: f64, own: Option<u64>, total: Option<u64>) -> f64 {
     let (Some(own), Some(total)) = (own, total) else { return 0.0 };
     let bar = height * own.min(total) as f64 / total.max(1) as f64;

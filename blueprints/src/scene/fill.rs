@@ -1,23 +1,23 @@
-//! The fills of boxes.
+//! Fills of boxes.
 
-/// The fill of a box: a token, to which each theme gives a colour, a hatch or a letter.
+/// Fill of a box: a token, to which each theme gives a colour, a hatch or a letter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fill {
-    /// A grey from 0, the lightest, to 9.
+    /// Grey from 0, the lightest, to 9.
     Grey(u8),
-    /// A method without receiver: not a light grey, which would mean few receivers.
+    /// Method without receiver. It is not a light grey, which would mean few receivers.
     NoReceiver,
-    /// A method that never ran.
+    /// Method that never ran.
     NeverRan,
-    /// A method that returns nothing, or its receiver.
+    /// Method that returns nothing, or its receiver.
     Unit,
-    /// A method that always returned the same value for each receiver.
+    /// Method that always returned the same value for each receiver.
     Constant,
-    /// A method that returned different values.
+    /// Method that returned different values.
     Varies,
-    /// A method whose values cannot be compared.
+    /// Method whose values cannot be compared.
     NotComparable,
-    /// A method of whose values nothing was recorded.
+    /// Method whose returned values were not recorded.
     #[default]
     Unknown,
     /// Faster, or fewer calls, and its source has changed.
@@ -28,16 +28,16 @@ pub enum Fill {
     Slower,
     /// Slower, or more calls, with the same source: the cause is elsewhere.
     SlowerHere,
-    /// A method that the older version does not have.
+    /// Method that the older version does not have.
     New,
-    /// The same within noise.
+    /// Numbers equal within noise.
     Same,
-    /// A production that was tried, and failed each time.
+    /// Production that was tried, and failed each time.
     Failed,
 }
 
 impl Fill {
-    /// The class of the fill in SVG and HTML.
+    /// Returns the CSS class of the fill in SVG and HTML.
     pub fn class(self) -> String {
         match self {
             Fill::Grey(grey) => format!("g{grey}"),
@@ -58,12 +58,12 @@ impl Fill {
         }
     }
 
-    /// True if text on it needs the colour of the page.
+    /// Returns true if text on this fill needs the colour of the page.
     pub fn is_dark(self) -> bool {
         matches!(self, Fill::Grey(5..))
     }
 
-    /// Its letter in text.
+    /// Returns the letter that stands for the fill in text.
     pub fn letter(self) -> char {
         match self {
             Fill::Grey(0..=2) | Fill::Unit => '░',

@@ -1,26 +1,26 @@
-//! The kinds of pictures.
+//! Kinds of pictures.
 
-/// The kinds of pictures.
+/// Kinds of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Where time goes: the methods of each type.
+    /// Methods of each type, by time.
     Structural,
-    /// Calls: callers above callees.
+    /// Call tree: callers above callees.
     Behavioural,
-    /// What ran, and how well: all methods, also those that never ran.
+    /// Methods that ran and methods that never ran.
     Coverage,
-    /// What became faster and slower between two versions.
+    /// Methods that became faster or slower between two versions.
     Evolution,
-    /// What a method leads to, and how well each method is tested.
+    /// Methods that a method leads to, and how well each is tested.
     Calls,
-    /// Which productions of a grammar matched, and why the others did not.
+    /// Productions of a grammar that matched, and the reasons why others did not.
     Grammar,
-    /// A program's own objects, with numbers that its author chose.
+    /// Program's own objects, with numbers that its author chose.
     Domain,
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds, in the order of menus and help.
     pub const ALL: [Kind; 7] = [
         Kind::Structural,
         Kind::Behavioural,
@@ -30,10 +30,10 @@ impl Kind {
         Kind::Domain,
         Kind::Evolution,
     ];
-    /// The pictures of one run.
+    /// Kinds that need a single run of a program.
     pub const OF_A_RUN: [Kind; 4] = [Kind::Structural, Kind::Behavioural, Kind::Coverage, Kind::Calls];
 
-    /// Its word, on the command line as well.
+    /// Returns the word for this kind, which is also its name on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Structural => "structural",
@@ -46,12 +46,13 @@ impl Kind {
         }
     }
 
-    /// True if the boxes are methods. Otherwise [`Node::tip`](super::Node::tip) has all that is known of a box.
+    /// Returns true if the boxes are methods. Otherwise, [`Node::tip`](super::Node::tip) has
+    /// everything known about a box.
     pub fn is_of_methods(self) -> bool {
         !matches!(self, Kind::Grammar | Kind::Domain)
     }
 
-    /// What it shows, in one line.
+    /// Describes the picture in a line.
     pub fn description(self) -> &'static str {
         match self {
             Kind::Structural => "where time goes: height is total time, width calls, grey receivers",

@@ -1,36 +1,36 @@
-//! The labels of boxes, and names that are cut to fit.
+//! Labels of boxes, and names that are cut to fit.
 
-/// The label of a box.
+/// Label of a box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The text, which fits.
+    /// Text of the label, already cut to fit.
     pub text: String,
-    /// Where it is.
+    /// Position relative to the box.
     pub place: Place,
 }
 
-/// Where the label of a box is.
+/// Position of a label relative to its box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At the right side.
     Beside,
-    /// In the box.
+    /// In the box, horizontally.
     Inside,
-    /// In the box, from the lower side up.
+    /// In the box, upwards from the lower side.
     Upright,
-    /// At the right side, from the lower side up.
+    /// At the right side, upwards from the lower side.
     Along,
 }
 
-/// The height of a line of text.
+/// Height of a line of text, in pixels.
 pub const LINE: f64 = 11.0;
-/// The width of a letter, at most.
+/// Maximum width of a letter, in pixels.
 pub const LETTER: f64 = 5.5;
-/// The letters that a label in a box has at least.
+/// Minimum number of letters of a label in a box.
 const LEAST_LETTERS: usize = 3;
 
 impl Label {
-    /// The name in a box, in the direction that has room for more of it.
+    /// Places a name in a box, in the direction that has room for more letters.
     pub fn within(name: &str, size: (f64, f64)) -> Option<Label> {
         let fits = |long: f64, across: f64| match across >= LINE {
             true => ((long - 5.0) / LETTER) as usize,
@@ -42,13 +42,13 @@ impl Label {
         (fit >= LEAST_LETTERS.min(letters)).then(|| Label { text: fit_start(name, fit), place })
     }
 
-    /// The name along a tall box.
+    /// Places a name along a tall box.
     pub fn along(name: &str, height: f64) -> Label {
         Label { text: fit_start(name, ((height - 4.0) / LETTER) as usize), place: Place::Along }
     }
 }
 
-/// The start of a name: `NodeWeig…`.
+/// Keeps the start of a name: `NodeWeig…`.
 pub fn fit_start(name: &str, letters: usize) -> String {
     match name.chars().count() > letters {
         true => name.chars().take(letters.max(1) - 1).chain(std::iter::once('…')).collect(),
@@ -56,7 +56,7 @@ pub fn fit_start(name: &str, letters: usize) -> String {
     }
 }
 
-/// The end of a name: `…types::grid_item`.
+/// Keeps the end of a name: `…types::grid_item`.
 pub fn fit_end(name: &str, letters: usize) -> String {
     let count = name.chars().count();
     match count > letters {
@@ -66,7 +66,7 @@ pub fn fit_end(name: &str, letters: usize) -> String {
 }
 
 impl Place {
-    /// The class of the label in SVG and HTML.
+    /// Returns the CSS class of the label in SVG and HTML.
     pub fn class(self) -> &'static str {
         match self {
             Place::Beside => "beside",

@@ -16,58 +16,59 @@ pub use fill::Fill;
 pub use kind::Kind;
 pub use label::{LETTER, LINE, Label, Place, fit_end, fit_start};
 
-/// A picture.
+/// Picture as data.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// The kind of picture.
+    /// Kind of picture.
     pub kind: Kind,
-    /// The name of the recording.
+    /// Name of the recording.
     pub title: String,
-    /// Width and height.
+    /// Width and height of the picture.
     pub size: (f64, f64),
-    /// The frames, each before those in it.
+    /// Frames of the picture; an outer frame comes before its inner frames.
     pub frames: Vec<Frame>,
-    /// The boxes.
+    /// Boxes of the picture.
     pub nodes: Vec<Node>,
-    /// The lines.
+    /// Lines between boxes.
     pub edges: Vec<Edge>,
-    /// What each sign means.
+    /// Meaning of each sign.
     pub legend: Vec<Sign>,
-    /// What a reader looks for, found and ranked: patterns of coverage, candidates for a cache.
+    /// Findings for the reader, in ranked lists: patterns of coverage, candidates for a cache.
     pub lists: Vec<List>,
-    /// What the picture leaves out, and the scales in words. Every emitter prints them.
+    /// Notes on the parts that the picture leaves out, and on the scales. Every emitter prints
+    /// them.
     pub notes: Vec<String>,
 }
 
-/// A place and a size.
+/// Position and size of a frame or box.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rect {
-    /// The left side.
+    /// Left side.
     pub x: f64,
-    /// The upper side.
+    /// Upper side.
     pub y: f64,
-    /// The width.
+    /// Width in pixels.
     pub w: f64,
-    /// The height.
+    /// Height in pixels.
     pub h: f64,
 }
 
-/// A frame around boxes or frames.
+/// Frame around boxes or frames.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// Its place.
+    /// Position and size.
     pub rect: Rect,
-    /// Its label, which fits into its width.
+    /// Label, which fits into the width of the frame.
     pub label: String,
-    /// Its whole name.
+    /// Whole name of the package, module or type.
     pub name: String,
-    /// Its kind.
+    /// Kind of the frame.
     pub kind: FrameKind,
-    /// The pattern of coverage that it shows.
+    /// Pattern of coverage that the type shows.
     pub mark: Option<Pattern>,
 }
 
-/// The kinds of frames.
+/// Kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
     /// A crate around its modules.
@@ -86,132 +87,133 @@ pub enum FrameKind {
     Absent,
 }
 
-/// The box of one or more methods.
+/// Box of a method, or of a chain of methods.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// Its place.
+    /// Position and size.
     pub rect: Rect,
-    /// The methods that it stands for, the outermost first; none for the box of the whole program.
+    /// Methods that the box stands for, the outermost first; empty for the box of the whole
+    /// program.
     pub methods: Vec<usize>,
-    /// Its fill.
+    /// Fill of the box.
     pub fill: Fill,
-    /// The part that the first method has of the whole: of the longest time, or of the root's time.
+    /// Share of the first method in the whole: in the longest time, or in the root's time.
     pub share: f64,
-    /// The height of the bar of own time at its lower left; 0 for none.
+    /// Height of the bar of own time at the lower left; 0 for no bar.
     pub own: f64,
-    /// The label.
+    /// Label of the box, if it has room.
     pub label: Option<Label>,
-    /// The border.
+    /// Border of the box.
     pub border: Border,
-    /// The pattern of coverage that it shows.
+    /// Pattern of coverage that the method shows.
     pub mark: Option<Pattern>,
-    /// The height that it had before, if that was larger: a dashed outline.
+    /// Height in the older version, if that was larger: a dashed outline.
     pub ghost: Option<f64>,
-    /// What is known of it besides the numbers of its method, in lines.
+    /// Further facts besides the numbers of the method, in lines.
     pub tip: Vec<String>,
 }
 
-/// The border of a box.
+/// Border of a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Border {
-    /// Thin.
+    /// Thin line.
     #[default]
     Thin,
     /// A frame around the box: its source has changed.
     Changed,
 }
 
-/// Boxes that a reader looks for.
+/// List of boxes that show the same finding.
 #[derive(Clone, Debug)]
 pub struct List {
-    /// What they have in common.
+    /// Title that describes the finding.
     pub title: String,
-    /// The rows, the one that matters most first.
+    /// Rows of the list, the most important first.
     pub rows: Vec<Row>,
 }
 
-/// A row of a list.
+/// Row of a list.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The place of the box; `None` for what has none.
+    /// Index of the box; `None` for a method without a box.
     pub node: Option<usize>,
-    /// What is known of it.
+    /// Numbers or explanation of the row.
     pub text: String,
 }
 
-/// A line between two boxes.
+/// Line between two boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The place of the caller's box.
+    /// Index of the caller's box.
     pub from: usize,
-    /// The place of the callee's box.
+    /// Index of the callee's box.
     pub to: usize,
-    /// The number of calls.
+    /// Number of calls.
     pub count: u64,
-    /// Its kind.
+    /// Kind of the line.
     pub kind: EdgeKind,
 }
 
-/// The kinds of lines.
+/// Kinds of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeKind {
     /// To the box that hangs below: drawn at rest.
     Tree,
-    /// To a box that hangs elsewhere: drawn while one of the two is in focus.
+    /// To a box that hangs elsewhere: drawn while either box is in focus.
     Cross,
-    /// Back to a caller: drawn as a curve while one of the two is in focus.
+    /// Back to a caller: drawn as a curve while either box is in focus.
     Back,
 }
 
-/// A sign of the legend.
+/// Sign of the legend.
 #[derive(Clone, Debug, Default)]
 pub struct Sign {
-    /// The size of the box; `None` for the words alone.
+    /// Size of the box; `None` for text alone.
     pub size: Option<(f64, f64)>,
-    /// The fill of the box.
+    /// Fill of the box.
     pub fill: Fill,
-    /// The mark in the place of a box.
+    /// Mark in place of a box.
     pub mark: Option<Pattern>,
-    /// What it means.
+    /// Meaning of the sign.
     pub text: String,
 }
 
 impl Sign {
-    /// A box with this fill.
+    /// Makes a sign with a box of this fill.
     pub fn fill(fill: Fill, text: &str) -> Sign {
         Sign { size: Some((12.0, 10.0)), fill, text: text.into(), ..Sign::default() }
     }
 
-    /// Words alone.
+    /// Makes a sign with text alone.
     pub fn words(text: &str) -> Sign {
         Sign { text: text.into(), ..Sign::default() }
     }
 
-    /// A grey box of this size.
+    /// Makes a sign with a grey box of this size.
     pub fn sized(size: (f64, f64), text: String) -> Sign {
         Sign { size: Some(size), fill: Fill::Grey(3), text, mark: None }
     }
 }
 
 impl Rect {
-    /// The right side.
+    /// Returns the right side.
     pub fn right(&self) -> f64 {
         self.x + self.w
     }
 
-    /// The lower side.
+    /// Returns the lower side.
     pub fn bottom(&self) -> f64 {
         self.y + self.h
     }
 
-    /// The same size elsewhere.
+    /// Moves the rectangle and keeps its size.
     pub fn moved(self, x: f64, y: f64) -> Rect {
         Rect { x: self.x + x, y: self.y + y, ..self }
     }
 }
 
 impl FrameKind {
-    /// The class of the frame in SVG and HTML.
+    /// Returns the CSS class of the frame in SVG and HTML.
     pub fn class(self) -> &'static str {
         match self {
             FrameKind::Package => "package",
