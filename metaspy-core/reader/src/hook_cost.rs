@@ -1,26 +1,27 @@
-//! What the hooks of a timed call cost in the recorded process.
+//! Cost of the hooks of a timed call in the recorded process.
 
 use metaspy_format::superblock as sb;
 
 use crate::{ColumnKind, Store};
 
-/// The cost of the hooks of a timed call.
+/// Cost of the hooks of a timed call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HookCost {
-    /// Nanoseconds between the two clocks of a call: a part of its own time.
+    /// Nanoseconds between the two clock readings of a call, which are a part of its own time.
     pub within_ns: f64,
-    /// Nanoseconds of the hooks in all. The rest of them is own time of the caller.
+    /// Nanoseconds of the hooks in all. The part beyond `within_ns` is own time of the caller.
     pub whole_ns: f64,
 }
 
 impl HookCost {
-    /// The lowest of the costs of several recordings; `None` if one of them is not known.
+    /// Returns the lowest of the costs of several recordings; `None` if the cost of any recording
+    /// is unknown.
     pub fn lowest(costs: impl IntoIterator<Item = Option<HookCost>>) -> Option<HookCost> {
         let known: Option<Vec<HookCost>> = costs.into_iter().collect();
         known?.into_iter().min_by(|a, b| a.whole_ns.total_cmp(&b.whole_ns))
     }
 
-    /// As words of the first page.
+    /// Encodes the cost as words of the first page.
     pub(crate) fn words(self) -> [(usize, u64); 2] {
         let ps = |ns: f64| (ns * 1_000.0).round() as u64;
         [(sb::HOOKS_WITHIN, ps(self.within_ns)), (sb::HOOKS_WHOLE, ps(self.whole_ns))]
@@ -28,15 +29,16 @@ impl HookCost {
 }
 
 impl Store {
-    /// The cost of the hooks of a timed call, as the recorded process measured it when a profiler that takes the times of calls
-    /// was installed. Of several recordings with times it is the lowest. `None`: it was not measured.
+    /// Returns the cost of the hooks of a timed call. The recorded process measured it when a
+    /// profiler that times calls was installed. For several recordings with times, it is the lowest
+    /// cost. `None` if it was not measured.
     pub fn hook_cost(&self) -> Option<HookCost> {
         let [within, whole] = [sb::HOOKS_WITHIN, sb::HOOKS_WHOLE].map(|at| self.words().get(at));
         let ns = |ps: u64| ps as f64 / 1_000.0;
         (0 < whole && within <= whole).then(|| HookCost { within_ns: ns(within), whole_ns: ns(whole) })
     }
 
-    /// True if a table has times.
+    /// Returns true if a table has times.
     pub(crate) fn has_times(&self) -> bool {
         let mut columns = self.names.tables.values().flat_map(|def| &def.columns);
         columns.any(|column| column.kind == ColumnKind::Ticks)

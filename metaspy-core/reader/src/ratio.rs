@@ -1,21 +1,22 @@
-//! How much of a program, a package or a type ran.
+//! Share of a program, a package or a type that ran.
 
-/// Methods and types, and how many of them ran. Tests and what only they use are left out, and so are methods
-/// that cannot run.
+/// Numbers of methods and types, and of those that ran. Tests and items that only tests use are
+/// left out, and so are methods that cannot run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ratio {
-    /// Methods.
+    /// Number of methods.
     pub methods: u32,
-    /// Methods that ran.
+    /// Number of methods that ran.
     pub covered: u32,
-    /// Types with such methods. Free functions belong to no type, and a type whose definition was not found is not counted.
+    /// Number of types with methods that can run. Free functions belong to no type, and a type
+    /// whose definition was not found does not count.
     pub types: u32,
-    /// Types with a method that ran.
+    /// Number of types with a method that ran.
     pub covered_types: u32,
 }
 
 impl Ratio {
-    /// The part of the methods that ran, from 0 to 1; 1 if there are no methods.
+    /// Returns the share of the methods that ran, from 0 to 1; 1 if there are no methods.
     pub fn rate(&self) -> f64 {
         if self.methods == 0 { 1.0 } else { f64::from(self.covered) / f64::from(self.methods) }
     }

@@ -1,5 +1,5 @@
-//! [`Store`]: a recording as it is read. Events, names, times and tallies are its methods; their code lies in the other
-//! modules.
+//! Recordings as they are read. Events, names, times and tallies are methods of [`Store`]; their
+//! code lies in the other modules.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ use crate::{
     RecordedView, Relation, UserMark, open,
 };
 
-/// A recording as it is read. Clones are cheap, and share the names that had been read when they were made.
+/// Recording as it is read. Clones are cheap, and share the names that had been read when they were
+/// made.
 ///
 /// ```no_run
 /// use metaspy_reader::{Filter, Position, Store};
@@ -54,13 +55,13 @@ pub struct Store {
     pub(crate) links: Arc<KnownLinks>,
 }
 
-/// The place that a recording is read from.
+/// Place that a recording is read from.
 #[derive(Clone)]
 pub(crate) enum Medium {
     /// Memory of this process.
     Memory,
     File(Arc<Path>),
-    /// Several recordings, merged into one.
+    /// Several recordings, merged into a single recording.
     Merged(Arc<Merged>),
     /// A pipe.
     Stream(Arc<StreamState>),
@@ -77,8 +78,8 @@ impl Store {
         Self::mapped(Mapped::memory(region), Medium::Memory)
     }
 
-    /// Reads a recording that this process writes. Its areas are where they were at the beginning, also if those in its file
-    /// were moved.
+    /// Reads a recording that this process writes. Its areas stay at their initial places, even if
+    /// the areas in its file are moved.
     #[doc(hidden)]
     pub fn of_writer(region: Region, layout: Layout) -> Result<Store, OpenError> {
         open::check(&region)?;
@@ -115,7 +116,7 @@ impl Store {
 
     /// Reads the additions to a live recording: names, labels, calibration, and new blocks if the file grew.
     ///
-    /// An error means that the file cannot be opened again. The part that is mapped stays readable.
+    /// An error means that the file cannot be opened again. The mapped part stays readable.
     pub fn refresh(&mut self) -> Result<(), OpenError> {
         let grown = self.follow_growth();
         let words = self.mapped.region.words();
@@ -143,18 +144,18 @@ impl Store {
         Ok(())
     }
 
-    /// Words of the blocks that the recording has allocated.
+    /// Returns the number of words of the blocks that the recording has allocated.
     pub(crate) fn wanted_chunk_words(&self) -> usize {
         let grown = self.words().get(sb::GROWN).min(self.layout.blocks);
         (grown as usize).saturating_mul(BLOCK_WORDS)
     }
 
-    /// True while the process of the recording is still writing it.
+    /// Returns true while the process of the recording is still writing it.
     pub fn is_live(&self) -> bool {
         self.end_state() == EndState::Live
     }
 
-    /// The end state of the recording, or [`EndState::Live`].
+    /// Returns the end state of the recording, or [`EndState::Live`].
     pub fn end_state(&self) -> EndState {
         match &self.medium {
             Medium::Merged(merged) => merged.end_state(),
@@ -164,7 +165,8 @@ impl Store {
         }
     }
 
-    /// The end state of a `.spy` file that was read from a pipe. Never `Live`, because the copy does not grow.
+    /// Returns the end state of a `.spy` file that was read from a pipe. It is never `Live`,
+    /// because the copy does not grow.
     pub(crate) fn end_state_of_copy(&self) -> EndState {
         match self.end_state_as_written() {
             EndState::Live => EndState::Snapshot,
@@ -178,12 +180,12 @@ impl Store {
             return EndState::Closed;
         }
         let lives = || match process::start_of(header.pid) {
-            // Some systems have no start times. There the process number decides alone.
+            // Some systems have no start times, so the process number decides alone.
             Some(start) => start == 0 || header.process_start == 0 || start == header.process_start,
             None => false,
         };
-        // The process number decides only where the file system has no locks: a process of another PID namespace has a
-        // number of its own there.
+        // The process number decides only if the file system has no locks, because a process has
+        // different numbers in different PID namespaces.
         match self.mapped.is_being_written() {
             Some(true) => EndState::Live,
             _ if lives() => EndState::Live,
@@ -193,12 +195,13 @@ impl Store {
         }
     }
 
-    /// The first page of the recording, read now.
+    /// Reads the first page of the recording.
     pub fn header(&self) -> Header {
         Header::read(self.words())
     }
 
-    /// Sentences about the parts that the recording should hold and does not, because the file was cut or damaged.
+    /// Returns sentences about the parts that the recording should hold and does not, because the
+    /// file was cut or damaged.
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
@@ -214,33 +217,35 @@ impl Store {
         missing
     }
 
-    /// The files of a rotation that are not read: what this recording counts is not all that its process did.
+    /// Returns the files of a rotation that are not read. This recording then counts only a part of
+    /// its process's calls.
     pub fn absent_files(&self) -> Option<AbsentFiles> {
         let part = AbsentFiles::read(self.words())?;
         Some(if self.processes().is_empty() { part } else { AbsentFiles { part: None, ..part } })
     }
 
-    /// The program that was recorded.
+    /// Returns the program that was recorded.
     pub fn program(&self) -> &Program {
         &self.names.program
     }
 
-    /// All sites of the program, observed or not.
+    /// Returns all sites of the program, observed or not.
     pub fn sites(&self) -> &[RecordedSite] {
         &self.names.sites
     }
 
-    /// The site with this number.
+    /// Returns the site with this number.
     pub fn site(&self, id: SiteId) -> Option<&RecordedSite> {
         self.names.site(id)
     }
 
-    /// The path of a site; `site ?` if the recording does not name it.
+    /// Returns the path of a site; `site ?` if the recording does not name it.
     pub fn site_path(&self, id: SiteId) -> &str {
         self.site(id).map_or("site ?", |site| &site.path)
     }
 
-    /// How an event ended, in a word: `none` or `err` for a failed call whose return type is known.
+    /// Describes the outcome of an event in a word: `none` or `err` for a failed call whose return
+    /// type is known.
     pub fn outcome_word(&self, event: &Event) -> &'static str {
         match (event.outcome, self.site(event.site)) {
             (Outcome::Failed, Some(site)) => site.failure(),
@@ -248,88 +253,88 @@ impl Store {
         }
     }
 
-    /// The kind with this number.
+    /// Returns the kind with this number.
     pub fn kind(&self, id: KindId) -> Option<&RecordedKind> {
         self.names.kinds.get(&id)
     }
 
-    /// The kinds of subjects that the recording names, in no particular order.
+    /// Iterates over the kinds of subjects that the recording names, in no particular order.
     pub fn kinds(&self) -> impl Iterator<Item = &RecordedKind> {
         self.names.kinds.values()
     }
 
-    /// The label of a subject, if the domain set one.
+    /// Returns the label of a subject, if the domain set a label.
     pub fn label(&self, subject: Subject) -> Option<&str> {
-        // A blank label says nothing: kind and key are shown in its place.
+        // A blank label is ignored, and kind and key are shown instead.
         self.names.labels.get(&subject).map(String::as_str).filter(|label| !label.trim().is_empty())
     }
 
-    /// Every subject with a label, also subjects without any event.
+    /// Iterates over the subjects with a label, including subjects without any event.
     pub fn labelled(&self) -> impl Iterator<Item = (Subject, &str)> {
         self.names.labels.iter().map(|(&subject, label)| (subject, label.as_str()))
     }
 
-    /// The edges of the model that begin or end at a subject.
+    /// Returns the edges of the model that begin or end at a subject.
     pub fn relations_of(&self, subject: Subject) -> Vec<Relation> {
         self.names.relations.of(subject)
     }
 
-    /// All edges of the model.
+    /// Iterates over all edges of the model.
     pub fn relations(&self) -> impl Iterator<Item = Relation> {
         self.names.relations.all().map(|(name, from, to)| Relation { name: name.to_owned(), from, to })
     }
 
-    /// The names of the model's relations.
+    /// Returns the names of the model's relations.
     pub fn relation_names(&self) -> Vec<&str> {
         self.names.relations.names().collect()
     }
 
-    /// The tick at which a subject ended, if it has ended.
+    /// Returns the tick at which a subject ended, if it has ended.
     pub fn ended_at(&self, subject: Subject) -> Option<u64> {
         self.names.ended.get(&subject).copied()
     }
 
-    /// Sentences from the recorder about tasks that failed, with the reasons.
+    /// Returns sentences from the recorder about tasks that failed, with the reasons.
     pub fn notes(&self) -> &[String] {
         &self.names.notes
     }
 
-    /// The views of the profilers: name, sites, grouping, columns, relations.
+    /// Returns the views of the profilers: name, sites, grouping, columns, relations.
     pub fn views(&self) -> &[RecordedView] {
         &self.names.views
     }
 
-    /// The epochs, each with the installation that began it.
+    /// Returns the epochs, each with the installation that began it.
     pub fn epochs(&self) -> &[RecordedEpoch] {
         &self.names.epochs
     }
 
-    /// Marks that users set.
+    /// Returns the marks that users set.
     pub fn user_marks(&self) -> &[UserMark] {
         &self.names.marks
     }
 
-    /// Nanoseconds from the beginning of the recording to a tick.
+    /// Returns the nanoseconds from the beginning of the recording to a tick.
     pub fn time_ns(&self, tick: u64) -> u64 {
         self.time.since_start_ns(tick)
     }
 
-    /// The tick about `ns` nanoseconds after the beginning of the recording.
+    /// Returns the tick about `ns` nanoseconds after the beginning of the recording.
     pub fn tick_at_ns(&self, ns: u64) -> u64 {
         self.time.tick_at_ns(ns)
     }
 
-    /// The wall clock at a tick, in nanoseconds since 1970.
+    /// Returns the wall clock at a tick, in nanoseconds since 1970.
     pub fn real_ns(&self, tick: u64) -> u64 {
         self.time.real_ns(tick)
     }
 
-    /// The length of `ticks` ticks in nanoseconds.
+    /// Returns the length of `ticks` ticks in nanoseconds.
     pub fn span_ns(&self, ticks: u64) -> u64 {
         self.time.span_ns(ticks)
     }
 
-    /// The file of the recording, if it is read from a file.
+    /// Returns the file of the recording, if it is read from a file.
     pub fn path(&self) -> Option<&Path> {
         match &self.medium {
             Medium::File(path) => Some(path),
@@ -337,7 +342,7 @@ impl Store {
         }
     }
 
-    /// False if a merged or streamed recording may mix the states of different moments.
+    /// Returns false if a merged or streamed recording may mix the states of different moments.
     pub(crate) fn is_settled(&self) -> bool {
         match &self.medium {
             Medium::Merged(merged) => merged.exact,
@@ -354,7 +359,7 @@ impl Store {
         &self.layout
     }
 
-    /// The blocks, for the writer.
+    /// Returns the ring of blocks, for the writer.
     #[doc(hidden)]
     pub fn ring(&self) -> Ring<'_> {
         Ring { words: self.words(), layout: &self.layout }

@@ -1,4 +1,4 @@
-//! A writer for tests. It builds a recording word by word, from [`metaspy_format`] alone.
+//! Writer for tests. It builds a recording word by word, from [`metaspy_format`] alone.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,27 +16,27 @@ use metaspy_format::superblock as sb;
 use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, Region, SLOT_WORDS, header, summary};
 use metaspy_probe::Subject;
 
-/// Words of each small table.
+/// Number of words of each small table.
 const TABLE: usize = 4096;
 
-/// A recording under construction.
+/// Recording under construction.
 pub(crate) struct Writer {
     region: Region,
     blocks: u64,
-    /// The block of each lane: sequence and next slot.
+    /// Block of each lane: sequence and next slot.
     lanes: HashMap<u32, (u64, usize)>,
     next: u64,
     pub epoch: u32,
 }
 
-/// An event to be written.
+/// Event to write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draft {
     pub lane: u32,
     pub site: u32,
     pub subject: Subject,
     pub start: u64,
-    /// `None` = it still runs.
+    /// Duration; `None` = the event still runs.
     pub span: Option<u64>,
     pub cause: Option<EventId>,
     pub outcome: Outcome,
@@ -61,7 +61,7 @@ impl Default for Draft {
 }
 
 impl Writer {
-    /// A recording with room for this many chunks.
+    /// Creates a recording with room for this many chunks.
     pub fn new(chunks: u64) -> Self {
         let blocks = chunks * CHUNK_BLOCKS as u64;
         let tables = 512 + 8 * TABLE;
@@ -74,7 +74,7 @@ impl Writer {
             writer.set(table + 1, TABLE as u64 * 8);
             at += TABLE;
         }
-        // The table of folders' records, which only some recordings have.
+        // Only some recordings have the table of folders' records.
         at += TABLE;
         writer.set(sb::CHUNKS, at as u64 * 8);
         writer.set(sb::CHUNKS + 1, blocks * 4096);
@@ -102,17 +102,17 @@ impl Writer {
         self.cells()[at].load(Relaxed)
     }
 
-    /// The first word of a table.
+    /// Returns the first word of a table.
     pub fn table(&self, table: usize) -> usize {
         self.get(table) as usize / 8
     }
 
-    /// All words, as in a file.
+    /// Returns all words, as in a file.
     pub fn bytes(&self) -> Vec<u8> {
         self.cells().iter().flat_map(|cell| cell.load(Relaxed).to_le_bytes()).collect()
     }
 
-    /// The read side.
+    /// Opens the recording for reading.
     pub fn store(&self) -> Store {
         Store::from_region(self.region.clone()).expect("a sound recording")
     }
@@ -145,7 +145,7 @@ impl Writer {
         self.set(sb::LANES_USED, self.get(sb::LANES_USED).max(u64::from(id) + 1));
     }
 
-    /// First word of a block.
+    /// Returns the first word of a block.
     pub fn block(&self, sequence: u64) -> usize {
         self.table(sb::CHUNKS) + header::place(sequence, self.blocks) as usize * BLOCK_WORDS
     }
@@ -165,7 +165,7 @@ impl Writer {
         self.lanes.insert(lane, (sequence, 1));
     }
 
-    /// The next `slots` slots of a lane: their first word, sequence and slot.
+    /// Returns the next `slots` slots of a lane: their first word, sequence and slot.
     fn room(&mut self, lane: u32, slots: usize, tick: u64) -> (usize, u64, usize) {
         if self.lanes.get(&lane).is_none_or(|(_, slot)| slot + slots > BLOCK_SLOTS) {
             self.turn(lane, tick);
@@ -269,7 +269,8 @@ impl Writer {
 }
 
 impl Writer {
-    /// Puts a folder at a slot: `folded` events before it, and the row at this word as it was then.
+    /// Puts a folder at a slot, with `folded` events before it and the row at this word as it was
+    /// then.
     pub fn folder(&self, number: usize, cursor: Cursor, folded: u64, row: Option<(usize, [u64; ROW_WORDS])>) {
         let table = self.table(sb::CHUNKS) - TABLE;
         self.set(sb::FOLDERS, table as u64 * 8);
@@ -290,7 +291,7 @@ impl Writer {
         self.set(table + number * folder::WORDS + folder::MERGED, row as u64);
     }
 
-    /// Makes the page at this word of the pages' area one of a folder.
+    /// Assigns the page at this word of the pages' area to a folder.
     pub fn page_of_folder(&self, at: usize) {
         self.set(self.table(sb::PAGES) + at + page::FOLDED, 1);
     }

@@ -1,12 +1,12 @@
-//! Text made safe to print: names of files, values of the environment and texts of recordings are data, and data must
-//! not drive a terminal.
+//! Text made safe to print: names of files, values of the environment and texts of recordings are
+//! data, and data must not control a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// A text without the characters that a terminal obeys or that reorder the text beside them.
+/// Replaces the characters that a terminal obeys or that reorder the text beside them.
 ///
 /// Control characters become their pictures (`␛`), the others become `·`.
 pub fn clean(text: &str) -> Cow<'_, str> {
@@ -16,7 +16,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(replacement).collect())
 }
 
-/// True if a terminal shows the character and does nothing else.
+/// Returns true if a terminal shows the character and does nothing else.
 pub(crate) fn is_harmless(c: char) -> bool {
     replacement(c) == c
 }
@@ -34,18 +34,18 @@ fn replacement(c: char) -> char {
     }
 }
 
-/// A message of several lines, each made safe as by [`clean`].
+/// Makes each line of a message safe, like [`clean`].
 pub fn clean_lines(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n")
 }
 
-/// Prints a message on standard error, without the characters that a terminal obeys: it may quote the name of a file or a
-/// variable. A closed or full standard error ends no program.
+/// Prints a message on standard error, without the characters that a terminal obeys, because it may
+/// quote a name or a variable. A closed or full standard error ends no program.
 pub fn print_message(message: &(impl Display + ?Sized)) {
     let _ = writeln!(io::stderr(), "{}", clean_lines(&message.to_string()));
 }
 
-/// The name of a file, for a message.
+/// Formats the name of a file for a message.
 pub fn file_name(path: &Path) -> String {
     clean(&path.display().to_string()).into_owned()
 }

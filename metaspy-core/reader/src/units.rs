@@ -1,6 +1,7 @@
-//! Numbers, sizes and durations as people write them: on command lines, in filters and in environment variables.
+//! Numbers, sizes and durations as users write them: on command lines, in filters and in
+//! environment variables.
 
-/// Parses `1000`, `1,000`, `1_000`, `1k`, `100M` or `1.5G`: decimal multiples.
+/// Parses a number with decimal multiples: `1000`, `1,000`, `1_000`, `1k`, `100M` or `1.5G`.
 pub fn parse_number(text: &str) -> Result<u64, String> {
     let help = || format!("`{text}` is not a number: write 1000, 10k, 100M or 1.5G");
     let (value, unit) = split(text).ok_or_else(help)?;
@@ -14,7 +15,7 @@ pub fn parse_number(text: &str) -> Result<u64, String> {
     whole(value * factor).ok_or_else(help)
 }
 
-/// Parses `4096`, `256MiB`, `1.5GB` or `1TiB`: a size in bytes.
+/// Parses a size in bytes: `4096`, `256MiB`, `1.5GB` or `1TiB`.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let help = || format!("`{text}` is not a size: write 256MiB, 1GiB, 1TiB or 500MB");
     let (value, unit) = split(text).ok_or_else(help)?;
@@ -33,7 +34,8 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     whole(value * factor as f64).ok_or_else(help)
 }
 
-/// Parses `300ns`, `50us`, `50µs`, `1.5ms`, `2s` or `1min`: a duration in nanoseconds. The unit is required.
+/// Parses a duration in nanoseconds: `300ns`, `50us`, `50µs`, `1.5ms`, `2s` or `1min`. The unit is
+/// required.
 pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
     let help = || format!("`{text}` is not a duration: write 500ns, 50us, 1.5ms, 2s, 1min or 1h");
     let (value, unit) = split(text).ok_or_else(help)?;
@@ -49,7 +51,7 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
     whole(value * factor).ok_or_else(help)
 }
 
-/// A number, and the unit behind it.
+/// Splits a text into a number and the unit after it.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '_'))).unwrap_or(text.len());
@@ -61,7 +63,7 @@ fn whole(value: f64) -> Option<u64> {
     (value >= 0.0 && value < u64::MAX as f64).then(|| value.round() as u64)
 }
 
-/// `8401204` as `8,401,204`.
+/// Formats `8401204` as `8,401,204`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -74,7 +76,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// `1 lane`, `2 lanes`: a number of things.
+/// Formats a number of things: `1 lane`, `2 lanes`.
 pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! Reads the links of a recording from its blocks, chunk by chunk.
+//! Reading of a recording's links from its blocks, chunk by chunk.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::platform::lock::lock;
 use crate::scan::blocks::{Block, Ring};
 
 impl Store {
-    /// The links that the window holds now. Reads the chunks that changed since the last call.
+    /// Returns the links that the window holds now. Reads only the chunks that changed since the
+    /// last call.
     pub fn all_links(&self) -> Arc<Links> {
         let ring = self.ring();
         let mut known = lock(&self.links.0);
@@ -24,7 +25,7 @@ impl Store {
     }
 }
 
-/// True if the block of an event has not been reused.
+/// Returns true if the block of an event has not been reused.
 fn is_in_window(ring: Ring<'_>, id: EventId) -> bool {
     let head = ring.head(header::place(id.sequence(), ring.layout.blocks));
     head.is_some_and(|head| head.sequence == id.sequence())

@@ -1,5 +1,5 @@
-//! Calls by chain of causes: the sites from the root cause down to the call, as a tree, with counts and times. A flame
-//! graph draws such a tree.
+//! Calls by chain of causes: the sites from the root cause down to the call, as a tree, with counts
+//! and times. A flame graph draws such a tree.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,14 +13,16 @@ use crate::tally::self_time::{NO_ROW, SelfTimes};
 use metaspy_format::slot::SPAN_MAX;
 use metaspy_probe::SiteId;
 
-/// Chains at most. Further ones are in [`ChainFrame::Deeper`] of the chain that they continue.
+/// Maximum number of chains. Further chains are in [`ChainFrame::Deeper`] of the chain that they
+/// continue.
 const CHAINS_MAX: usize = 1 << 20;
-/// Sites in one chain at most. A chain that continues has [`ChainFrame::Deeper`] as its last part.
+/// Maximum number of sites in a chain. A chain that continues has [`ChainFrame::Deeper`] as its
+/// last frame.
 const DEPTH_MAX: u16 = 256;
-/// Events between two reports of progress.
+/// Number of events between two reports of progress.
 const EVENTS_PER_REPORT: u64 = 65_536;
 
-/// A part of a chain.
+/// Frame of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChainFrame {
     /// The site of a cause, or of the call itself.
@@ -31,24 +33,25 @@ pub enum ChainFrame {
     Deeper,
 }
 
-/// A chain of causes, and the calls at its end.
+/// Chain of causes, and the calls at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// The last part: the site of the calls.
+    /// Last frame of the chain, which is the site of the calls.
     pub frame: ChainFrame,
-    /// The chain without the last part, as an index into [`Chains::chains`]; `None` for a root. It is less than the
-    /// index of this chain.
+    /// Chain without its last frame, as an index into [`Chains::chains`]; `None` for a root. The
+    /// index is less than the index of this chain.
     pub parent: Option<u32>,
-    /// Selected calls with this chain.
+    /// Number of selected calls with this chain.
     pub count: u64,
-    /// Their self time in ticks: without the timed events inside them on their lane.
+    /// Self time of the selected calls in ticks, without the timed events inside them on their
+    /// lane.
     pub self_ticks: u64,
 }
 
-/// The chains of causes of the events in the window.
+/// Chains of causes of the events in the window.
 #[derive(Clone, Debug, Default)]
 pub struct Chains {
-    /// The chains, each behind its parent.
+    /// All chains, each after its parent.
     pub chains: Vec<Chain>,
     /// False if a chain of causes was too long to follow.
     pub exact: bool,
@@ -57,7 +60,7 @@ pub struct Chains {
 }
 
 impl Chains {
-    /// The parts of a chain, the root first.
+    /// Returns the frames of a chain, the root first.
     pub fn frames(&self, chain: usize) -> Vec<ChainFrame> {
         let parent = |at: &usize| self.chains[*at].parent.map(|parent| parent as usize);
         let mut frames: Vec<_> = std::iter::successors(Some(chain), parent).map(|at| self.chains[at].frame).collect();
@@ -81,7 +84,8 @@ impl Store {
         let mut reasons = Reasons::new(ring.places(), &self.all_links());
         let asyncs = self.asyncs();
         let mut self_times = SelfTimes::new(&asyncs);
-        // Sums by the number of the chain; `own` is a two's complement while inner events come before outer ones.
+        // The sums are indexed by chain. `own` is a two's complement while inner events come before
+        // outer events.
         let mut sums: Vec<(u64, u64)> = Vec::new();
         let (mut tested, all) = (0, self.totals().stored);
         let (mut next_report, mut timed) = (0, false);
@@ -106,7 +110,7 @@ impl Store {
                 };
                 let row = match matcher.matches(ring, &head, &slot, &mut memory) {
                     true => match reasons.inherited(ring, id, &slot, &tree) {
-                        // It is its own cause: the recording is damaged.
+                        // The event is its own cause, so the recording is damaged.
                         FIRST_SPECIAL.. => tree.passed(&slot, GONE),
                         chain => chain,
                     },
@@ -135,7 +139,7 @@ impl Store {
     }
 }
 
-/// The tree of chains. The value of an event is the number of its chain.
+/// Tree of chains. The value of an event is the index of its chain.
 #[derive(Default)]
 struct Tree(RefCell<Nodes>);
 
@@ -198,7 +202,7 @@ impl Inheritance for Tree {
         if one == NOTHING { other } else { one }
     }
 
-    // The cause is the first reason: links do not change the chain.
+    // The cause is the first reason, and links do not change the chain.
     fn is_final(&self, value: u32) -> bool {
         value != NOTHING
     }

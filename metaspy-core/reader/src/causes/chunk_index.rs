@@ -1,20 +1,20 @@
-//! Sorted entries from the blocks of all chunks. Only chunks that changed are read again.
+//! Index of sorted entries from the blocks of all chunks. Only chunks that changed are read again.
 
 use std::sync::Arc;
 
 use crate::scan;
 use crate::scan::blocks::Ring;
 
-/// Runs at most, before they are merged.
+/// Maximum number of runs, before they are merged.
 const RUNS_MAX: usize = 16;
-/// Chunks that are read between two reports of progress.
+/// Number of chunks that are read between two reports of progress.
 const CHUNKS_PER_REPORT: usize = 512;
 
 /// Entries of chunks. Clones are cheap.
 #[derive(Clone)]
 pub(super) struct ChunkIndex<T> {
-    /// The stamp that each chunk had when it was indexed; 0 = it had no summary, and is indexed again by the next
-    /// update.
+    /// Stamp that each chunk had when it was indexed; 0 = it had no summary, and the next update
+    /// indexes it again.
     stamps: Vec<u64>,
     /// Sorted runs of entries from chunks that do not change.
     settled: Vec<Arc<Vec<T>>>,
@@ -22,31 +22,32 @@ pub(super) struct ChunkIndex<T> {
     fresh: Arc<Vec<T>>,
 }
 
-/// The entries that one thread found.
+/// Entries that a thread found.
 struct Found<T> {
     settled: Vec<T>,
     fresh: Vec<T>,
 }
 
 impl<T: Copy + Ord + Send> ChunkIndex<T> {
-    /// An index of no chunks.
+    /// Creates an index of no chunks.
     pub fn new() -> Self {
         ChunkIndex { stamps: Vec::new(), settled: Vec::new(), fresh: Arc::default() }
     }
 
-    /// Sorted runs of entries. An entry can be in several runs.
+    /// Iterates over the sorted runs of entries. An entry can be in several runs.
     pub fn runs(&self) -> impl Iterator<Item = &[T]> {
         self.settled.iter().chain([&self.fresh]).map(|run| run.as_slice())
     }
 
-    /// Bytes of the index.
+    /// Returns the size of the index in bytes.
     pub fn bytes(&self) -> usize {
         self.runs().map(size_of_val).sum::<usize>() + size_of_val(self.stamps.as_slice())
     }
 
-    /// Reads the chunks that changed. `entries` adds the entries of a chunk. `is_kept` is false for entries of events
-    /// that left the window. Calls `progress` with the number of chunks that are read and the number of chunks to
-    /// read, and stops with false if it returns false.
+    /// Reads the chunks that changed. `entries` adds the entries of a chunk. `is_kept` is false for
+    /// entries of events that left the window. Calls `progress` with the number of chunks read so
+    /// far and the number of chunks to read. If `progress` returns false, the reading stops and the
+    /// result is false.
     pub fn read_on(
         &mut self,
         ring: Ring<'_>,

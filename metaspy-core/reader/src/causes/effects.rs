@@ -1,4 +1,4 @@
-//! The index from events to their effects.
+//! Index from events to their effects.
 //!
 //! Most effects are in the block of their cause, so only the others are indexed: sorted pairs of a cause and a block
 //! with an effect of it, eight bytes each. A recording of 100 million nested calls takes a fraction of a byte for each
@@ -11,7 +11,7 @@ use crate::scan::blocks::{Block, Record, Ring};
 use metaspy_format::slot::Mark;
 use metaspy_format::{BLOCK_SLOTS, header};
 
-/// The places of the effects of each event, links included.
+/// Index of the effects of each event, links included.
 ///
 /// ```no_run
 /// use metaspy_reader::{EffectsIndex, EventId, Store};
@@ -41,14 +41,15 @@ pub struct EffectsIndex {
     pairs: ChunkIndex<u64>,
 }
 
-/// Effects that are returned at once.
+/// Maximum number of effects in a result.
 const EFFECTS_MAX: usize = 1 << 16;
-/// The low bits of a pair are the place of the block. Place and slot of the cause are above them.
+/// Number of low bits of a pair that hold the place of the block. Place and slot of the cause are
+/// above them.
 const PLACE_BITS: u32 = 28;
 
 impl EffectsIndex {
-    /// Builds the index. Calls `progress` with the number of chunks that are read and the number of all chunks. `None`
-    /// if `progress` returns false.
+    /// Builds the index. Calls `progress` with the number of chunks read so far and the number of
+    /// all chunks. Returns `None` if `progress` returns false.
     pub fn build(store: &Store, progress: impl FnMut(u64, u64) -> bool) -> Option<Self> {
         let mut index = EffectsIndex { store: store.clone(), pairs: ChunkIndex::new() };
         index.read_on(progress).then_some(index)
@@ -60,18 +61,20 @@ impl EffectsIndex {
         self.read_on(|_, _| true);
     }
 
-    /// Direct effects of an event in the order of their ids, at most 65,536. Links count.
+    /// Returns the direct effects of an event in the order of their ids, at most 65,536. Links
+    /// count.
     pub fn effects(&self, id: EventId) -> Vec<EventId> {
         self.effects_after(id, None, EFFECTS_MAX)
     }
 
-    /// Direct effects of an event with ids above `after`, at most `max`.
+    /// Returns the direct effects of an event with ids above `after`, at most `max`.
     pub fn effects_after(&self, id: EventId, after: Option<EventId>, max: usize) -> Vec<EventId> {
         let ring = self.store.ring();
         let mut blocks = self.blocks(id);
         blocks.sort_unstable();
         blocks.dedup();
-        // In the order of the sequences, and so of the ids: no event is younger than its block.
+        // The order of the sequences is the order of the ids, because no event is younger than its
+        // block.
         let from = after.map_or(0, EventId::sequence);
         let mut heads: Vec<(u64, u64)> = (blocks.into_iter())
             .filter_map(|place| Some((ring.head(place)?.sequence, place)))
@@ -94,12 +97,12 @@ impl EffectsIndex {
         effects
     }
 
-    /// Bytes of the index.
+    /// Returns the size of the index in bytes.
     pub fn bytes(&self) -> usize {
         self.pairs.bytes()
     }
 
-    /// Places of the blocks that may hold effects of an event.
+    /// Returns the places of the blocks that may hold effects of an event.
     fn blocks(&self, id: EventId) -> Vec<u64> {
         let blocks = self.store.layout().blocks;
         let own = header::place(id.sequence(), blocks);
@@ -126,7 +129,7 @@ impl std::fmt::Debug for EffectsIndex {
     }
 }
 
-/// A cause by place and slot, and the place of a block with an effect of it, in one word.
+/// Packs place and slot of a cause, and the place of a block with an effect of it, into one word.
 #[inline(always)]
 fn pair(cause_place: u64, cause_slot: usize, place: u64) -> u64 {
     let cause = cause_place * BLOCK_SLOTS as u64 + cause_slot as u64;

@@ -1,4 +1,4 @@
-//! All links of a recording. A link is a further reason of an event, beside its cause.
+//! Links of a recording. A link is a further reason of an event, beside its cause.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,26 +7,28 @@ use crate::event::EventId;
 
 /// All links of a recording, from effect to reason. Clones are cheap.
 ///
-/// [`Store::links`] finds the links of one event in its blocks; these are for a walk over many events.
+/// [`Store::links`] finds the links of one event in its blocks. `Links` serve walks over many
+/// events.
 #[derive(Clone)]
 pub struct Links(pub(super) ChunkIndex<(u64, u64)>);
 
-/// The links of a recording, as far as they were read. Filters share them.
+/// Links of a recording that have been read so far. Filters share them.
 #[derive(Default)]
 pub(crate) struct KnownLinks(pub(super) Mutex<Option<Arc<Links>>>);
 
 impl Links {
-    /// No links.
+    /// Returns an empty set of links.
     pub(crate) fn none() -> Arc<Self> {
         Arc::new(Links(ChunkIndex::new()))
     }
 
-    /// True if there is no link.
+    /// Returns true if there is no link.
     pub fn is_empty(&self) -> bool {
         self.0.runs().all(<[_]>::is_empty)
     }
 
-    /// All links: effect and reason, in no particular order. A link may be in it twice.
+    /// Iterates over all links as effect and reason, in no particular order. A link may occur
+    /// twice.
     pub fn iter(&self) -> impl Iterator<Item = (EventId, EventId)> {
         let all = self.0.runs().flatten();
         all.filter_map(|(effect, reason)| Some((EventId::from_raw(*effect)?, EventId::from_raw(*reason)?)))

@@ -1,5 +1,5 @@
-//! Causes: the chain up, the index of effects down, links, values that pass from reasons to effects, and causes in
-//! other processes.
+//! Causes: the chain up, the index of effects down, links, values that pass from reasons to
+//! effects, and causes in other processes.
 
 mod all_links;
 pub(crate) mod chains;
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use crate::event::{Event, EventId};
 use crate::{Remote, Store};
 
-/// Where a chain of causes ends.
+/// End of a chain of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// At a root, an event without a cause.
@@ -28,7 +28,7 @@ pub enum Origin {
     Loop(EventId),
 }
 
-/// The chain of causes of an event, nearest first.
+/// Chain of causes of an event, nearest first.
 #[derive(Debug)]
 pub struct Ancestors<'a> {
     store: &'a Store,
@@ -39,9 +39,10 @@ pub struct Ancestors<'a> {
 }
 
 impl Store {
-    /// The causes of an event, nearest first.
+    /// Iterates over the causes of an event, nearest first.
     ///
-    /// The chain ends at a root, or at an event that left the window: [`Ancestors::origin`] returns which.
+    /// The chain ends at a root, or at an event that left the window; [`Ancestors::origin`] tells
+    /// them apart.
     pub fn causes(&self, id: EventId) -> Ancestors<'_> {
         let event = self.ring().find(id);
         Ancestors {
@@ -54,7 +55,7 @@ impl Store {
 }
 
 impl Ancestors<'_> {
-    /// The end of the chain. Walks to it if necessary.
+    /// Returns the end of the chain. Walks to it if necessary.
     pub fn origin(&mut self) -> Origin {
         self.by_ref().for_each(drop);
         self.origin

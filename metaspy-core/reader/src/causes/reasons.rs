@@ -1,8 +1,8 @@
-//! Values that events inherit from their reasons, such as the site of the root cause. The reasons of an event are its
-//! cause and its links.
+//! Values that events inherit from their reasons, such as the site of the root cause. The reasons
+//! of an event are its cause and its links.
 //!
-//! Each event is visited once. A cache of fixed size keeps its value, so the next effect of the same cause takes one
-//! lookup.
+//! Each event is visited once. A cache of fixed size stores its value, so the next effect of the
+//! same cause takes one lookup.
 
 use std::sync::Arc;
 
@@ -10,46 +10,46 @@ use crate::causes::links::Links;
 use crate::event::EventId;
 use crate::scan::blocks::{Ring, Slot};
 
-/// No value.
+/// Marker for the absence of a value.
 pub(crate) const NOTHING: u32 = u32::MAX;
-/// The value of a reason that left the window.
+/// Value of a reason that left the window.
 pub(crate) const GONE: u32 = NOTHING - 1;
-/// The value of a reason in another process.
+/// Value of a reason in another process.
 const REMOTE: u32 = GONE - 1;
-/// Marks an event whose reasons are being visited.
+/// Marker of an event whose reasons are being visited.
 const OPEN: u32 = REMOTE - 1;
-/// A rule's own values are less than this one.
+/// Limit of the values that a rule may use itself.
 pub(crate) const FIRST_SPECIAL: u32 = OPEN;
-/// Reasons in one chain at most.
+/// Maximum number of reasons in a chain.
 const DEPTH_MAX: usize = 1 << 16;
-/// Entries of the cache at most: 1 MiB, which fits the cache of a core.
+/// Maximum number of entries in the cache: 1 MiB, which fits the cache of a core.
 const CACHE_MAX: usize = 1 << 16;
 
-/// The way in which a value passes from reasons to effects.
+/// Rule by which a value passes from reasons to effects.
 pub(crate) trait Inheritance {
-    /// The value of an event whose reasons do not matter.
+    /// Returns the value of an event whose reasons do not matter.
     fn own(&self, id: EventId, slot: &Slot) -> Option<u32>;
 
-    /// The value that an effect takes over from a reason with this value.
+    /// Returns the value that an effect takes over from a reason with this value.
     fn passed(&self, _effect: &Slot, value: u32) -> u32 {
         value
     }
 
-    /// The value of an event without a reason in this recording.
+    /// Returns the value of an event without a reason in this recording.
     fn of_root(&self, _slot: &Slot) -> u32 {
         NOTHING
     }
 
-    /// The value of an event with reasons of both values.
+    /// Returns the value of an event with reasons of both values.
     fn join(&self, one: u32, other: u32) -> u32;
 
-    /// True if no further reason can change the value.
+    /// Returns true if no further reason can change the value.
     fn is_final(&self, _value: u32) -> bool {
         false
     }
 }
 
-/// The value 1 for all events that have one of the selected events among their direct and indirect reasons.
+/// Rule that gives 1 to all events with a selected event among their direct and indirect reasons.
 pub(crate) struct Reached<F>(pub F);
 
 impl<F: Fn(EventId, &Slot) -> bool> Inheritance for Reached<F> {
@@ -67,33 +67,33 @@ impl<F: Fn(EventId, &Slot) -> bool> Inheritance for Reached<F> {
     }
 }
 
-/// The walk from events to their reasons, and its cache.
+/// Walk from events to their reasons, with a cache of their values.
 pub(crate) struct Reasons {
     links: Arc<Links>,
     has_links: bool,
     cache: Vec<(u64, u32)>,
-    /// Steps left. It bounds the time that any recording takes.
+    /// Remaining steps, which bound the time that any recording takes.
     steps: u64,
     gave_up: bool,
     /// True if a chain led out of the window.
     left_window: bool,
-    /// The events from the first one to the one that is being visited.
+    /// Events from the start of the walk to the event that is being visited.
     path: Vec<Visited>,
-    /// The reasons of these events that are still to be visited.
+    /// Reasons of the events on the path that remain to be visited.
     ahead: Vec<EventId>,
 }
 
-/// An event on the path.
+/// Event on the path.
 struct Visited {
     id: EventId,
     slot: Slot,
     value: u32,
-    /// Its part of [`Reasons::ahead`] begins here.
+    /// Index at which its part of [`Reasons::ahead`] begins.
     ahead: usize,
 }
 
 impl Reasons {
-    /// A walk in a recording with this many places.
+    /// Creates a walk in a recording with this many places.
     pub fn new(places: u64, links: &Arc<Links>) -> Self {
         let slots = places.saturating_mul(128);
         let size = (slots.min(CACHE_MAX as u64) as usize).next_power_of_two();
@@ -109,12 +109,12 @@ impl Reasons {
         }
     }
 
-    /// The value that an event inherits from its reasons. Its own value does not count.
+    /// Returns the value that an event inherits from its reasons. Its own value does not count.
     #[inline]
     pub fn inherited(&mut self, ring: Ring<'_>, id: EventId, slot: &Slot, rule: &impl Inheritance) -> u32 {
         let own = rule.own(id, slot);
         let value = match EventId::from_raw(slot.cause) {
-            // An effect of it came first.
+            // An effect of this event was visited earlier.
             _ if self.has_links && own.is_none() && self.cached(id).is_some() => self.cached(id).unwrap_or(NOTHING),
             _ if self.has_links => self.visit(ring, id, slot, rule),
             None => rule.of_root(slot),
@@ -123,24 +123,25 @@ impl Reasons {
                 None => self.visit(ring, id, slot, rule),
             },
         };
-        // Its effects come soon.
+        // Effects of this event are likely to follow soon.
         self.remember(id, own.unwrap_or(value));
         value
     }
 
-    /// True if it gave up on reasons, because a chain was too long.
+    /// Returns true if the walk gave up on reasons, because a chain was too long.
     pub fn is_exhausted(&self) -> bool {
         self.gave_up
     }
 
-    /// True if a chain of reasons led to an event that has left the window.
+    /// Returns true if a chain of reasons led to an event that has left the window.
     pub fn left_window(&self) -> bool {
         self.left_window
     }
 
     fn visit(&mut self, ring: Ring<'_>, id: EventId, slot: &Slot, rule: &impl Inheritance) -> u32 {
         self.enter(id, *slot, rule);
-        // The first event on the path that is its own reason. The values of the events behind it are not complete.
+        // This is the first event on the path that is its own reason. The values of later events on
+        // the path are not complete.
         let mut loops_at = usize::MAX;
         loop {
             let depth = self.path.len() - 1;
@@ -175,7 +176,8 @@ impl Reasons {
         }
     }
 
-    /// The value of a reason. `None` if it depends on its own reasons, which are then the next ones to visit.
+    /// Returns the value of a reason. `None` if it depends on its own reasons, which are then
+    /// visited next.
     fn value_of(&mut self, ring: Ring<'_>, id: EventId, rule: &impl Inheritance) -> Option<u32> {
         if let Some(value) = self.cached(id) {
             return Some(value);
@@ -233,7 +235,8 @@ impl Reasons {
         (raw == id.raw()).then_some(value)
     }
 
-    /// Not hashed: the ids of a block are neighbours, so their entries are neighbours too.
+    /// Returns the entry of an id. Ids are not hashed, because the ids of a block are neighbours,
+    /// and so are their entries.
     #[inline(always)]
     fn index(&self, id: EventId) -> usize {
         id.raw() as usize & (self.cache.len() - 1)

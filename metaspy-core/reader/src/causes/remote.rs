@@ -6,48 +6,49 @@ use crate::scan::blocks::Ring;
 use metaspy_format::slot::{Commit, Mark};
 use metaspy_format::{SLOT_WORDS, header, span, superblock as sb};
 
-/// A cause in another process, in the numbers of W3C `traceparent`.
+/// Cause in another process, in the numbers of W3C `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Remote {
-    /// The trace.
+    /// Number of the trace.
     pub trace: u128,
-    /// The span, which stands for the event.
+    /// Number of the span, which stands for the event.
     pub span: u64,
 }
 
-/// An event was sent to another process as a cause.
+/// Sending of an event to another process as a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The span that stands for the event.
+    /// Number of the span that stands for the event.
     pub span: u64,
-    /// The tick of the sending.
+    /// Tick of the sending.
     pub tick: u64,
 }
 
 impl Store {
-    /// The cause of an event in another process. `None` if the cause is in this recording, or if there is none.
+    /// Returns the cause of an event in another process. `None` if the cause is in this recording,
+    /// or if there is none.
     pub fn remote_cause(&self, event: &Event) -> Option<Remote> {
         self.remote(event.cause?)
     }
 
-    /// The cause in another process that this slot notes.
+    /// Returns the cause in another process that this slot notes.
     pub(crate) fn remote(&self, id: EventId) -> Option<Remote> {
         self.ring().remote(id)
     }
 
-    /// The times at which an event was sent to other processes while its lane was in it.
+    /// Returns the times at which an event was sent to other processes while its lane was in it.
     pub fn sent(&self, id: EventId) -> Vec<Sent> {
         self.event_marks(id).sent
     }
 
-    /// The event for which this recording's process sent this span, if it is in the window.
+    /// Returns the event for which this recording's process sent this span, if it is in the window.
     pub fn event_of_span(&self, span: u64) -> Option<Event> {
         self.event(self.ring().of_span(span)?)
     }
 }
 
 impl Ring<'_> {
-    /// The cause in another process that this slot notes.
+    /// Returns the cause in another process that this slot notes.
     pub fn remote(self, id: EventId) -> Option<Remote> {
         let place = header::place(id.sequence(), self.layout.blocks);
         if id.slot() == 0 || place >= self.places() {
@@ -68,7 +69,7 @@ impl Ring<'_> {
         whole.then_some(remote)
     }
 
-    /// The id for the number of a span. There may be no event with this id.
+    /// Returns the id for the number of a span. There may be no event with this id.
     pub fn of_span(self, number: u64) -> Option<EventId> {
         match self.words.get(sb::SPAN_WORD) {
             0 => None,

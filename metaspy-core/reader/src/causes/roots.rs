@@ -1,4 +1,4 @@
-//! The sites of the root causes of events. An event with several reasons can have several.
+//! Sites of the root causes of events. An event with several reasons can have several.
 //!
 //! Links are reasons like causes, for filters, expectations, triggers, effects and root causes. A
 //! call with several root causes is in the row of each, and the report prints how many such calls
@@ -13,17 +13,17 @@ use crate::event::EventId;
 use crate::platform::lock::lock;
 use crate::scan::blocks::Slot;
 
-/// Smaller values are sites. Values from here on are sets of sites.
+/// Least value that stands for a set of sites. Smaller values are sites.
 const FIRST_SET: u32 = 1 << 20;
-/// Sets at most. Further ones count as roots that left the window.
+/// Maximum number of sets. Further sets count as roots that left the window.
 const SETS_MAX: usize = 1 << 16;
-/// The value of the event whose effects are selected.
+/// Value of the event whose effects are selected.
 const UNDER: u32 = FIRST_SET + SETS_MAX as u32;
 
-/// The sites of the root causes. Each distinct set of sites has a number.
+/// Sites of the root causes. Each distinct set of sites has a number.
 #[derive(Default)]
 pub(crate) struct Roots {
-    /// Chains begin at the direct effects of this event, if it is set.
+    /// Event at whose direct effects chains begin, if it is set.
     pub under: Option<EventId>,
     sets: Mutex<Sets>,
 }
@@ -32,18 +32,18 @@ pub(crate) struct Roots {
 struct Sets {
     members: Vec<Vec<u32>>,
     numbers: HashMap<Vec<u32>, u32>,
-    /// The union of two values.
+    /// Union of two values.
     unions: HashMap<(u32, u32), u32>,
     is_full: bool,
 }
 
 impl Roots {
-    /// The roots below an event, or all of them.
+    /// Selects the roots below an event, or all roots.
     pub fn below(under: Option<EventId>) -> Self {
         Roots { under, ..Roots::default() }
     }
 
-    /// The sites in a value. `None` is a root that left the window.
+    /// Returns the sites in a value. `None` is a root that left the window.
     pub fn sites(&self, value: u32) -> Vec<Option<u32>> {
         let site = |site: u32| (site < FIRST_SET).then_some(site);
         match value.checked_sub(FIRST_SET) {
@@ -55,7 +55,7 @@ impl Roots {
         }
     }
 
-    /// True if there were too many sets.
+    /// Returns true if there were too many sets.
     pub fn is_full(&self) -> bool {
         lock(&self.sets).is_full
     }

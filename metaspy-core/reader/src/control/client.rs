@@ -1,4 +1,4 @@
-//! The side of the reader: one request to the process of a live recording.
+//! Client side of arming: a request to the process of a live recording.
 
 use std::fmt;
 use std::path::Path;
@@ -7,15 +7,15 @@ use crate::control::{ControlRequest, SiteState};
 use crate::store::Medium;
 use crate::{EndState, Store, debug_as_message};
 
-/// Why nothing was changed. The message states what to do.
+/// Reason why a request changed nothing. The message states the next step.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ControlError {
-    /// The recording is not the file of one running process.
+    /// The recording is not the file of a single running process.
     NotLive,
-    /// The process does not allow it.
+    /// The process does not allow arming from outside.
     NotAllowed {
-        /// The process.
+        /// Number of the process.
         pid: u32,
     },
     /// The process does not answer, with the error of the system.
@@ -44,8 +44,8 @@ debug_as_message!(ControlError);
 impl std::error::Error for ControlError {}
 
 impl Store {
-    /// Arms or disarms sites and subjects in the process that writes this recording, and returns the states of the sites.
-    /// Blocks for at most some seconds.
+    /// Arms or disarms sites and subjects in the process that writes this recording, and returns
+    /// the states of the sites. Blocks for at most some seconds.
     pub fn control(&self, request: &ControlRequest) -> Result<Vec<SiteState>, ControlError> {
         let Medium::File(path) = &self.medium else { return Err(ControlError::NotLive) };
         if self.end_state() != EndState::Live {
@@ -63,7 +63,8 @@ fn exchange(recording: &Path, pid: u32, request: &ControlRequest) -> Result<Vec<
 
     use crate::control::{ControlAnswer, MOST_BYTES, socket_of};
 
-    /// The collector of the process answers within a tenth of a second, unless the machine is overloaded.
+    /// Maximum time to wait. The collector of the process answers within a tenth of a second,
+    /// unless the machine is overloaded.
     const PATIENCE: Duration = Duration::from_secs(5);
 
     let no_answer = |error: std::io::Error| ControlError::NoAnswer(error.to_string());

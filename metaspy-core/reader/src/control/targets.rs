@@ -1,4 +1,4 @@
-//! The sites and subjects that a line of the filter language selects.
+//! Sites and subjects that a line of the filter language selects.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,17 +11,17 @@ use crate::{By, DetailLevel, Scope, Store, debug_as_message};
 /// Sites, and subjects at them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Targets {
-    /// The sites.
+    /// Selected sites.
     pub sites: Vec<SiteId>,
-    /// The subjects; `None` = all of them.
+    /// Selected subjects; `None` = all subjects.
     pub subjects: Option<Vec<Subject>>,
 }
 
-/// Why a line selects no sites and subjects.
+/// Reason why a line selects no sites and subjects.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TargetError {
-    /// It has no term.
+    /// The line has no term.
     Empty,
     /// A term selects events, and neither sites nor subjects.
     OfEvents,
@@ -52,8 +52,9 @@ debug_as_message!(TargetError);
 impl std::error::Error for TargetError {}
 
 impl Store {
-    /// The sites and subjects that a filter selects: what its `site:` terms name, else the sites where the subjects have
-    /// events; and the subjects of its `subject:` and `kind:` terms, else all.
+    /// Returns the sites and subjects that a filter selects. The sites are those that its `site:`
+    /// terms name, or else those where the subjects have events. The subjects are those of its
+    /// `subject:` and `kind:` terms, or else all.
     pub fn targets(&self, filter: &Filter) -> Result<Targets, TargetError> {
         if filter.is_all() {
             return Err(TargetError::Empty);
@@ -77,7 +78,8 @@ impl Store {
         Ok(Targets { sites, subjects })
     }
 
-    /// The observable sites that the `site:` terms of a filter select, with events or without.
+    /// Returns the observable sites that the `site:` terms of a filter select, with events or
+    /// without.
     fn sites_of(&self, filter: &Filter) -> Vec<SiteId> {
         let is_selected = |path: &str| {
             filter.terms.iter().all(|term| match &term.condition {
@@ -89,13 +91,14 @@ impl Store {
         sites.map(|site| site.id).collect()
     }
 
-    /// The sites with events of the subjects.
+    /// Returns the sites with events of the subjects.
     fn sites_with(&self, of_subjects: &Filter) -> Vec<SiteId> {
         let scope = Scope { filter: of_subjects.clone(), detail: DetailLevel::Counts, ..Scope::default() };
         self.tally(By::Site, &scope).rows.iter().filter_map(|row| row.site).collect()
     }
 
-    /// The subjects that pass a filter: those with events, with labels, and those that it names.
+    /// Returns the subjects that pass a filter: subjects with events, with labels, and subjects
+    /// that the filter names.
     fn subjects_of(&self, of_subjects: &Filter) -> Vec<Subject> {
         let scope = Scope { filter: of_subjects.clone(), detail: DetailLevel::Counts, ..Scope::default() };
         let mut subjects: BTreeSet<Subject> =
@@ -120,7 +123,7 @@ impl Store {
     }
 }
 
-/// The terms of a filter that satisfy a condition, as a filter.
+/// Returns the terms of a filter that satisfy a condition, as a filter.
 fn part(filter: &Filter, is_part: impl Fn(&Term) -> bool) -> Filter {
     Filter { text: String::new(), terms: filter.terms.iter().filter(|term| is_part(term)).cloned().collect() }
 }

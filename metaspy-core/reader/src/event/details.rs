@@ -1,6 +1,7 @@
-//! The marks of one event: details, links, gaps, polls.
+//! Marks of an event: details, links, gaps, polls.
 //!
-//! Marks of the start are in the slots behind the event. Marks of the end are where its lane was when it ended.
+//! Marks of the start are in the slots after the event. Marks of the end are in the block that its
+//! lane had when it ended.
 
 use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::names::sanitise::sanitised;
@@ -11,12 +12,12 @@ use metaspy_format::detail::{self, Detail};
 use metaspy_format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
 use metaspy_probe::{SiteId, SiteKind};
 
-/// The polls of an async call, or the entries of a span.
+/// Polls of an async call, or entries of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Polls {
-    /// Ticks inside polls or entries.
+    /// Number of ticks inside polls or entries.
     pub busy_ticks: u64,
-    /// The number of polls or entries.
+    /// Number of polls or entries.
     pub polls: u64,
 }
 
@@ -25,32 +26,33 @@ pub struct Polls {
 pub struct EventMarks {
     /// Further reasons, beside the cause.
     pub links: Vec<EventId>,
-    /// The times at which the event was sent to other processes as a cause.
+    /// Times at which the event was sent to other processes as a cause.
     pub sent: Vec<Sent>,
 }
 
-/// Blocks of a lane that are searched for marks from the time in which an event ran.
+/// Maximum number of a lane's blocks that are searched for marks from the time in which an event
+/// ran.
 const BLOCKS_WITHIN: usize = 4096;
-/// Blocks that are searched where an event ended.
+/// Maximum number of blocks that are searched around the end of an event.
 const BLOCKS_AT_END: usize = 4;
-/// Units that are searched where an event ended on another thread.
+/// Maximum number of units that are searched if an event ended on another thread.
 const UNITS_AT_END: usize = 512;
-/// Details of one event at most.
+/// Maximum number of details of an event.
 const DETAILS_MAX: usize = 256;
 
 impl Store {
-    /// The event with this id; `None` if it left the window or never existed.
+    /// Returns the event with this id; `None` if it left the window or never existed.
     pub fn event(&self, id: EventId) -> Option<Event> {
         Some(self.completed(self.ring().find(id)?))
     }
 
-    /// The site of an event, for an id that is the cause or a link of another event: a few loads, where [`Store::event`]
-    /// copies a block. `None` if it left the window.
+    /// Returns the site of an event that is the cause or a link of another event. This takes a few
+    /// loads, while [`Store::event`] copies a block. `None` if the event left the window.
     pub fn site_of_reason(&self, id: EventId) -> Option<SiteId> {
         self.ring().peek(id).map(|(_, slot)| SiteId(slot.site))
     }
 
-    /// Arguments, return value and labels of an event, if they were recorded.
+    /// Returns arguments, return value and labels of an event, if they were recorded.
     pub fn details(&self, id: EventId) -> Vec<Detail> {
         let Some(event) = self.event(id) else { return Vec::new() };
         let mut details = Vec::new();
@@ -62,12 +64,12 @@ impl Store {
         details
     }
 
-    /// Further reasons of an event, beside its cause.
+    /// Returns further reasons of an event, beside its cause.
     pub fn links(&self, id: EventId) -> Vec<EventId> {
         self.event_marks(id).links
     }
 
-    /// The marks that were written about an event while its lane was in it.
+    /// Returns the marks that were written about an event while its lane was in it.
     pub fn event_marks(&self, id: EventId) -> EventMarks {
         let Some(event) = self.event(id) else { return EventMarks::default() };
         let EventMarks { mut links, mut sent } = EventMarks::default();
@@ -77,7 +79,7 @@ impl Store {
             _ => {}
         });
         if event.has_details_at_end() {
-            // The end repeats links that another thread added.
+            // The marks at the end repeat links that another thread added.
             self.marks_of(&event, |mark| {
                 if mark.mark == Mark::Link {
                     links.extend(EventId::from_raw(mark.words[0]));
@@ -89,7 +91,7 @@ impl Store {
         EventMarks { links, sent }
     }
 
-    /// The number of announcements that were missed before this one.
+    /// Returns the number of announcements that were missed before this event.
     pub fn gap(&self, id: EventId) -> Option<u64> {
         let event = self.event(id)?;
         let mut gap = None;
@@ -101,8 +103,8 @@ impl Store {
         gap
     }
 
-    /// The ticks between the sending and the receipt of a message. `id` is the receipt. `None` if it is no receipt, or
-    /// if the sending left the window.
+    /// Returns the ticks between the sending and the receipt of a message. `id` is the receipt.
+    /// `None` if the event is no receipt, or if the sending left the window.
     pub fn queued(&self, id: EventId) -> Option<u64> {
         let received = self.event(id)?;
         let sent = self.event(received.cause?)?;
@@ -113,7 +115,7 @@ impl Store {
         (is_pair && is_announced(&received) && is_announced(&sent)).then(|| received.start.saturating_sub(sent.start))
     }
 
-    /// Polls and busy time of an async call that ended, or the entries of a span.
+    /// Returns polls and busy time of an async call that ended, or the entries of a span.
     pub fn polls(&self, id: EventId) -> Option<Polls> {
         let event = self.event(id)?;
         let mut polls = None;
@@ -125,7 +127,8 @@ impl Store {
         polls.or_else(|| self.entered_once(&event))
     }
 
-    /// A span that ended without a mark was entered once, for all of its time.
+    /// Returns a single entry for a span that ended without a mark: it was entered once, for all of
+    /// its time.
     fn entered_once(&self, event: &Event) -> Option<Polls> {
         let is_over = !matches!(event.outcome, Outcome::Running | Outcome::Instant | Outcome::Moved);
         let is_span = self.site(event.site).is_some_and(|site| site.kind == SiteKind::Span);
@@ -133,7 +136,7 @@ impl Store {
         busy_ticks.map(|busy_ticks| Polls { busy_ticks, polls: 1 })
     }
 
-    /// Direct effects of an event in its own lane while it ran.
+    /// Returns the direct effects of an event in its own lane while it ran.
     ///
     /// Use an [`EffectsIndex`](crate::EffectsIndex) for effects in other lanes and later effects.
     pub fn effects(&self, id: EventId) -> Vec<EventId> {
@@ -146,7 +149,7 @@ impl Store {
         effects
     }
 
-    /// Replaces a span that was cut by the true one, if its end mark is near.
+    /// Replaces a span that was cut by the true span, if its end mark is near.
     #[inline]
     pub(crate) fn completed(&self, event: Event) -> Event {
         if event.span == Some(SPAN_MAX) { self.with_whole_span(event) } else { event }
@@ -163,7 +166,7 @@ impl Store {
         Event { span: Some(span), ..event }
     }
 
-    /// Marks about an event where it began and where it ended.
+    /// Passes the marks about an event near its start and near its end to `each`.
     fn marks_of(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
         let ring = self.ring();
         let mut block = Block::boxed();
@@ -182,7 +185,8 @@ impl Store {
         }
     }
 
-    /// Marks about an event that ended on another thread. Searches the blocks that other lanes had then.
+    /// Passes the marks about an event that ended on another thread to `each`. Searches the blocks
+    /// that other lanes had then.
     fn marks_elsewhere(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
         let Some(end) = event.span.map(|span| event.start.saturating_add(span)) else { return };
         let ring = self.ring();
@@ -198,7 +202,8 @@ impl Store {
         }
     }
 
-    /// Marks about an event in the blocks that its lane had when it ended, except the block of the event itself.
+    /// Passes marks about an event from the blocks that its lane had at the end, except the event's
+    /// own block.
     fn marks_at_end(&self, event: &Event, blocks: usize, mut each: impl FnMut(&MarkSlot<'_>)) {
         let Some(span) = event.span else { return };
         let LaneId(lane) = event.lane;
@@ -213,12 +218,14 @@ impl Store {
         }
     }
 
-    /// Marks about an event that were written while it ran, each with the base tick of its block.
+    /// Passes marks about an event that were written while it ran to `each`, with the base tick of
+    /// their block.
     pub(crate) fn marks_within(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>, u64)) {
         self.blocks_within(event, |block| about(block, event.id, &mut |mark| each(mark, block.head.base)));
     }
 
-    /// The blocks of an event's lane from its own block to the one after its end.
+    /// Passes the blocks of an event's lane to `each`, from its own block to the block after its
+    /// end.
     fn blocks_within(&self, event: &Event, mut each: impl FnMut(&Block)) {
         let end = match (event.outcome, event.span) {
             (Outcome::Running | Outcome::Moved, _) => u64::MAX,
@@ -241,7 +248,7 @@ fn about(block: &Block, id: EventId, each: &mut impl FnMut(&MarkSlot<'_>)) {
     block.marks().filter(|mark| mark.event == id.raw()).for_each(|mark| each(&mark));
 }
 
-/// The sanitised details in a mark.
+/// Returns the sanitised details in a mark.
 fn details_in(mark: &MarkSlot<'_>) -> impl Iterator<Item = Detail> {
     let mut bytes: Vec<u8> = mark.words.iter().flat_map(|word| word.to_le_bytes()).collect();
     bytes.truncate((mark.start as usize).min(DETAIL_MAX));

@@ -1,4 +1,4 @@
-//! [`Event`]: an event by value.
+//! Events by value: the type [`Event`].
 
 pub(crate) mod details;
 pub(crate) mod rank;
@@ -10,29 +10,29 @@ pub use metaspy_format::{EventId, LaneId};
 pub use metaspy_probe::Outcome;
 use metaspy_probe::{SiteId, Subject};
 
-/// An event, as it was read from a recording.
+/// Event, as it was read from a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The id, which is also the place in the recording.
+    /// Id, which is also the place in the recording.
     pub id: EventId,
-    /// The site of the code.
+    /// Site in the code that emitted the event.
     pub site: SiteId,
-    /// The subject; `None` if the event has none.
+    /// Subject; `None` if the event has none.
     pub subject: Option<Subject>,
-    /// The named reason, or else the nearest recorded event around it; `None` = a root.
+    /// Named reason, or else the nearest recorded event around it; `None` = a root.
     pub cause: Option<EventId>,
-    /// The lane of the thread on which it began.
+    /// Lane of the thread on which the event began.
     pub lane: LaneId,
-    /// The epoch in which it began.
+    /// Epoch in which the event began.
     pub epoch: u32,
-    /// The start, in ticks; [`Store::time_ns`](crate::Store::time_ns) converts them. An event that was not timed has
-    /// the last tick that its lane had read before.
+    /// Start, in ticks; [`Store::time_ns`](crate::Store::time_ns) converts them. An event that was
+    /// not timed has the last tick that its lane had read before.
     pub start: u64,
-    /// The duration, in ticks; `None` while it runs, and if it was not timed.
+    /// Duration, in ticks; `None` while the event runs, and if it was not timed.
     pub span: Option<u64>,
-    /// How it ended.
+    /// Outcome of the event, or its state while it runs.
     pub outcome: Outcome,
-    /// The meta level. 0 is the application; metaspy's own code and handlers are above it.
+    /// Meta level. 0 is the application; metaspy's own code and handlers are above it.
     pub level: u8,
     /// True if start and duration were measured.
     pub timed: bool,
@@ -41,12 +41,12 @@ pub struct Event {
 }
 
 impl Event {
-    /// True if details or other marks were written when it ended.
+    /// Returns true if details or other marks were written when the event ended.
     pub(crate) fn has_details_at_end(&self) -> bool {
         slot::has_details_at_end(self.details)
     }
 
-    /// True if it had not ended when it was read.
+    /// Returns true if the event had not ended when it was read.
     pub fn is_running(&self) -> bool {
         self.outcome == Outcome::Running
     }

@@ -1,14 +1,15 @@
-//! The rank of a position among all events, estimated from summaries: for scroll bars and "1,204 of 8.4 M".
+//! Rank of a position among all events, estimated from summaries, for scroll bars and "1,204 of 8.4
+//! M".
 
 use crate::Store;
 use crate::event::timeline::Position;
 use crate::scan::chunks::Chunk;
 use crate::tally::folds::Folds;
 
-/// The rank of a position among all events.
+/// Rank of a position among all events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// The tick of the position.
+    /// Tick of the position.
     pub tick: u64,
     /// Estimated number of events in the window that began before the position.
     pub before: u64,
@@ -17,7 +18,8 @@ pub struct Rank {
 }
 
 impl Store {
-    /// The rank of a position. Exact at both ends of the window, estimated between them.
+    /// Returns the rank of a position. It is exact at both ends of the window, and estimated
+    /// between them.
     pub fn rank(&self, at: Position) -> Rank {
         let chunks = self.weighed();
         let total = chunks.iter().map(|chunk| chunk.events).sum();
@@ -31,7 +33,7 @@ impl Store {
         Rank { tick, before, total }
     }
 
-    /// The position behind about `n` events.
+    /// Returns the position after about `n` events.
     pub fn position_after(&self, n: u64) -> Position {
         let chunks = self.weighed();
         let total: u64 = chunks.iter().map(|chunk| chunk.events).sum();
@@ -54,14 +56,15 @@ impl Store {
         Position::At { tick: low }
     }
 
-    /// The largest tick in the recording.
+    /// Returns the largest tick in the recording.
     fn newest_tick(&self) -> u64 {
         let last = self.header().last_tick;
         let chunks = self.ring().chunks();
         chunks.iter().filter(|chunk| chunk.summary.is_some()).map(|chunk| chunk.last).fold(last, u64::max)
     }
 
-    /// Chunks with their numbers of events. The blocks of a chunk without a summary are counted.
+    /// Returns the chunks with their numbers of events. The blocks of a chunk without a summary are
+    /// counted.
     fn weighed(&self) -> Vec<Weighed> {
         let ring = self.ring();
         let newest = self.newest_tick();
@@ -77,7 +80,7 @@ impl Store {
     }
 }
 
-/// A number of events, assumed to be evenly spread over a time.
+/// Number of events, assumed to be evenly spread over a time.
 struct Weighed {
     first: u64,
     last: u64,

@@ -13,15 +13,15 @@ pub(crate) struct Pair {
     pub real_ns: u64,
 }
 
-/// The calibration of a recording.
+/// Calibration of a recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Time {
-    /// In rising order of tick and of monotonic time.
+    /// Calibration pairs, in rising order of tick and of monotonic time.
     pub(crate) pairs: Vec<Pair>,
     pub(crate) first_tick: u64,
     pub(crate) ticks_per_s: u64,
     pub(crate) started_ns: u64,
-    /// The monotonic clock at the first tick.
+    /// Monotonic clock at the first tick.
     first_ns: i128,
 }
 
@@ -59,12 +59,12 @@ impl Time {
         Time { first_ns: time.monotonic_ns(first_tick), ..time }
     }
 
-    /// Nanoseconds from the beginning of the recording to `tick`; 0 for earlier ticks.
+    /// Returns the nanoseconds from the beginning of the recording to `tick`; 0 for earlier ticks.
     pub fn since_start_ns(&self, tick: u64) -> u64 {
         clamp(self.monotonic_ns(tick) - self.first_ns)
     }
 
-    /// Nanoseconds since 1970, by the wall clock as it was set then.
+    /// Returns the nanoseconds since 1970, by the wall clock as it was set then.
     pub fn real_ns(&self, tick: u64) -> u64 {
         let after = self.pairs.partition_point(|pair| pair.tick <= tick);
         match self.pairs.get(after.saturating_sub(1)) {
@@ -73,19 +73,20 @@ impl Time {
         }
     }
 
-    /// The length of `ticks` ticks in nanoseconds.
+    /// Returns the length of `ticks` ticks in nanoseconds.
     pub fn span_ns(&self, ticks: u64) -> u64 {
         let (ticks_wide, ns_wide) = self.whole();
         clamp(scaled(i128::from(ticks), ns_wide, ticks_wide))
     }
 
-    /// The ticks of `ns` nanoseconds, rounded up: a filter `>=` then matches what is shown as equal.
+    /// Converts `ns` nanoseconds to ticks, rounded up, so that a filter with `>=` matches a
+    /// duration that is shown as equal.
     pub fn ticks(&self, ns: u64) -> u64 {
         let (ticks_wide, ns_wide) = self.whole();
         clamp(i128::from(ns).saturating_mul(ticks_wide).saturating_add(ns_wide - 1) / ns_wide)
     }
 
-    /// The tick at which the monotonic clock is `ns` after the beginning.
+    /// Returns the tick at which the monotonic clock is `ns` after the beginning.
     pub fn tick_at_ns(&self, ns: u64) -> u64 {
         // Rates hardly differ. The average rate gives a near tick, and one step with the local rate corrects it.
         let near = self.first_tick.saturating_add(self.ticks(ns));
@@ -94,18 +95,18 @@ impl Time {
         if off < 0 { near.saturating_sub(step) } else { near.saturating_add(step) }
     }
 
-    /// The tick at a moment of the monotonic clock.
+    /// Returns the tick at a moment of the monotonic clock.
     pub fn tick_at_monotonic_ns(&self, ns: u64) -> u64 {
         self.tick_at_ns(clamp(i128::from(ns) - self.first_ns))
     }
 
-    /// True if the rate was measured over a tenth of a second.
+    /// Returns true if the rate was measured over a tenth of a second.
     pub fn is_calibrated(&self) -> bool {
         let (first, last) = (self.pairs.first(), self.pairs.last());
         first.zip(last).is_some_and(|(first, last)| last.monotonic_ns - first.monotonic_ns > 100_000_000)
     }
 
-    /// Ticks and nanoseconds of the longest calibrated time; both above 0.
+    /// Returns ticks and nanoseconds of the longest calibrated time; both are above 0.
     fn whole(&self) -> (i128, i128) {
         match (self.pairs.first(), self.pairs.last()) {
             // Pairs less than a tenth of a second apart are less exact than the rate from before the recording.
@@ -116,7 +117,8 @@ impl Time {
         }
     }
 
-    /// The monotonic clock at `tick`: interpolated between two pairs, extrapolated at the average rate.
+    /// Returns the monotonic clock at `tick`: interpolated between two pairs, extrapolated at the
+    /// average rate.
     fn monotonic_ns(&self, tick: u64) -> i128 {
         let after = self.pairs.partition_point(|pair| pair.tick <= tick);
         let from = self.pairs.get(after.saturating_sub(1));
@@ -134,7 +136,8 @@ impl Time {
     }
 }
 
-/// `ticks * to / from`. 64 bits hold most products, and divide several times faster than 128.
+/// Computes `ticks * to / from`. Most products fit into 64 bits, which divide several times faster
+/// than 128.
 fn scaled(ticks: i128, to: i128, from: i128) -> i128 {
     let narrow = |number: i128| u64::try_from(number).ok();
     let product = narrow(ticks).zip(narrow(to)).and_then(|(ticks, to)| ticks.checked_mul(to));

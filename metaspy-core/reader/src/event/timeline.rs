@@ -1,7 +1,7 @@
 //! Events in order of time (tick, lane, slot), forward and backward, from any position.
 //!
-//! The lanes are merged block by block. Summaries and headers show which chunks and blocks can be skipped, so a page of
-//! a recording with 100 million events costs what is on the page.
+//! The lanes are merged block by block. Summaries and headers show which chunks and blocks can be
+//! skipped, so the cost of a page does not depend on the size of the recording.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,44 +12,47 @@ use crate::filter::Filter;
 use crate::filter::matcher::{Matcher, Memory};
 use crate::scan::blocks::{Block, Head, Ring, Slot};
 
-/// A position in the order of time.
+/// Position in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// Before the oldest event.
     Start,
-    /// After the newest.
+    /// After the newest event.
     End,
     /// Before all events that began at this tick or later.
     At {
-        /// The tick.
+        /// Tick to compare with.
         tick: u64,
     },
     /// At an event, which is left out. An event that left the window counts as older than all others.
     Event(EventId),
 }
 
-/// A page of events, oldest first.
+/// Page of events, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// The events.
+    /// Events of the page.
     pub events: Vec<Event>,
-    /// The position of the next page, if this page is full or the budget is spent; `None` = there are no more events.
-    /// The next page may be empty.
+    /// Position of the next page, if this page is full or the budget is spent; `None` = there are
+    /// no more events. The next page may be empty.
     pub more: Option<Position>,
-    /// Events that were tested. Blocks are tested as a whole, so this can be a little more than the budget.
+    /// Number of events that were tested. Blocks are tested as a whole, so this can slightly exceed
+    /// the budget.
     pub looked_at: usize,
 }
 
-/// The key of the order: tick, lane, id.
+/// Key of the order: tick, lane, id.
 type Key = (u64, u32, u64);
 
 impl Store {
-    /// The next events behind a position that pass the filter, at most `max`. Tests about `budget` events at most.
+    /// Returns the next events after a position that pass the filter, at most `max`. Tests at most
+    /// about `budget` events.
     pub fn forward(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
         self.walk::<Ahead>(from, filter, max, budget)
     }
 
-    /// The last events before a position that pass the filter, at most `max`. Tests about `budget` events at most.
+    /// Returns the last events before a position that pass the filter, at most `max`. Tests at most
+    /// about `budget` events.
     pub fn backward(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
         self.walk::<Back>(from, filter, max, budget)
     }
@@ -80,7 +83,7 @@ impl Store {
         page
     }
 
-    /// The key behind which a walk begins; `None` if no event can follow.
+    /// Returns the key after which a walk begins; `None` if no event can follow.
     fn key_of<D: Direction>(&self, position: Position) -> Option<Bound> {
         match position {
             Position::Start if D::IS_BACK => None,
@@ -96,7 +99,7 @@ impl Store {
     }
 }
 
-/// The beginning of a walk.
+/// Beginning of a walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Bound {
     All,
@@ -113,8 +116,8 @@ impl Bound {
     }
 }
 
-/// The events of a block with their keys. The order in one lane is the order of the ids, so a start before the
-/// previous one counts as equal to it.
+/// Returns the events of a block with their keys. The order in a lane is the order of the ids, so a
+/// start before the previous start counts as equal to it.
 fn keyed_events(block: &Block) -> impl Iterator<Item = (Key, Slot)> {
     let head = block.head;
     let mut tick = head.base;
@@ -124,7 +127,7 @@ fn keyed_events(block: &Block) -> impl Iterator<Item = (Key, Slot)> {
     })
 }
 
-/// The key of an event, if it is in the window.
+/// Returns the key of an event, if it is in the window.
 fn key_of_event(ring: Ring<'_>, id: EventId) -> Option<Key> {
     let mut block = Block::boxed();
     let place = metaspy_format::header::place(id.sequence(), ring.layout.blocks);
@@ -134,13 +137,13 @@ fn key_of_event(ring: Ring<'_>, id: EventId) -> Option<Key> {
     keyed_events(&block).map(|(key, _)| key).find(|key| key.2 == id.raw())
 }
 
-/// Forward or backward: the same merge with the opposite order.
+/// Direction of a walk. Both directions use the same merge with the opposite order.
 pub(crate) trait Direction {
     const IS_BACK: bool;
-    /// A key that grows along the walk.
+    /// Key that grows along the walk.
     type Order: Ord + Copy;
     fn order(key: Key) -> Self::Order;
-    /// The tick of a key.
+    /// Returns the tick of a key.
     fn tick(order: Self::Order) -> u64;
 }
 
@@ -169,41 +172,43 @@ impl Direction for Back {
     }
 }
 
-/// The merge of all lanes. Chunks are opened when the walk comes near them, then their blocks, then their events.
+/// Merge of all lanes. Chunks are opened when the walk comes near them, then their blocks, then
+/// their events.
 pub(crate) struct Merge<'a, D: Direction> {
     ring: Ring<'a>,
     from: Bound,
     matcher: &'a Matcher,
     memory: Memory,
-    /// Unopened chunks, by the key of the first event that they may hold; the next one is last.
+    /// Unopened chunks, by the key of the first event that they may hold; the nearest chunk is
+    /// last.
     chunks: Vec<(D::Order, u64)>,
-    /// Unopened blocks, by the same.
+    /// Unopened blocks, by the key of the first event that they may hold.
     blocks: BinaryHeap<Reverse<(D::Order, u64)>>,
     /// Open blocks, by the key of their next event.
     cursors: BinaryHeap<Reverse<(D::Order, usize)>>,
     open: Vec<Cursor>,
-    /// Free entries of `open`.
+    /// Indices of free entries in `open`.
     done: Vec<usize>,
-    /// The current entry of `open`; it is not in `cursors`.
+    /// Index of the current entry of `open`, which is not in `cursors`.
     hand: Option<usize>,
     block: Box<Block>,
-    /// The tick of the last event that was returned.
+    /// Tick of the last event that was returned.
     last: Option<u64>,
     looked_at: usize,
 }
 
-/// An open block: its matching events, the next one last.
+/// Open block with its matching events; the nearest event is last.
 struct Cursor {
     head: Head,
     events: Vec<(Key, Slot)>,
 }
 
-/// The result of a step.
+/// Result of a step.
 pub(crate) enum Step {
     Event(Head, Slot),
     /// The budget is spent. The walk can continue from this tick.
     Spent(u64),
-    /// The budget is spent. The walk can continue behind the last event that it returned.
+    /// The budget is spent. The walk can continue after the last event that it returned.
     SpentBehindLast,
     End,
 }
@@ -244,18 +249,19 @@ impl<'a, D: Direction> Merge<'a, D> {
         }
     }
 
-    /// True if a chain of reasons was not followed to its end, so that an event may lack.
+    /// Returns true if a chain of reasons was not followed to its end, so that an event may be
+    /// missing.
     pub(crate) fn is_incomplete(&self) -> bool {
         self.memory.is_incomplete()
     }
 
-    /// True if the walk has reached its end.
+    /// Returns true if the walk has reached its end.
     fn is_done(&self) -> bool {
         let hand = self.hand.is_none_or(|hand| self.open[hand].events.is_empty());
         hand && self.cursors.is_empty() && self.blocks.is_empty() && self.chunks.is_empty()
     }
 
-    /// The next event that matches.
+    /// Returns the next event that matches.
     pub(crate) fn next(&mut self, budget: usize) -> Step {
         loop {
             // No heap is touched while the current block has the next event.
@@ -289,7 +295,7 @@ impl<'a, D: Direction> Merge<'a, D> {
         }
     }
 
-    /// The key of the nearest event outside the current block.
+    /// Returns the key of the nearest event outside the current block.
     fn nearest(&self) -> Option<D::Order> {
         let next = self.cursors.peek().map(|Reverse((order, _))| *order);
         let block = self.blocks.peek().map(|Reverse((order, _))| *order);
@@ -297,7 +303,7 @@ impl<'a, D: Direction> Merge<'a, D> {
         [next, block, chunk].into_iter().flatten().min()
     }
 
-    /// True if the walk can stop before this key, and continue from there with progress.
+    /// Returns true if the walk can stop before this key, and continue from there with progress.
     fn can_stop_at(&self, near: D::Order) -> bool {
         let tick = D::tick(near);
         self.last.is_some()
@@ -326,8 +332,8 @@ impl<'a, D: Direction> Merge<'a, D> {
                 self.blocks.push(Reverse((D::order((head.base, head.lane, head.id(0).raw())), place)));
                 continue;
             }
-            // Only the events show where a block ends. They are tested now, so blocks without a match are not opened
-            // again.
+            // The end of a block is only known from its events. They are tested now, so blocks
+            // without a match are not opened again.
             if self.from.tick().is_none_or(|tick| head.base <= tick) && self.ring.load(place, &mut self.block) {
                 let mut events = Vec::new();
                 let tested = self.matching(&mut events);
@@ -361,8 +367,8 @@ impl<'a, D: Direction> Merge<'a, D> {
         self.open[at] = Cursor { head: self.block.head, events };
     }
 
-    /// Adds the events of the current block that match and lie behind the beginning of the walk. Returns the number of
-    /// tested events.
+    /// Adds the events of the current block that match and lie after the beginning of the walk.
+    /// Returns the number of tested events.
     fn matching(&mut self, into: &mut Vec<(Key, Slot)>) -> usize {
         let from = self.from;
         let behind = |key: Key| match (from, D::IS_BACK) {

@@ -10,12 +10,12 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Largest source file, in bytes.
+/// Maximum size of a source file, in bytes.
 const MOST_TEXT: u64 = 16 << 20;
-/// Largest file that a command line names, in bytes.
+/// Maximum size of a file that a command line names, in bytes.
 const MOST_ARGUMENT: u64 = 1 << 30;
 
-/// The permissions to read and write.
+/// Permissions to read and write.
 pub(super) const READ_AND_WRITE: u32 = 0o666;
 
 /// Opens a regular file for reading, and remembers it as an input.
@@ -25,7 +25,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads a regular file. One with more than `most` bytes is an error.
+/// Reads a regular file. A file with more than `most` bytes is an error.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     limited(open(path)?, most)
 }
@@ -39,30 +39,31 @@ fn limited(file: File, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads what a command line names: also a pipe, which the user may wait for. More than 1 GiB is an error.
+/// Reads a file or a pipe that a command line names. More than 1 GiB is an error.
 pub fn read_argument(path: &Path) -> io::Result<Vec<u8>> {
     note(path);
     limited(File::open(path)?, MOST_ARGUMENT)
 }
 
-/// Reads a source file: a regular file of UTF-8. One with more than 16 MiB is an error.
+/// Reads a source file: a regular file of UTF-8. A file with more than 16 MiB is an error.
 pub fn read_text(path: &Path) -> io::Result<String> {
     text_of(read(path, MOST_TEXT)?)
 }
 
-/// Bytes as text.
+/// Converts bytes to text.
 pub fn text_of(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-/// The first `most` bytes of a regular file.
+/// Reads the first `most` bytes of a regular file.
 pub fn read_beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Opens a regular file for reading. It is no input of the command, so an output may take its place.
+/// Opens a regular file for reading. It does not count as an input of the command, so an output may
+/// replace it.
 pub fn open_unnoted(path: &Path) -> io::Result<File> {
     // To open a device may have an effect, so the check comes first; the name may mean something else a moment later.
     must_be_regular(&std::fs::metadata(path)?)?;
@@ -75,7 +76,7 @@ pub fn open_unnoted(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Remembers a file as an input that another program reads for this one.
+/// Remembers a file as an input that another program reads for this process.
 pub fn note(path: &Path) {
     if let Ok(metadata) = std::fs::metadata(path) {
         inputs().add(&metadata);
@@ -89,10 +90,10 @@ fn must_be_regular(metadata: &Metadata) -> io::Result<()> {
     }
 }
 
-/// The inputs of this process.
+/// Inputs of this process.
 pub(super) struct Inputs {
     files: Option<HashSet<Identity>>,
-    /// The permissions that all of them have.
+    /// Permissions that all inputs share.
     permissions: u32,
 }
 
@@ -111,19 +112,20 @@ impl Inputs {
         self.permissions &= mode | 0o600;
     }
 
-    /// True if this is the metadata of an input.
+    /// Returns true if this is the metadata of an input.
     pub fn has(&self, metadata: &Metadata) -> bool {
         facts(metadata).is_some_and(|(identity, _)| self.files.as_ref().is_some_and(|files| files.contains(&identity)))
     }
 
-    /// The permissions of a new output: what is read by its user alone is written for its user alone.
+    /// Returns the permissions of a new output: if only its user may read an input, only its user
+    /// may read the output.
     #[cfg(unix)]
     pub fn permissions(&self) -> u32 {
         self.permissions
     }
 }
 
-/// Identity and permissions of a file; `None` where the system has none.
+/// Returns identity and permissions of a file; `None` where the system has none.
 fn facts(metadata: &Metadata) -> Option<(Identity, u32)> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! The files of a command: what it reads, [`input`], and what it writes, [`OutputFile`].
+//! Files of a command: the files that it reads ([`input`]) and writes ([`OutputFile`]).
 //!
 //! An output never takes the place of an input. The process remembers each file that it read, so no
 //! command has a list of its own, which a new command could forget. An output is also refused in

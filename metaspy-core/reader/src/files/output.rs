@@ -1,4 +1,4 @@
-//! [`OutputFile`]: a file that is complete, or as it was before.
+//! Output files: an [`OutputFile`] is complete, or as it was before.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
@@ -9,53 +9,54 @@ use metaspy_format::superblock as sb;
 use super::input::{inputs, open_unnoted};
 use crate::platform::{random, writer_lock};
 
-/// Bytes that are written at once.
+/// Number of bytes that are written at once.
 const BUFFER: usize = 1 << 18;
-/// Links that are followed at most, as the kernel does.
+/// Maximum number of links that are followed; the kernel has the same limit.
 const LINKS: usize = 40;
 
-/// A file that a command writes. A regular file is written beside its place, and takes it when it is complete. A pipe or a
-/// device is written directly.
+/// File that a command writes. A regular file is written under a temporary name, and renamed when
+/// it is complete. A pipe or a device is written directly.
 pub struct OutputFile {
     out: BufWriter<File>,
-    /// Where the file gets; `None` for a file that is written directly.
+    /// Final path; `None` for a file that is written directly.
     place: Option<Place>,
 }
 
 struct Place {
     path: PathBuf,
-    /// True if a file is there.
+    /// True if the path has a file already.
     is_taken: bool,
-    /// The file beside it, which is removed if it does not become complete.
+    /// Temporary file beside the final path, which is removed if it does not become complete.
     partial: PathBuf,
 }
 
-/// What may be in the place of an output.
+/// Files that an output may replace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// No input, and no recording.
+    /// Any file except an input or a recording.
     Other,
-    /// No input, and no recording that is written.
+    /// Any file except an input or a recording that is still being written.
     Recording,
-    /// Anything but a recording: a file that the program reads and changes.
+    /// Any file except a recording, for a file that the program both reads and changes.
     Own,
 }
 
-/// What a path leads to.
+/// Destination of a path.
 enum Target {
-    /// Something that is no regular file, or an open file of a process.
+    /// Device, pipe or other special file, or an open file of a process.
     Direct,
-    /// A regular file, or nothing, at the path that all links lead to.
+    /// Regular file, or no file yet, at the path that all links lead to.
     File(PathBuf, Option<Metadata>),
 }
 
 impl OutputFile {
-    /// Opens a file to write. One that this process read, and a recording, are errors.
+    /// Opens a file to write. A file that this process read, and a recording, are errors.
     pub fn create(path: &Path) -> io::Result<OutputFile> {
         OutputFile::new(path, Before::Other)
     }
 
-    /// Opens a file to write a recording. It may take the place of another one that is not written any more.
+    /// Opens a file to write a recording. It may replace another recording whose process no longer
+    /// writes it.
     pub fn create_recording(path: &Path) -> io::Result<OutputFile> {
         OutputFile::new(path, Before::Recording)
     }
@@ -77,7 +78,8 @@ impl OutputFile {
     pub fn complete(mut self) -> io::Result<()> {
         self.out.flush()?;
         let Some(place) = &self.place else { return Ok(()) };
-        // Some file systems report a full disk only here. Without an earlier file, nothing is lost then.
+        // Some file systems report a full disk only here. Without an earlier file, this can lose
+        // nothing.
         if place.is_taken {
             self.out.get_ref().sync_all()?;
         }
@@ -125,18 +127,18 @@ impl Write for OutputFile {
 impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some(place) = &self.place {
-            // A part of a document is no document. It may not be there.
+            // A partial document is useless. The file may be gone already.
             let _ = fs::remove_file(&place.partial);
         }
     }
 }
 
-/// Replaces a file of the program itself, which may have read it before.
+/// Replaces a file that belongs to the program itself, which may have read it before.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OutputFile::new(path, Before::Own)?.finish(bytes)
 }
 
-/// What a path leads to, if it may be written.
+/// Returns the destination of a path, if it may be written.
 fn allowed(path: &Path, before: Before) -> io::Result<Target> {
     let refused = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     if let Ok(found) = fs::metadata(path) {
@@ -158,7 +160,7 @@ fn allowed(path: &Path, before: Before) -> io::Result<Target> {
     target_of(path)
 }
 
-/// The file at a path, if it is a recording.
+/// Opens the file at a path, if it is a recording.
 fn recording_at(path: &Path) -> Option<File> {
     let mut file = open_unnoted(path).ok()?;
     let mut head = [0; (sb::MAGIC + 1) * 8];
@@ -167,8 +169,8 @@ fn recording_at(path: &Path) -> Option<File> {
     (u64::from_le_bytes(*magic) == sb::MAGIC_WORD).then_some(file)
 }
 
-/// Follows the links at the end of a path. The open files of processes are links, too: they are written directly, because
-/// others have them open.
+/// Follows the links at the end of a path. The open files of processes are links too, and are
+/// written directly, because others have them open.
 fn target_of(path: &Path) -> io::Result<Target> {
     let mut at = path.to_owned();
     for _ in 0..LINKS {
@@ -188,7 +190,7 @@ fn target_of(path: &Path) -> io::Result<Target> {
     Err(io::Error::other("too many links lead to it"))
 }
 
-/// Creates a file that nobody else can read before it has its permissions.
+/// Creates a file that no other user can read before it has its permissions.
 fn create_partial(path: &Path, found: Option<&Metadata>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -202,7 +204,7 @@ fn create_partial(path: &Path, found: Option<&Metadata>) -> io::Result<File> {
     options.open(path)
 }
 
-/// Gives a file the owner of the one that it replaces. Only a superuser can, and needs to.
+/// Gives a file the owner of the file that it replaces. Only a superuser can do this, and needs to.
 fn keep_owner(file: &File, found: &Metadata) {
     #[cfg(unix)]
     {

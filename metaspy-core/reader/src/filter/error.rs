@@ -1,4 +1,4 @@
-//! Errors in a filter. Each message states what to write instead.
+//! Errors in a filter. Each message states the correction.
 
 use std::fmt;
 
@@ -7,43 +7,43 @@ use crate::event::Outcome;
 use crate::filter::parse::{OUTCOMES, TERMS};
 use crate::filter::selector::SelectorError;
 
-/// Why a line is not a filter. The message states what to write instead.
+/// Reason why a line is not a filter. The message states the correction.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// An unknown term.
+    /// Term with an unknown name.
     UnknownTerm(String),
-    /// A term with another sign than `:`, as in `site=measure`.
+    /// Term with another sign than `:`, as in `site=measure`.
     NoColon {
-        /// The term.
+        /// Name of the term.
         term: String,
-        /// The value behind the sign.
+        /// Value after the sign.
         value: String,
-        /// Both, as they are written.
+        /// Name, sign and value, as they are written.
         text: String,
     },
-    /// A term without a value.
+    /// Term without a value.
     NoValue(String),
-    /// A quotation mark that is not closed.
+    /// Quotation mark that is not closed.
     OpenQuote,
-    /// Not a length of time.
+    /// Text that is not a duration.
     Duration(String),
-    /// Not a number.
+    /// Text that is not a number.
     Number(String),
-    /// Not an outcome.
+    /// Text that is not an outcome.
     Outcome(String),
-    /// Not a selector.
+    /// Text that is not a selector.
     Selector(SelectorError),
-    /// A selector that matches no site of the recording.
+    /// Selector that matches no site of the recording.
     NoSuchSite {
-        /// The selector.
+        /// Text of the selector.
         selector: String,
         /// Similar names in the recording.
         nearest: Vec<String>,
     },
-    /// A kind that the recording does not have.
+    /// Kind that the recording does not have.
     NoSuchKind {
-        /// The name of the kind.
+        /// Name of the kind.
         kind: String,
         /// Similar names in the recording, or some of its kinds.
         nearest: Vec<String>,

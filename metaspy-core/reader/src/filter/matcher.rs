@@ -1,5 +1,5 @@
-//! Compiled filters. Names are replaced by numbers, so that a test of an event takes a few instructions, and summaries
-//! exclude most chunks.
+//! Compiled filters. Names are replaced by numbers, so that a test of an event takes a few
+//! instructions, and summaries exclude most chunks.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -22,13 +22,13 @@ use metaspy_format::summary::bit;
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
 
-/// A compiled filter.
+/// Compiled filter.
 #[derive(Clone)]
 pub struct Matcher {
-    /// Cheap tests first.
+    /// Tests in rising order of their cost, each with a flag for negation.
     pub(super) tests: Vec<(bool, Test)>,
     places: u64,
-    /// The members of a view, if only their events match.
+    /// Members of a view, if only their events match.
     members: Option<Members>,
 }
 
@@ -39,26 +39,26 @@ pub(super) enum Test {
     Key(u64),
     Kind(HashSet<u16>),
     KindKey(HashSet<u16>, u64),
-    /// Ticks.
+    /// Comparison with a number of ticks.
     Took(Compare, u64),
     Outcome(u8),
     Lane(HashSet<u32>),
     Level(Compare, u64),
-    /// First and last.
+    /// First and last level.
     Levels(u8, u8),
     Epoch(Compare, u64),
     Text(Sites, HashSet<Subject>),
-    /// With the number of its walk in [`Memory`].
+    /// Sites of causes, with the number of the walk in [`Memory`].
     Cause(Sites, usize),
-    /// On the site or the subject of the direct cause.
+    /// Test on the site or the subject of the direct cause.
     DirectCause(Box<Test>),
 }
 
-/// A set of sites.
+/// Set of sites.
 #[derive(Clone)]
 pub(super) struct Sites {
     bits: Vec<u64>,
-    /// The bits of the sites in the filter of a summary.
+    /// Bits of the sites in the filter of a summary.
     mask: u64,
 }
 
@@ -87,18 +87,18 @@ impl Sites {
     }
 }
 
-/// The members of a view: sites, and subjects at them.
+/// Members of a view: sites, and subjects at them.
 #[derive(Clone)]
 pub struct Members(Arc<dyn Fn(SiteId, Option<Subject>) -> bool + Send + Sync>);
 
 impl Members {
-    /// The members for which `belongs` is true.
+    /// Creates the set of members for which `belongs` is true.
     pub fn new(belongs: impl Fn(SiteId, Option<Subject>) -> bool + Send + Sync + 'static) -> Self {
         Members(Arc::new(belongs))
     }
 
-    /// True if a subject at a site is a member. `None` for the row of others of a site, because its subjects are
-    /// unknown.
+    /// Returns true if a subject at a site is a member. `None` for the row of others of a site,
+    /// because its subjects are unknown.
     #[inline]
     fn holds(&self, site: SiteId, subject: Option<Subject>) -> Option<bool> {
         match subject {
@@ -114,7 +114,7 @@ impl std::fmt::Debug for Members {
     }
 }
 
-/// The memory of a thread that tests events: the reasons of these events.
+/// Memory of a thread that tests events, which holds the reasons of these events.
 pub struct Memory {
     walks: Vec<Reasons>,
     /// True if the direct cause of some event left the window.
@@ -122,26 +122,27 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// True if a chain of reasons was not followed to its end: it took too long, or led out of the window.
+    /// Returns true if a chain of reasons was not followed to its end, because it was too long or
+    /// led out of the window.
     pub fn is_incomplete(&self) -> bool {
         self.lost_causes || self.walks.iter().any(|reasons| reasons.is_exhausted() || reasons.left_window())
     }
 }
 
-/// The direct cause of an event.
+/// Direct cause of an event.
 pub(crate) enum DirectCause {
-    /// It has none.
+    /// The event has no cause.
     None,
-    /// It is in the window.
+    /// The cause is in the window.
     Known(Slot),
-    /// It is an event of another process.
+    /// The cause is an event of another process.
     Remote,
-    /// It left the window.
+    /// The cause has left the window.
     Left,
 }
 
 impl DirectCause {
-    /// The cause of the event in a slot.
+    /// Finds the cause of the event in a slot.
     pub fn of(ring: Ring<'_>, slot: &Slot) -> DirectCause {
         let Some(cause) = EventId::from_raw(slot.cause) else { return DirectCause::None };
         match ring.peek(cause) {
@@ -173,12 +174,12 @@ impl Matcher {
         Matcher { tests, places: store.ring().places(), members: None }
     }
 
-    /// The same filter, restricted to the members of a view.
+    /// Restricts the filter to the members of a view.
     pub fn among(&self, members: Option<&Members>) -> Self {
         Matcher { members: members.cloned(), ..self.clone() }
     }
 
-    /// The levels that match, if there is no other condition.
+    /// Returns the levels that match, if there is no other condition.
     pub fn only_levels(&self) -> Option<RangeInclusive<u8>> {
         match self.tests[..] {
             _ if self.members.is_some() => None,
@@ -188,29 +189,29 @@ impl Matcher {
         }
     }
 
-    /// A memory for one thread.
+    /// Creates a memory for one thread.
     pub fn memory(&self, store: &Store) -> Memory {
         let links = if self.follows_reasons() { store.all_links() } else { Links::none() };
         self.memory_with(&links)
     }
 
-    /// A memory for one thread. The links matter only if the filter follows reasons.
+    /// Creates a memory for one thread. The links matter only if the filter follows reasons.
     pub(crate) fn memory_with(&self, links: &Arc<Links>) -> Memory {
         let causes = self.tests.iter().filter(|(_, test)| matches!(test, Test::Cause(..))).count();
         Memory { walks: (0..causes).map(|_| Reasons::new(self.places, links)).collect(), lost_causes: false }
     }
 
-    /// True if a condition is about the reasons of events.
+    /// Returns true if a condition is about the reasons of events.
     pub(crate) fn follows_reasons(&self) -> bool {
         self.tests.iter().any(|(_, test)| matches!(test, Test::Cause(..)))
     }
 
-    /// False if no event of the chunk can match.
+    /// Returns false if no event of the chunk can match.
     pub fn wants_chunk(&self, chunk: &Chunk) -> bool {
         chunk.summary.is_none_or(|summary| self.wants_summary(&summary))
     }
 
-    /// False if no event of a chunk with this summary can match.
+    /// Returns false if no event of a chunk with this summary can match.
     pub fn wants_summary(&self, summary: &Summary) -> bool {
         summary.events != 0
             && self.tests.iter().all(|(negated, test)| {
@@ -232,7 +233,7 @@ impl Matcher {
             })
     }
 
-    /// False if no event of the block can match.
+    /// Returns false if no event of the block can match.
     pub fn wants_block(&self, head: &Head) -> bool {
         self.tests.iter().all(|(negated, test)| match test {
             Test::Lane(lanes) => lanes.contains(&head.lane) != *negated,
@@ -241,7 +242,7 @@ impl Matcher {
         })
     }
 
-    /// True if an event matches.
+    /// Returns true if an event matches.
     #[inline]
     pub fn matches(&self, ring: Ring<'_>, head: &Head, slot: &Slot, memory: &mut Memory) -> bool {
         let belongs = |members: &Members| members.holds(SiteId(slot.site), slot.subject()) == Some(true);
@@ -280,14 +281,16 @@ impl Matcher {
             })
     }
 
-    /// True if a row of a tally matches; `None` if a condition needs a value that a row does not have.
+    /// Returns true if a row of a tally matches; `None` if a condition needs a value that a row
+    /// does not have.
     pub fn matches_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
         let asks_for_outcomes = self.tests.iter().any(|(_, test)| matches!(test, Test::Outcome(_)));
         let holds = self.selects_in_row(site, subject, epoch, meta, None);
         if asks_for_outcomes && holds == Some(true) { None } else { holds }
     }
 
-    /// The outcomes that match, one bit each. A row counts its calls by outcome, so this condition selects calls within a row.
+    /// Returns the outcomes that match, one bit each. A row counts its calls by outcome, so this
+    /// condition selects calls within a row.
     pub fn outcomes(&self) -> u8 {
         self.tests.iter().fold(ALL_OUTCOMES, |outcomes, (negated, test)| match test {
             Test::Outcome(bits) if *negated => outcomes & !bits,
@@ -296,18 +299,18 @@ impl Matcher {
         })
     }
 
-    /// True if a condition is about causes, and this site is one of them.
+    /// Returns true if a condition is about causes, and this site is one of them.
     pub(crate) fn is_cause(&self, site: u32) -> bool {
         self.tests.iter().any(|(_, test)| match test {
             Test::Cause(sites, _) => sites.contains(site),
-            // Nothing is known of the subject of a cause without an event.
+            // The subject of a cause without an event is unknown.
             Test::DirectCause(test) => !matches!(&**test, Test::Site(sites) if !sites.contains(site)),
             _ => false,
         })
     }
 
-    /// As [`Matcher::matches_row`], for the calls of the row that end in one of [`Matcher::outcomes`]. The numbers of the row
-    /// may decide a condition on its lengths.
+    /// Returns true if the calls of the row that end in one of [`Matcher::outcomes`] match, as
+    /// [`Matcher::matches_row`] does. The numbers of the row may decide a condition on its lengths.
     pub fn selects_in_row(
         &self,
         site: u32,
@@ -327,7 +330,7 @@ impl Matcher {
                 _ => test.of_row(site, subject, epoch, meta),
             };
             match holds {
-                // This row is excluded, whatever the other conditions are.
+                // This row is excluded, regardless of the other conditions.
                 Some(holds) if holds == *negated => return Some(false),
                 Some(_) => {}
                 None => known = false,
@@ -338,13 +341,13 @@ impl Matcher {
 }
 
 impl Matcher {
-    /// True if it selects all calls at a site or none.
+    /// Returns true if the filter selects all calls at a site or none.
     pub fn selects_whole_sites(&self) -> bool {
         let is_of_site = |test: &Test| matches!(test, Test::Site(_) | Test::Levels(..));
         self.members.is_none() && self.tests.iter().all(|(_, test)| is_of_site(test))
     }
 
-    /// True if it selects all calls on a subject or none.
+    /// Returns true if the filter selects all calls on a subject or none.
     pub fn selects_whole_subjects(&self) -> bool {
         let is_of_subject = |test: &Test| {
             matches!(test, Test::Subject(_) | Test::Key(_) | Test::Kind(_) | Test::KindKey(..) | Test::Levels(..))
@@ -354,7 +357,7 @@ impl Matcher {
 }
 
 impl Test {
-    /// The test of a condition. The next walk along reasons has this number.
+    /// Compiles a condition. `walk` is the number of the next walk along reasons.
     fn new(store: &Store, condition: &Condition, walk: usize) -> Test {
         match condition {
             Condition::Site(selector) => Test::Site(Sites::selected(store, selector)),
@@ -379,7 +382,7 @@ impl Test {
         }
     }
 
-    /// The test on the values that events and rows both have.
+    /// Tests the values that events and rows both have.
     #[inline]
     fn of_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
         let is_others = subject.is_some_and(|subject| subject.kind.0 == OTHERS);
@@ -398,7 +401,7 @@ impl Test {
                 sites.contains(site) || subject.is_some_and(|subject| labelled.contains(&subject))
             }
             Test::Epoch(compare, number) => compare.holds(epoch.into(), *number),
-            // A row records only that a level is above the application's, not which.
+            // A row records only that a level is above the application's, without its number.
             Test::Levels(first, last) => {
                 if meta {
                     *last > 0
@@ -417,14 +420,15 @@ impl Test {
     }
 }
 
-/// True or false if a condition on the length holds, or fails, for all calls of a row, which follows from the longest one.
+/// Decides a condition on the length for all calls of a row, if the length of its longest call
+/// suffices.
 fn of_longest(compare: Compare, ticks: u64, calls: &Measure) -> Option<bool> {
     let is_longest_below = match compare {
         Compare::More | Compare::AtLeast => !compare.holds(calls.max_ticks, ticks),
         Compare::Less | Compare::AtMost => compare.holds(calls.max_ticks, ticks),
         Compare::Equal => calls.max_ticks < ticks,
     };
-    // A row of late ends has times of calls that are counted elsewhere.
+    // A row of late ends has times of calls that other rows count.
     let is_all_timed = calls.count > 0 && calls.timed == calls.count && calls.running == 0;
     (is_all_timed && is_longest_below).then_some(matches!(compare, Compare::Less | Compare::AtMost))
 }
@@ -445,7 +449,8 @@ fn labelled(store: &Store, text: &str) -> HashSet<Subject> {
 fn lanes(store: &Store, name: &str) -> HashSet<u32> {
     let number = name.trim_start_matches('#').parse().ok();
     let lanes = store.lanes().into_iter();
-    // In a merged recording a thread's own name selects the threads of all processes.
+    // In a merged recording, the name of a thread without its process selects the threads of all
+    // processes.
     let is_own = |lane: &RecordedLane| {
         let process = store.process_of(lane.id);
         process.is_some_and(|process| lane.name == format!("{}/{name}", process.label))
@@ -454,18 +459,19 @@ fn lanes(store: &Store, name: &str) -> HashSet<u32> {
     lanes.filter(|lane| is_named(lane) || Some(lane.id.0) == number).map(|lane| lane.id.0).chain(number).collect()
 }
 
-/// The last compiled filters. A screen that is drawn again does not compile them again.
+/// Most recently compiled filters. A screen that is drawn again does not compile them again.
 #[derive(Default)]
 pub struct Compiled(Mutex<Vec<(Key, Arc<Matcher>)>>);
 
-/// The filter, the levels that match if it has no `level:` term, and the number of lanes at that time.
+/// Key of a compiled filter: the filter, the levels that match if it has no `level:` term, and the
+/// number of lanes then.
 type Key = (Filter, RangeInclusive<u8>, u64);
 
-/// Compiled filters in memory.
+/// Number of compiled filters in memory.
 const KEPT: usize = 4;
 
 impl Store {
-    /// The filter, compiled for this recording. `levels` match if it has no `level:` term.
+    /// Compiles the filter for this recording. `levels` match if it has no `level:` term.
     pub fn compile(&self, filter: &Filter, levels: RangeInclusive<u8>) -> Arc<Matcher> {
         // The table of lanes can grow without any other change.
         let key = (filter.clone(), levels, self.header().lanes_used);

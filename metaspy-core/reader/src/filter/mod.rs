@@ -1,8 +1,8 @@
-//! The filter language: one line of text, the same in the crawler, the command and the API.
+//! Filter language: a line of text, the same in the crawler, the command and the API.
 //!
-//! `site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*`: every term must hold, and `-term` must not.
-//! Bare words are searched in paths and labels. [`parse`] turns the line into conditions. [`matcher`] compiles these
-//! for one recording.
+//! `site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*`: every term must hold, and
+//! `-term` must not. Bare words are searched in paths and labels. [`parse`] turns the line into
+//! conditions, which [`matcher`] compiles for one recording.
 
 mod error;
 #[doc(hidden)]
@@ -26,7 +26,7 @@ use crate::scan::blocks::{Head, Slot};
 use metaspy_format::slot::{self, Flags};
 use metaspy_probe::Subject;
 
-/// A filter of events.
+/// Filter of events.
 ///
 /// ```
 /// use metaspy_reader::{Filter, FilterError};
@@ -45,7 +45,7 @@ pub struct Filter {
     pub(crate) terms: Vec<Term>,
 }
 
-/// One condition.
+/// Term of a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Term {
     /// True if the condition must not hold.
@@ -53,36 +53,37 @@ pub(crate) struct Term {
     pub condition: Condition,
 }
 
-/// The condition of a term.
+/// Condition of a term.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Condition {
     Site(Selector),
-    /// A reason at any distance.
+    /// Site of a reason at any distance.
     Cause(Selector),
-    /// The site or the subject of the direct cause.
+    /// Site or subject of the direct cause.
     DirectCause(Box<Condition>),
     Subject(SubjectCondition),
-    /// By the name of the kind, or the end of its path.
+    /// Name of the kind, or the end of its path.
     Kind(String),
-    /// In nanoseconds.
+    /// Duration in nanoseconds.
     Took(Compare, u64),
-    /// One bit for each outcome.
+    /// Outcomes, one bit each.
     Outcome(u8),
-    /// By the number of the lane, or the name of its thread.
+    /// Number of the lane, or the name of its thread.
     Lane(String),
     Level(Compare, u64),
     Epoch(Compare, u64),
-    /// In lower case.
+    /// Text to search for, in lower case.
     Text(String),
 }
 
 impl Condition {
-    /// True if only events decide it: rows of tallies have no single lengths and no causes.
+    /// Returns true if only events decide the condition, because rows of tallies have no single
+    /// lengths and no causes.
     fn is_of_event(&self) -> bool {
         matches!(self, Condition::Took(..) | Condition::Cause(_) | Condition::DirectCause(_))
     }
 
-    /// True if it is about a name or a label.
+    /// Returns true if the condition is about a name or a label.
     fn is_of_name(&self) -> bool {
         let is_of_label = |condition: &SubjectCondition| {
             matches!(condition, SubjectCondition::KindKey(..) | SubjectCondition::Label(_))
@@ -96,21 +97,21 @@ impl Condition {
     }
 }
 
-/// The ways to select a subject.
+/// Ways to select a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SubjectCondition {
-    /// `#412`: by key, of any kind.
+    /// Key of a subject of any kind: `#412`.
     Key(u64),
-    /// `@7f3a`: by address.
+    /// Address: `@7f3a`.
     Address(u64),
-    /// `NodeId:412`: by the name or the number of the kind, and key.
+    /// Name or number of the kind, and key: `NodeId:412`.
     KindKey(String, u64),
     Exactly(Subject),
-    /// By a part of its label, in lower case.
+    /// Part of the label, in lower case.
     Label(String),
 }
 
-/// A comparison of numbers.
+/// Comparison of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compare {
     Less,
@@ -121,7 +122,7 @@ pub(crate) enum Compare {
 }
 
 impl Compare {
-    /// The result of the comparison of `a` with `b`.
+    /// Returns the result of the comparison of `a` with `b`.
     #[inline]
     pub fn holds(self, a: u64, b: u64) -> bool {
         match self {
@@ -133,7 +134,8 @@ impl Compare {
         }
     }
 
-    /// The least and the largest number for which the comparison with `b` holds. The least is the larger one if there is none.
+    /// Returns the least and the largest number for which the comparison with `b` holds. If there
+    /// is none, the least is larger.
     pub fn range(self, b: u64) -> (u64, u64) {
         match self {
             Compare::Less => b.checked_sub(1).map_or((1, 0), |most| (0, most)),
@@ -146,47 +148,49 @@ impl Compare {
 }
 
 impl Filter {
-    /// Every event of the application. The term `level:>=0` adds metaspy's own code and handlers.
+    /// Creates a filter of every event of the application. The term `level:>=0` adds metaspy's own
+    /// code and handlers.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// True if it has a `level:` term.
+    /// Returns true if the filter has a `level:` term.
     pub fn mentions_level(&self) -> bool {
         self.terms.iter().any(|term| matches!(term.condition, Condition::Level(..)))
     }
 
-    /// True if it has no term.
+    /// Returns true if the filter has no term.
     pub fn is_all(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The filter without its `took:` terms; `None` if it has none.
+    /// Returns the filter without its `took:` terms; `None` if it has none.
     pub(crate) fn without_lengths(&self) -> Option<Filter> {
         self.without(|condition| matches!(condition, Condition::Took(..)))
     }
 
-    /// The filter without the conditions that only events decide, their length and their causes; `None` if it has none.
+    /// Returns the filter without conditions on lengths and causes, which only events decide;
+    /// `None` if it has none.
     pub(crate) fn without_event_conditions(&self) -> Option<Filter> {
         self.without(Condition::is_of_event)
     }
 
-    /// True if a length or a cause excludes calls.
+    /// Returns true if a length or a cause excludes calls.
     pub(crate) fn excludes_by_event(&self) -> bool {
         self.terms.iter().any(|term| term.negated && term.condition.is_of_event())
     }
 
-    /// True if a condition is about causes.
+    /// Returns true if a condition is about causes.
     pub(crate) fn asks_for_causes(&self) -> bool {
         self.terms.iter().any(|term| matches!(term.condition, Condition::Cause(_) | Condition::DirectCause(_)))
     }
 
-    /// True if a condition is about names or labels.
+    /// Returns true if a condition is about names or labels.
     pub(crate) fn asks_for_names(&self) -> bool {
         self.terms.iter().any(|term| term.condition.is_of_name())
     }
 
-    /// True if a name or a label excludes calls.
+    /// Returns true if a name or a label excludes calls.
     pub(crate) fn excludes_by_name(&self) -> bool {
         self.terms.iter().any(|term| term.negated && term.condition.is_of_name())
     }
@@ -196,24 +200,26 @@ impl Filter {
         (terms.len() < self.terms.len()).then(|| Filter { text: self.text.clone(), terms })
     }
 
-    /// True if it selects sites and nothing else: then it passes all calls of a method, or none.
+    /// Returns true if the filter selects only by site, so that it passes all calls of a method or
+    /// none.
     pub fn is_of_sites(&self) -> bool {
         self.terms.iter().all(|term| matches!(term.condition, Condition::Site(_)))
     }
 
-    /// The line.
+    /// Returns the text of the filter.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The events of exactly this subject. Kinds with equal names are distinguished.
+    /// Creates a filter of the events of exactly this subject. Kinds with equal names are
+    /// distinguished.
     pub fn subject(subject: Subject) -> Self {
         let Subject { kind, key } = subject;
         let condition = Condition::Subject(SubjectCondition::Exactly(subject));
         Filter { text: format!("subject:{}:#{key}", kind.0), terms: vec![Term { negated: false, condition }] }
     }
 
-    /// The events that pass both filters.
+    /// Combines two filters: an event must pass both.
     pub fn and(mut self, other: Filter) -> Self {
         if !self.text.is_empty() && !other.text.is_empty() {
             self.text.push(' ');
@@ -223,20 +229,21 @@ impl Filter {
         self
     }
 
-    /// True if an event passes. For one event; a [`Filter::tester`] remembers the reasons of the events before.
+    /// Tests a single event. For several events, use [`Filter::tester`], which remembers the
+    /// reasons of earlier events.
     pub fn matches(&self, store: &Store, event: &Event) -> bool {
         self.tester(store).matches(event)
     }
 
-    /// The filter, ready to test several events.
+    /// Prepares the filter to test several events.
     pub fn tester<'s>(&self, store: &'s Store) -> FilterTester<'s> {
         let matcher = store.compile(self, 0..=0);
         let memory = matcher.memory(store);
         FilterTester { store, matcher, memory }
     }
 
-    /// Checks the filter against a recording. The error has the nearest names if one of the selectors matches no site,
-    /// or if the recording does not have one of the kinds.
+    /// Checks the filter against a recording. The error has the most similar names if a selector
+    /// matches no site, or if the recording lacks a kind.
     pub fn check(&self, store: &Store) -> Result<(), FilterError> {
         self.terms.iter().try_for_each(|term| term.condition.check(store))
     }
@@ -253,7 +260,7 @@ impl Condition {
     }
 }
 
-/// A filter that tests events one by one; see [`Filter::tester`].
+/// Filter that tests a sequence of events; see [`Filter::tester`].
 pub struct FilterTester<'s> {
     store: &'s Store,
     matcher: Arc<Matcher>,
@@ -261,7 +268,7 @@ pub struct FilterTester<'s> {
 }
 
 impl FilterTester<'_> {
-    /// True if the event passes.
+    /// Returns true if the event passes.
     pub fn matches(&mut self, event: &Event) -> bool {
         let (head, slot) = taken_apart(event);
         self.matcher.matches(self.store.ring(), &head, &slot, &mut self.memory)
@@ -303,7 +310,7 @@ fn known_kind(store: &Store, name: &str) -> Result<(), FilterError> {
     Err(FilterError::NoSuchKind { kind: name.to_owned(), nearest })
 }
 
-/// An event as header and slot of a block.
+/// Converts an event to the header and the slot of a block.
 fn taken_apart(event: &Event) -> (Head, Slot) {
     let Subject { kind, key } = event.subject.unwrap_or(Subject::NONE);
     let Event { outcome, level, timed, details, .. } = *event;

@@ -1,4 +1,4 @@
-//! Parses a line into terms.
+//! Parser of a line into terms.
 
 use std::str::FromStr;
 
@@ -7,10 +7,10 @@ use crate::filter::{Compare, Condition, Filter, FilterError, SubjectCondition, T
 use crate::units::parse_duration_ns;
 use metaspy_probe::{KindId, Subject};
 
-/// All terms.
+/// Names of all terms.
 pub(super) const TERMS: [&str; 11] =
     ["site", "subject", "kind", "took", "outcome", "cause", "cause.site", "cause.subject", "lane", "level", "epoch"];
-/// All outcomes.
+/// All outcomes that a filter can name.
 pub(super) const OUTCOMES: [Outcome; 8] = [
     Outcome::Running,
     Outcome::Returned,
@@ -31,12 +31,12 @@ impl FromStr for Filter {
     }
 }
 
-/// A word of the line. Quoted words are never terms.
+/// Word of the line. Quoted words are never terms.
 struct Word {
     negated: bool,
     term: Option<String>,
     value: String,
-    /// The two sides of an unquoted `site=measure`, which is meant as a term.
+    /// Two sides of an unquoted `site=measure`, which is meant as a term.
     equated: Option<(String, String)>,
 }
 
@@ -70,7 +70,7 @@ fn words(text: &str) -> Result<Vec<Word>, FilterError> {
     Ok(words)
 }
 
-/// True if the text in front of a colon names a term, known or not.
+/// Returns true if the text before a colon names a term, known or not.
 fn is_term(name: &str) -> bool {
     let last = name.strip_prefix("cause.").unwrap_or(name);
     !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_lowercase())
@@ -125,7 +125,7 @@ fn subject(value: &str) -> SubjectCondition {
     SubjectCondition::Label(value.to_lowercase())
 }
 
-/// The comparison in front of a value; `otherwise` if there is none.
+/// Splits off the comparison before a value; `otherwise` is the default.
 fn compare(text: &str, otherwise: Compare) -> (Compare, &str) {
     let signs = [
         (">=", Compare::AtLeast),

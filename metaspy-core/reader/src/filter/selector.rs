@@ -1,7 +1,8 @@
-//! Selectors: one grammar for sites in the API, the command line and filters.
+//! Selectors, which have the same grammar for sites in the API, the command line and filters.
 //!
-//! A selector is a path whose segments may be globs: `taffy::compute::*`, `Scene::mea*`, `**::tests::**`. It matches
-//! the end of a path, at a border of segments. `*` matches one segment or any part of one, `**` any number of segments.
+//! A selector is a path whose segments may be globs: `taffy::compute::*`, `Scene::mea*`,
+//! `**::tests::**`. It matches the end of a path, at a border of segments. `*` matches a segment or
+//! a part of it, `**` any number of segments.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +10,7 @@ use std::str::FromStr;
 
 use crate::debug_as_message;
 
-/// A pattern for the paths of sites.
+/// Pattern for the paths of sites.
 ///
 /// ```
 /// use metaspy_reader::{Selector, SelectorError};
@@ -27,13 +28,13 @@ pub struct Selector {
     segments: Vec<String>,
 }
 
-/// Why a text is not a selector.
+/// Reason why a text is not a selector.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SelectorError {
     /// The text is empty.
     Empty,
-    /// Two `::` with nothing between them, or one at the end.
+    /// Two `::` with nothing between them, or `::` at the end.
     EmptySegment(String),
     /// `<Type as Trait>` without its end, or without a method.
     Unclosed(String),
@@ -79,7 +80,7 @@ impl FromStr for Selector {
     }
 }
 
-/// The text as it was written.
+/// Formats the text as it was written.
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -87,7 +88,7 @@ impl fmt::Display for Selector {
 }
 
 impl Selector {
-    /// True if the selector matches this path.
+    /// Returns true if the selector matches this path.
     pub fn matches(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split("::").collect();
         // Only the end of the path must match, so a `**` comes first.
@@ -95,12 +96,12 @@ impl Selector {
         glob(&patterns, &names, |pattern| *pattern == "**", |pattern, name| matches_text(pattern, name))
     }
 
-    /// True if the selector has no `*`.
+    /// Returns true if the selector has no `*`.
     pub fn is_literal(&self) -> bool {
         !self.segments.iter().any(|segment| segment.contains('*'))
     }
 
-    /// The most similar names, closest first, at most three.
+    /// Returns at most three similar names, the closest first.
     pub fn nearest<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
         let is_open = |segment: &&String| segment.chars().all(|c| c == '*');
         let open = self.segments.iter().rev().take_while(is_open).count();
@@ -126,7 +127,7 @@ impl Selector {
     }
 }
 
-/// The most similar beginnings of names, of as many segments as `around` has.
+/// Returns the most similar beginnings of names, with as many segments as `around` has.
 fn nearest_around<'n>(around: &[String], names: impl IntoIterator<Item = &'n str>) -> impl Iterator<Item = String> {
     let wanted = around.join("::").to_lowercase();
     let most = (wanted.chars().count() / 3).max(1);
@@ -144,7 +145,8 @@ fn nearest_around<'n>(around: &[String], names: impl IntoIterator<Item = &'n str
     near.into_iter().take(3).map(|(_, part)| part)
 }
 
-/// `<Type as Trait>::method` as `Type::Trait::method`, `<Type>::method` as `Type::method`.
+/// Converts `<Type as Trait>::method` to `Type::Trait::method`, and `<Type>::method` to
+/// `Type::method`.
 fn without_qualification(text: &str) -> Result<String, SelectorError> {
     let Some(inner) = text.strip_prefix('<') else { return Ok(text.to_owned()) };
     let unclosed = || SelectorError::Unclosed(text.to_owned());
@@ -159,7 +161,8 @@ fn without_qualification(text: &str) -> Result<String, SelectorError> {
     Ok(format!("{qualified}::{rest}"))
 }
 
-/// True if a text matches a pattern in which `*` stands for any letters, as in a segment of a selector.
+/// Returns true if a text matches a pattern in which `*` stands for any letters, as in a segment of
+/// a selector.
 pub fn matches_text(pattern: &str, name: &str) -> bool {
     if !pattern.contains('*') {
         return pattern == name;
@@ -168,8 +171,8 @@ pub fn matches_text(pattern: &str, name: &str) -> bool {
     glob(&pattern, &name, |&c| c == '*', |a, b| a == b)
 }
 
-/// Matches a whole sequence. An item that is `any` matches any number of names. Backtracking to the last such item is
-/// enough, so the time is bounded by the product of both lengths.
+/// Matches a whole sequence. An item that is `any` matches any number of names. Backtracking to the
+/// last such item is sufficient, so the time is bounded by the product of both lengths.
 fn glob<P, N>(patterns: &[P], names: &[N], any: impl Fn(&P) -> bool, same: impl Fn(&P, &N) -> bool) -> bool {
     let (mut pattern, mut name) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
@@ -189,7 +192,7 @@ fn glob<P, N>(patterns: &[P], names: &[N], any: impl Fn(&P) -> bool, same: impl 
     patterns[pattern..].iter().all(any)
 }
 
-/// The last `segments` segments of a path.
+/// Returns the last `segments` segments of a path.
 fn end_of(path: &str, segments: usize) -> &str {
     match path.rmatch_indices("::").nth(segments.saturating_sub(1)) {
         Some((at, border)) => &path[at + border.len()..],
@@ -197,8 +200,8 @@ fn end_of(path: &str, segments: usize) -> &str {
     }
 }
 
-/// Letters to insert, delete or replace to turn one text into the other. Only the first hundred letters count, because
-/// the cost grows with the product of both lengths.
+/// Counts the letters to insert, delete or replace to turn one text into the other. Only the first
+/// hundred letters count, because the cost grows with the product of both lengths.
 pub fn distance(a: &str, b: &str) -> usize {
     let start = |text: &str| text.chars().take(100).collect::<String>();
     strsim::levenshtein(&start(a), &start(b))

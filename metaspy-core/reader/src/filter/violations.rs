@@ -5,14 +5,14 @@ use crate::event::Event;
 use crate::event::timeline::{Ahead, Bound, Merge, Step};
 use crate::filter::Filter;
 
-/// The events that violate an expectation; see [`Store::violations`].
+/// Events that violate an expectation; see [`Store::violations`].
 #[derive(Clone, Debug, Default)]
 pub struct Violations {
-    /// Events to which the expectation applies.
+    /// Number of events to which the expectation applies.
     pub checked: u64,
-    /// Events that violate it.
+    /// Number of events that violate it.
     pub violated: u64,
-    /// The oldest violations.
+    /// Oldest violations, up to the requested maximum.
     pub events: Vec<Event>,
     /// True if every event in the window was decided: no chain of reasons was too long or led out of the window.
     pub exact: bool,

@@ -1,4 +1,4 @@
-//! Tests of the words of a whole block, before it is copied.
+//! Tests on the words of a whole block, before it is copied.
 
 use metaspy_format::{SLOT_WORDS, Words, slot};
 
@@ -6,8 +6,9 @@ use crate::filter::matcher::{Matcher, Test};
 use crate::scan::blocks::{BLOCK_WORDS, Slot};
 
 impl Matcher {
-    /// False if no event in a block with these words can match. Each condition on a single word of a slot is tested for all
-    /// slots at once: the condition is chosen once for a block, and a block without a match is not copied.
+    /// Returns false if no event in a block with these words can match. Each condition on a single
+    /// word of a slot is tested for all slots at once: the condition is chosen once for a block,
+    /// and a block without a match is not copied.
     pub fn wants_words(&self, words: Words<'_>) -> bool {
         let is_whole = words.len() == BLOCK_WORDS;
         !is_whole || self.tests.iter().all(|(negated, test)| *negated || test.may_hold(words))
@@ -15,7 +16,7 @@ impl Matcher {
 }
 
 impl Test {
-    /// False if no event in a whole block with these words can match.
+    /// Returns false if no event in a whole block with these words can match.
     fn may_hold(&self, words: Words<'_>) -> bool {
         let slot = |end| Slot { slot: 0, start: 0, site: 0, cause: 0, key: 0, end };
         match self {
@@ -34,10 +35,10 @@ impl Test {
     }
 }
 
-/// True if a word of some slot passes. Slots without an event pass by chance.
+/// Returns true if a word of some slot passes. Slots without an event may pass by chance.
 #[inline(always)]
 fn any(words: Words<'_>, word: usize, passes: impl Fn(u64) -> bool) -> bool {
-    // No branch: a match is rare, and the loop then runs at the speed of memory.
+    // The loop has no branch: a match is rare, and the loop then runs at the speed of memory.
     let passing = (SLOT_WORDS..BLOCK_WORDS).step_by(SLOT_WORDS).filter(|at| passes(words.get(at + word)));
     passing.count() != 0
 }

@@ -1,4 +1,4 @@
-//! Copies blocks, with the numbers of the merged recording.
+//! Copying of blocks, with the numbers of the merged recording.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -13,23 +13,23 @@ use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark, SPAN_MAX, START_MAX};
 use metaspy_format::summary::{self, Summary};
 use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header};
 
-/// The counts of the blocks of an input.
+/// Counts of the blocks of an input.
 #[derive(Default)]
 pub(super) struct Copied {
     pub blocks: u64,
     pub events: u64,
-    /// Blocks with an impossible number of laps.
+    /// Number of blocks with an impossible number of laps.
     pub beyond: u64,
 }
 
-/// Copies the blocks of one input.
+/// Copier of the blocks of an input.
 pub(super) struct Copier<'a> {
     pub inputs: &'a [Input],
     pub input: &'a Input,
     pub whole: MergedRing,
-    /// The places of the merged recording.
+    /// Places of the merged recording.
     pub blocks: &'a [AtomicU64],
-    /// The summaries of the merged recording.
+    /// Summaries of the merged recording.
     pub summaries: &'a [AtomicU64],
 }
 
@@ -74,13 +74,14 @@ impl Copier<'_> {
         }
         copied.blocks += blocks;
         copied.events += u64::from(sum.events);
-        // The chunks of kept blocks are others.
+        // Kept blocks form other chunks than before.
         if had_summary && blocks == CHUNK_BLOCKS as u64 && self.input.kept.is_none() {
             self.write_summary((self.input.place + first) / CHUNK_BLOCKS as u64, &sum);
         }
     }
 
-    /// The places of a whole copy whose blocks have changed since they were copied: they were folded, or began.
+    /// Returns the places of a whole copy whose blocks have changed since the copying, because they
+    /// were folded or began.
     pub fn changed(&self, folds: &Folds) -> Vec<u64> {
         let ring = self.input.ring();
         let has_changed = |&place: &u64| {
@@ -93,7 +94,7 @@ impl Copier<'_> {
         (0..self.input.places).filter(has_changed).collect()
     }
 
-    /// Copies places again. Their chunks have no summaries then.
+    /// Copies places again. Their chunks lose their summaries.
     pub fn copy_again(&self, places: &[u64], folds: &Folds) {
         let mut block = Block::boxed();
         for &place in places {
@@ -108,7 +109,7 @@ impl Copier<'_> {
         }
     }
 
-    /// The words of a place of a whole copy.
+    /// Returns the words of a place of a whole copy.
     fn copy_of(&self, place: u64) -> &[AtomicU64] {
         let at = (self.input.place + place) as usize * BLOCK_WORDS;
         &self.blocks[at..at + BLOCK_WORDS]
@@ -122,8 +123,8 @@ impl Copier<'_> {
         let base = input.tick(head.base);
         let (lane, epoch) = (input.lane + head.lane.min(input.lanes), input.epoch.wrapping_add(head.epoch));
         sum.add_block(sequence, lane, epoch, base);
-        // Slots before the first one are marks of no kind, so that the others keep their places. What was open when the block
-        // began is still needed.
+        // Slots before the first stored slot become marks of no kind, so that the others keep their
+        // places. Marks of calls that were open when the block began are still needed.
         for at in 1..first {
             let (from, slot) = (&words[at * SLOT_WORDS..], &to[at * SLOT_WORDS..]);
             let is_open = Commit::unpack(from[0]).site == Mark::Open as u32;
@@ -183,7 +184,8 @@ impl Copier<'_> {
         to[header::SEQUENCE].store(sequence, Relaxed);
     }
 
-    /// The merged id of an event's cause. A remote cause becomes the event in another input, if it is there.
+    /// Returns the merged id of an event's cause. A remote cause becomes the event in another
+    /// input, if it is there.
     fn cause(&self, cause: u64) -> u64 {
         if self.input.has_remote
             && let Some(remote) = EventId::from_raw(cause).and_then(|id| self.input.ring().remote(id))
@@ -194,7 +196,7 @@ impl Copier<'_> {
         self.input.id(cause, self.whole)
     }
 
-    /// The last word of an event, with the numbers of the merged recording.
+    /// Returns the last word of an event, with the numbers of the merged recording.
     fn end(&self, end: u64, block: &Block, at: usize, began: u64, sequence: u64) -> u64 {
         let flags = slot::with_kind(slot::flags_of(end), self.input.kind(slot::kind(end)));
         if slot::is_running(end) {
@@ -203,14 +205,14 @@ impl Copier<'_> {
             return slot::running(if is_its { sequence } else { sequence + 1 }, flags);
         }
         let ticks = match slot::span(end) {
-            // The slot's span was cut, and a mark has the true one. In nanoseconds it may fit.
+            // The slot's span was cut, and a mark has the true span. In nanoseconds it may fit.
             SPAN_MAX => self.input.store.event(block.head.id(at)).and_then(|event| event.span).unwrap_or(SPAN_MAX),
             ticks => ticks,
         };
         slot::ended(self.input.span(began, ticks), flags)
     }
 
-    /// The words of a mark other than a detail.
+    /// Returns the words of a mark other than a detail.
     fn mark(&self, mark: Option<Mark>, [event, a, b]: [u64; 3], at: u64) -> [u64; 3] {
         let input = self.input;
         let event_there = input.id(event, self.whole);

@@ -1,25 +1,27 @@
-//! One clock for several recordings: their ticks become nanoseconds of the first recording's monotonic clock.
+//! Common clock of several recordings: their ticks become nanoseconds of the first recording's
+//! monotonic clock.
 //!
-//! Recordings of one machine and boot share a *domain*: they have the same clock, so the order of their events is
-//! certain. Domains are aligned by their wall clocks, and by messages between them: no message is received before it is
-//! sent.
+//! Recordings of one machine and boot share a *domain*: they have the same clock, so the order of
+//! their events is certain. Domains are aligned by their wall clocks, and by messages between them:
+//! no message is received before it is sent.
 
 use crate::Store;
 use crate::event::time::{Pair, Time};
 use metaspy_format::superblock as sb;
 
-/// Pairs closer than this give a less exact rate than the average.
+/// Minimum distance of two pairs. Closer pairs give a less exact rate than the average.
 const APART_NS: u64 = 100_000_000;
-/// The rate of one ns per tick: rates have 40 bits behind the point.
+/// Rate of one ns per tick. Rates have 40 fractional bits.
 const ONE: u128 = 1 << 40;
-/// The fastest rate. Faster ones would overflow.
+/// Maximum rate. Faster rates would overflow.
 const RATE_MAX: u128 = 1_000_000 * ONE;
-/// The largest difference of two wall clocks of one boot. A user may have set the clock between the two recordings.
+/// Maximum difference of two wall clocks of one boot. A user may have set the clock between the two
+/// recordings.
 const SAME_WALL_NS: u128 = 1_000_000_000;
-/// The same for recordings that do not name their boot.
+/// Maximum difference of two wall clocks for recordings that do not name their boot.
 const SURELY_SAME_WALL_NS: u128 = 10_000_000;
 
-/// Converts ticks to nanoseconds. The result never decreases.
+/// Conversion of ticks to nanoseconds. The result never decreases.
 #[derive(Clone, Debug)]
 pub(super) struct ClockLine {
     /// Tick, nanoseconds at this tick, and nanoseconds per tick after it; in rising order.
@@ -29,7 +31,7 @@ pub(super) struct ClockLine {
 }
 
 impl ClockLine {
-    /// The line through the calibration pairs that rise.
+    /// Draws the line through the calibration pairs that rise.
     fn new(mut pairs: Vec<Pair>, ticks_per_s: u64) -> Self {
         pairs.sort_by_key(|pair| pair.tick);
         let mut kept: Vec<Pair> = Vec::new();
@@ -55,7 +57,7 @@ impl ClockLine {
         ClockLine { knots: knots.collect(), shift: 0 }
     }
 
-    /// Nanoseconds at a tick.
+    /// Returns the nanoseconds at a tick.
     pub fn ns(&self, tick: u64) -> i128 {
         let tick = i128::from(tick);
         let after = self.knots.partition_point(|(at, ..)| *at <= tick);
@@ -64,15 +66,15 @@ impl ClockLine {
     }
 }
 
-/// The alignment of a recording with the common clock.
+/// Alignment of a recording with the common clock.
 #[derive(Clone, Debug)]
 pub(super) struct AlignedClock {
     pub line: ClockLine,
-    /// The domain of the recording; 0 = the domain of the first recording.
+    /// Domain of the recording; 0 = the domain of the first recording.
     pub domain: usize,
 }
 
-/// The clock of one recording.
+/// Clock of a recording.
 struct ClockReading {
     kind: u64,
     boot: String,
@@ -96,13 +98,14 @@ impl ClockReading {
         }
     }
 
-    /// The difference of wall clock and monotonic clock, at the pair nearest to this time of the wall clock.
+    /// Returns the difference of wall clock and monotonic clock, at the pair nearest to this time
+    /// of the wall clock.
     fn wall(&self, near_real_ns: u64) -> i128 {
         let pair = self.pairs.iter().min_by_key(|pair| pair.real_ns.abs_diff(near_real_ns)).expect("there is a pair");
         i128::from(pair.real_ns) - i128::from(pair.monotonic_ns)
     }
 
-    /// True if both recordings have the same clock of the same machine.
+    /// Returns true if both recordings have the same clock of the same machine.
     fn is_with(&self, other: &ClockReading) -> bool {
         let known = !self.boot.is_empty() && !other.boot.is_empty();
         if self.kind == 0 || self.kind != other.kind || known && self.boot != other.boot {
@@ -148,7 +151,7 @@ pub(super) fn place(stores: &[Store]) -> Vec<AlignedClock> {
     domains.into_iter().map(|domain| AlignedClock { line: lines[domain].clone(), domain }).collect()
 }
 
-/// A message from one recording to another, with the ticks of sending and receipt.
+/// Message from one recording to another, with the ticks of sending and receipt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
     pub from: usize,
@@ -157,18 +160,18 @@ pub(super) struct Crossing {
     pub received: u64,
 }
 
-/// The bounds of a domain's clock against the clock of the first.
+/// Bounds of a domain's clock relative to the clock of the first domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bounds {
-    /// The least and the greatest shift by which no message is received before it is sent.
+    /// Least and greatest shift by which no message is received before it is sent.
     pub least: Option<i128>,
     pub most: Option<i128>,
-    /// The shift.
+    /// Shift that was applied.
     pub moved: i128,
 }
 
-/// Shifts each domain against those before it, so that no message is received before it is sent. Returns the bounds by
-/// domain.
+/// Shifts each domain relative to earlier domains, so that no message is received before it is
+/// sent. Returns the bounds by domain.
 pub(super) fn settle(placed: &mut [AlignedClock], crossings: &[Crossing]) -> Vec<Bounds> {
     let domains = placed.iter().map(|placed| placed.domain + 1).max().unwrap_or(0);
     let mut all = vec![Bounds::default(); domains];
@@ -185,7 +188,7 @@ pub(super) fn settle(placed: &mut [AlignedClock], crossings: &[Crossing]) -> Vec
             }
         }
         bounds.moved = match (bounds.least, bounds.most) {
-            // One of the clocks drifts. The middle has the smallest error.
+            // At least one of the clocks drifts. The middle has the smallest error.
             (Some(least), Some(most)) if least > most => least + (most - least) / 2,
             (least, most) => 0.max(least.unwrap_or(0)).min(most.unwrap_or(i128::MAX)),
         };

@@ -7,12 +7,14 @@ use crate::merge::remap::{Input, find_sender};
 use crate::scan::blocks::Block;
 use metaspy_format::slot::Mark;
 
-/// Sendings in memory at most. For further ones the start of the event is taken, which is earlier.
+/// Maximum number of sendings in memory. Further sendings use the start of the event, which is
+/// earlier.
 const SENT_MAX: usize = 1 << 20;
-/// Receipts in memory at most.
+/// Maximum number of receipts in memory.
 const RECEIVED_MAX: usize = 1 << 20;
 
-/// The messages between the inputs, and for each input a flag that is true if it received any.
+/// Finds the messages between the inputs, and for each input a flag that is true if it received
+/// any.
 pub(super) fn crossings(inputs: &[Input]) -> (Vec<Crossing>, Vec<bool>) {
     let mut sent: HashMap<u64, u64> = HashMap::new();
     let mut received: Vec<(usize, u64, u64)> = Vec::new();
@@ -41,7 +43,7 @@ pub(super) fn crossings(inputs: &[Input]) -> (Vec<Crossing>, Vec<bool>) {
     (received.into_iter().filter_map(crossing).collect(), has_remote)
 }
 
-/// The marks of a recording about other processes: kind, span and tick.
+/// Passes the marks of a recording about other processes to `each`: kind, span and tick.
 fn each_mark(input: &Input, mut each: impl FnMut(Mark, u64, u64)) {
     let ring = input.ring();
     let mut block = Block::boxed();

@@ -1,4 +1,4 @@
-//! Why recordings cannot be merged.
+//! Errors of merging recordings.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 use crate::debug_as_message;
 use crate::text::clean;
 
-/// Why recordings cannot be merged.
+/// Reason why recordings cannot be merged.
 #[non_exhaustive]
 pub enum MergeError {
     /// No recording is given.

@@ -1,7 +1,8 @@
-//! The part of a recording that is copied when only some of its events are selected.
+//! Part of a recording that is copied when only some of its events are selected.
 //!
-//! A block that holds a selected event, or a mark about one, is kept; in it, everything else becomes a mark of no kind. So
-//! events keep their slots, and ids change by arithmetic as in every merge.
+//! A block that holds a selected event, or a mark about a selected event, is kept, and all other
+//! slots in it become marks of no kind. So events keep their slots, and ids change by arithmetic as
+//! in every merge.
 
 use crate::Store;
 use crate::event::EventId;
@@ -14,13 +15,14 @@ use metaspy_format::header;
 use metaspy_format::slot::{DETAIL_MAX, Mark, detail_slots};
 use metaspy_format::slot_set::SlotSet;
 
-/// The kept slots of a recording.
+/// Kept slots of a recording.
 pub(super) struct Kept {
-    /// By place. Those of a recording that is being written hold other blocks later.
+    /// Kept slots by place. In a recording that is being written, a place may hold another block
+    /// later.
     blocks: Vec<KeptBlock>,
-    /// Places in the ring.
+    /// Number of places in the ring.
     ring: u64,
-    /// The number of kept blocks before each place, and behind the last one.
+    /// Number of kept blocks before each place, and after the last place.
     before: Vec<u32>,
     kept: u64,
 }
@@ -31,11 +33,12 @@ struct KeptBlock {
     slots: SlotSet,
 }
 
-/// The selected events and their remote causes, as a thread found them: the sequence of the block, and the slot.
+/// Selected events and their remote causes, as a thread found them: the sequence of the block, and
+/// the slot.
 type Found = Vec<(u64, usize)>;
 
 impl Kept {
-    /// The events that pass the filter, with the marks about them.
+    /// Selects the events that pass the filter, with the marks about them.
     pub fn select(store: &Store, filter: &Filter, folds: &Folds, watch: &Watch<'_>) -> Kept {
         let ring = store.ring();
         let matcher = store.compile(filter, 0..=0);
@@ -80,7 +83,7 @@ impl Kept {
         found.into_iter().flatten().for_each(|(sequence, slot)| self.insert(sequence, slot));
     }
 
-    /// Keeps a slot. What was kept of an earlier block at its place has left the window.
+    /// Keeps a slot. Slots of an earlier block at its place have left the window.
     fn insert(&mut self, sequence: u64, slot: usize) {
         let Some(block) = self.blocks.get_mut(header::place(sequence, self.ring) as usize) else { return };
         if sequence > block.sequence {
@@ -99,24 +102,24 @@ impl Kept {
         }
     }
 
-    /// The number of kept blocks.
+    /// Returns the number of kept blocks.
     pub fn blocks(&self) -> u64 {
         self.kept
     }
 
-    /// The place of a block among the kept ones; `None` if it is not kept.
+    /// Returns the index of a block among the kept blocks; `None` if it is not kept.
     pub fn place(&self, place: u64) -> Option<u64> {
         let block = self.blocks.get(place as usize)?;
         (!block.slots.is_empty()).then(|| self.before[place as usize].into())
     }
 
-    /// True if something of this block is kept.
+    /// Returns true if any slot of this block is kept.
     pub fn holds(&self, sequence: u64) -> bool {
         let block = self.blocks.get(header::place(sequence, self.ring) as usize);
         block.is_some_and(|block| block.sequence == sequence && !block.slots.is_empty())
     }
 
-    /// True if the record at this slot of a block is kept.
+    /// Returns true if the record at this slot of a block is kept.
     pub fn contains(&self, sequence: u64, slot: usize) -> bool {
         let block = self.blocks.get(header::place(sequence, self.ring) as usize);
         block.is_some_and(|block| block.sequence == sequence && block.slots.contains(slot))

@@ -5,25 +5,27 @@ use std::ops::Range;
 use crate::Store;
 use crate::open::header::EndState;
 
-/// A process of a merged recording.
+/// Process of a merged recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// The label on screens: the name of the program, with the process number if several have this name.
+    /// Label on screens: the name of the program, with the process number if several processes have
+    /// this name.
     pub label: String,
-    /// The name of the program.
+    /// Name of the program.
     pub name: String,
-    /// The process number.
+    /// Process number.
     pub pid: u32,
-    /// The source of the recording, as it was given.
+    /// Source of the recording, as it was given.
     pub source: String,
-    /// The lanes of the process.
+    /// Lanes of the process.
     pub lanes: Range<u32>,
-    /// The state of the recording when it was read. A live one is a snapshot.
+    /// State of the recording when it was read. A live recording is a snapshot.
     pub ended: EndState,
-    /// The clock domain. The order of events in one domain is certain. 0 = the domain of the first process.
+    /// Clock domain. The order of events in one domain is certain. 0 = the domain of the first
+    /// process.
     pub clock: usize,
-    /// The shift of the clock in nanoseconds, in addition to the difference of the wall clocks, so that no message is
-    /// received before it is sent.
+    /// Shift of the clock in nanoseconds, in addition to the difference of the wall clocks, so that
+    /// no message is received before it is sent.
     pub moved_ns: i64,
 }
 
@@ -41,7 +43,7 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// The common end state of the inputs.
+    /// Returns the common end state of the inputs.
     pub fn end_state(&self) -> EndState {
         let any = |ended| self.processes.iter().any(|process| process.ended == ended);
         if any(EndState::Live) || any(EndState::Snapshot) {
@@ -50,7 +52,7 @@ impl Merged {
         [EndState::Unknown, EndState::Killed].into_iter().find(|&ended| any(ended)).unwrap_or(EndState::Closed)
     }
 
-    /// The missing parts of each input.
+    /// Returns the missing parts of each input.
     pub fn missing(&self) -> Vec<String> {
         let sources = self.processes.iter().zip(&self.sources);
         let missing = sources

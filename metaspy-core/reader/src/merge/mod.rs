@@ -1,4 +1,4 @@
-//! Several recordings of processes that belong together, merged into one.
+//! Merging of several recordings of processes that belong together.
 //!
 //! The merged recording has the ordinary layout, so every reader works with it. Each input has its own places and keeps
 //! its laps, so ids change by arithmetic. A cause in another input becomes the event there.
@@ -46,11 +46,12 @@ use rows::Rows;
 use watch::Watch;
 use write::Written;
 
-/// Attempts to copy live recordings that change meanwhile.
+/// Maximum number of attempts to copy live recordings that change meanwhile.
 const TRIES: usize = 4;
 
 impl Store {
-    /// Merges several recordings, each with its source as text. Live ones are read as they are now.
+    /// Merges several recordings, each with its source as text. A live recording is read in its
+    /// present state.
     ///
     /// Sites with the same path, kind and file become one site. Subjects belong to their process, in all of its recordings,
     /// because a key has its meaning there, except kinds that are [across processes](crate::RecordedKind::across). Times follow the
@@ -73,27 +74,31 @@ impl Store {
         }
     }
 
-    /// True if more of it comes: it is live, or merged from recordings of which one was live.
+    /// Returns true if the recording may grow: it is live, or merged from recordings of which any
+    /// was live.
     pub fn grows(&self) -> bool {
         let any = |merged: &Merged| merged.processes.iter().any(|process| process.ended == EndState::Live);
         self.is_live() || self.as_merged().is_some_and(any)
     }
 
-    /// Merges the recordings of this one again, as they are now. `None` if this one is not merged.
+    /// Merges the recordings of a merged recording again, in their present state. `None` if it is
+    /// not merged.
     ///
-    /// Events keep their ids, sites and kinds their numbers, unless [`Store::has_numbers_of`] is false of the two.
+    /// Events keep their ids, and sites and kinds keep their numbers, unless
+    /// [`Store::has_numbers_of`] is false of the two.
     pub fn merged_again(&self) -> Option<Result<Store, MergeError>> {
         let merged = self.as_merged()?;
         let sources = merged.processes.iter().zip(&merged.sources).map(|(process, store)| {
             let mut store = store.clone();
-            // What cannot be opened again stays as it was read.
+            // A recording that cannot be opened again stays as it was read.
             let _ = store.refresh();
             (process.source.clone(), store)
         });
         Some(Store::merged(sources.collect()))
     }
 
-    /// True if ids of events, and numbers of sites and kinds, mean the same in both.
+    /// Returns true if ids of events, and numbers of sites and kinds, have the same meaning in both
+    /// recordings.
     pub fn has_numbers_of(&self, other: &Store) -> bool {
         let is_same_place = self.layout().blocks == other.layout().blocks;
         let sites = |store: &Store| store.sites().iter().map(|site| site.id).collect::<Vec<_>>();
@@ -103,22 +108,23 @@ impl Store {
             && self.kinds().zip(other.kinds()).all(|(own, other)| own.name == other.name)
     }
 
-    /// The processes of a merged recording; empty for any other.
+    /// Returns the processes of a merged recording; empty for any other.
     pub fn processes(&self) -> &[Process] {
         self.as_merged().map_or(&[], |merged| &merged.processes)
     }
 
-    /// The merged recordings.
+    /// Returns the merged recordings.
     pub(crate) fn sources(&self) -> &[Store] {
         self.as_merged().map_or(&[], |merged| &merged.sources)
     }
 
-    /// The process of a lane, if this is a merged recording.
+    /// Returns the process of a lane, if this is a merged recording.
     pub fn process_of(&self, lane: LaneId) -> Option<&Process> {
         self.processes().iter().find(|process| process.lanes.contains(&lane.0))
     }
 
-    /// True if the processes have different clocks, so that the order of their events is not certain.
+    /// Returns true if the processes have different clocks, so that the order of their events is
+    /// not certain.
     pub fn order_is_uncertain(&self) -> bool {
         self.as_merged().is_some_and(|merged| merged.order_is_uncertain)
     }
@@ -131,7 +137,7 @@ impl Store {
     }
 }
 
-/// The merged recording without its blocks, before it is written.
+/// Merged recording without its blocks, before it is written.
 struct Plan {
     inputs: Vec<Input>,
     folds: Vec<Folds>,
@@ -143,7 +149,7 @@ struct Plan {
     epochs: u32,
 }
 
-/// Merges the recordings, or copies the events of one that pass a filter.
+/// Merges the recordings, or copies the events of a single recording that pass a filter.
 fn merge(
     sources: &[(String, Store)],
     filter: Option<&Filter>,
@@ -204,7 +210,8 @@ fn merge(
     Ok((output, Merged { processes, sources: stores, damage, has_room, exact, order_is_uncertain }))
 }
 
-/// The common clock begins this long before the first recording, so that slightly earlier ticks differ.
+/// Time between the start of the common clock and the first recording, so that slightly earlier
+/// ticks differ.
 const BEFORE_NS: i128 = 1_000_000;
 
 fn plan(
@@ -252,7 +259,7 @@ fn plan(
         process.lanes = plan.lanes..plan.lanes + lanes;
         plan.whole.blocks += input.copied_places().next_multiple_of(CHUNK_BLOCKS as u64);
         plan.inputs.push(input);
-        // One additional lane for invalid lane numbers.
+        // An additional lane serves invalid lane numbers.
         plan.lanes += lanes + 1;
         plan.epochs = plan.epochs.wrapping_add(store.header().epoch).wrapping_add(1);
     }

@@ -1,4 +1,4 @@
-//! The texts of several recordings, merged.
+//! Texts of several recordings, merged.
 //!
 //! Kinds belong to their process: `NodeId #5` of two processes are two subjects, unless the kind
 //! declares that its keys travel. A common name does not make them one, because a reader cannot
@@ -14,7 +14,7 @@ use metaspy_format::arena::{Entry, head, nature, push_text, site_words, two_kind
 use metaspy_format::slot::FIRST_MARK;
 use metaspy_probe::SiteKind;
 
-/// The words of the merged arena.
+/// Words of the merged arena.
 #[derive(Default)]
 pub(super) struct Arena {
     pub words: Vec<u64>,
@@ -29,7 +29,7 @@ impl Arena {
         self.words[at] = head(entry, self.words.len() - at, a);
     }
 
-    /// The declarations of profile tables.
+    /// Adds the declarations of profile tables.
     pub fn tables(&mut self, tables: &Tables) {
         for (number, def) in (0..).zip(&tables.defs) {
             if let Ok(json) = serde_json::to_string(def) {
@@ -38,12 +38,12 @@ impl Arena {
         }
     }
 
-    /// A sentence for people.
+    /// Adds a sentence for people.
     pub fn note(&mut self, text: &str) {
         self.entry(Entry::Note, 0, &[], &[text]);
     }
 
-    /// The program: the names of all of them, or all that is known of the only one.
+    /// Adds the program: the names of all programs, or the whole description of a single program.
     pub fn program(&mut self, inputs: &[Input], processes: &[Process]) {
         if let [only] = inputs
             && let Ok(json) = serde_json::to_string(only.store.program())
@@ -59,7 +59,8 @@ impl Arena {
         self.entry(Entry::Program, 0, &[], &[&serde_json::json!({ "name": name }).to_string()]);
     }
 
-    /// The sites. Sites with the same path, kind and file become one. Stores the new numbers in the inputs.
+    /// Adds the sites. Sites with the same path, kind and file are united. Stores the new numbers
+    /// in the inputs.
     pub fn sites(&mut self, inputs: &mut [Input]) -> Result<(), MergeError> {
         let mut numbers: HashMap<(String, SiteKind, String), u32> = HashMap::new();
         let mut all: Vec<RecordedSite> = Vec::new();
@@ -95,9 +96,10 @@ impl Arena {
         Ok(())
     }
 
-    /// The kinds. Each process has its own, in all of its recordings, except kinds whose keys are valid in every process.
+    /// Adds the kinds. Each process has its own, in all of its recordings, except kinds whose keys
+    /// are valid in every process.
     pub fn kinds(&mut self, inputs: &mut [Input], processes: &[Process]) -> Result<(), MergeError> {
-        // The first recording of each one's process.
+        // This is the first recording of the same process.
         let first = |input: &Input| {
             inputs.iter().position(|other| notes::is_of_one_process(&other.store, &input.store)).unwrap_or_default()
         };
@@ -108,7 +110,7 @@ impl Arena {
                 holders.entry(kind.name.clone()).or_default().insert(first);
             }
         }
-        // By the process; none = all of them.
+        // The key holds the process; `None` stands for all processes.
         let mut numbers: HashMap<(String, Option<usize>), u16> = HashMap::new();
         let mut next = 1_u16;
         for (input, first) in inputs.iter_mut().zip(firsts) {
@@ -134,8 +136,8 @@ impl Arena {
         Ok(())
     }
 
-    /// Labels, relations, ends, views, notes, epochs, marks and lanes of one recording. If there are several, texts
-    /// begin with its label.
+    /// Adds labels, relations, ends, views, notes, epochs, marks and lanes of a recording. If there
+    /// are several recordings, texts begin with its label.
     pub fn rest(&mut self, input: &Input, label: Option<&str>) {
         let labelled =
             |between: &str, text: &str| label.map_or(text.to_owned(), |label| format!("{label}{between}{text}"));

@@ -1,4 +1,4 @@
-//! The labels of merged processes, and sentences about their clocks.
+//! Labels of merged processes, and sentences about their clocks.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -30,14 +30,16 @@ pub(super) fn put_in_order(sources: &mut [(String, Store)]) {
     sources.clone_from_slice(&ordered);
 }
 
-/// True for two recordings of one process, as those of a rotation: its keys of subjects mean the same in both.
+/// Returns true for two recordings of one process, such as those of a rotation, whose keys of
+/// subjects have the same meaning.
 pub(super) fn is_of_one_process(one: &Store, other: &Store) -> bool {
     let boots = [one, other].map(|store| &store.program().boot);
     let are_two_boots = boots.iter().all(|boot| !boot.is_empty()) && boots[0] != boots[1];
     !are_two_boots && have_same(one, other, [sb::PID, sb::PROCESS_START])
 }
 
-/// The files of rotations that are not among the recordings: how many precede others, and whether some follow.
+/// Counts the files of rotations that precede the given recordings, and returns whether further
+/// files follow.
 pub(super) fn absent_files(sources: &[Store]) -> (u64, bool) {
     let (mut earlier, mut has_later) = (0_u64, false);
     for (at, first) in sources.iter().enumerate() {
@@ -61,7 +63,7 @@ fn have_same<const N: usize>(one: &Store, other: &Store, words: [usize; N]) -> b
     words.into_iter().all(|word| one.words().get(word) == other.words().get(word))
 }
 
-/// The labels of the processes, with numbers if several are of one program.
+/// Builds the labels of the processes, with numbers if several belong to the same program.
 pub(super) fn processes(sources: &[(String, Store)]) -> Vec<Process> {
     let mut names: HashMap<&str, usize> = HashMap::new();
     for (_, store) in sources {
@@ -86,19 +88,19 @@ pub(super) fn processes(sources: &[(String, Store)]) -> Vec<Process> {
     sources.iter().map(process).collect()
 }
 
-/// Sentences for live recordings: they are snapshots.
+/// Returns sentences for live recordings, which are snapshots.
 pub(super) fn snapshots(processes: &[Process]) -> impl Iterator<Item = String> {
     let live = processes.iter().filter(|process| process.ended == EndState::Live);
     live.map(|process| format!("{}: it is being written; this is a snapshot of it", process.label))
 }
 
-/// The findings about the clocks.
+/// Findings about the clocks.
 pub(super) struct Clocks {
     pub sentences: Vec<String>,
     pub order_is_uncertain: bool,
 }
 
-/// Sentences about clocks that differ.
+/// Returns sentences about clocks that differ.
 pub(super) fn clocks(
     processes: &[Process],
     placed: &[AlignedClock],
@@ -134,7 +136,8 @@ pub(super) fn clocks(
             labels(0)
         ));
     }
-    // A message that is received before it is sent contradicts the claim that the clocks are one.
+    // A message that is received before it is sent contradicts the assumption that both clocks are
+    // the same.
     let early = crossings.iter().filter(|crossing| placed[crossing.from].domain == placed[crossing.to].domain);
     let early = early.filter_map(|crossing| {
         let later = placed[crossing.to].line.ns(crossing.received) - placed[crossing.from].line.ns(crossing.sent);
@@ -152,7 +155,7 @@ pub(super) fn clocks(
     Clocks { order_is_uncertain: !sentences.is_empty(), sentences }
 }
 
-/// A length of time without its sign.
+/// Formats a length of time without its sign.
 fn length(ns: i128) -> String {
     let ns = ns.unsigned_abs();
     match ns {

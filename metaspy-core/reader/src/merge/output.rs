@@ -1,4 +1,4 @@
-//! The memory of a merged recording: in memory, or in a temporary file if it is large.
+//! Memory of a merged recording, or a temporary file if the recording is large.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::platform::map;
 use metaspy_format::Region;
 
-/// The largest recording in memory, in bytes.
+/// Maximum size of a recording in memory, in bytes.
 const IN_MEMORY: usize = 256 << 20;
 
 /// Zeroed words, each written once.
@@ -16,7 +16,7 @@ pub(crate) struct OutputMemory {
 }
 
 impl OutputMemory {
-    /// Zeroed memory of `bytes` bytes.
+    /// Allocates zeroed memory of `bytes` bytes.
     pub fn new(bytes: usize) -> io::Result<Self> {
         let map = if bytes <= IN_MEMORY {
             map::anonymous(bytes)?
@@ -29,7 +29,7 @@ impl OutputMemory {
         Ok(OutputMemory { region: Region::writable(map) })
     }
 
-    /// The words.
+    /// Returns the words.
     pub fn cells(&self) -> &[AtomicU64] {
         self.region.cells().expect("it was made to be written")
     }
@@ -46,13 +46,14 @@ impl OutputMemory {
         }
     }
 
-    /// The written words, for reading.
+    /// Returns the written words, for reading.
     pub fn region(&self) -> Region {
         self.region.clone()
     }
 }
 
-/// A temporary file that no other process can open. The system deletes it after its last use.
+/// Creates a temporary file that no other process can open. The system deletes it after its last
+/// use.
 pub(crate) fn temporary_file() -> io::Result<File> {
     let dir = std::env::temp_dir();
     for _ in 0..16 {

@@ -1,4 +1,4 @@
-//! The tables of method profilers, merged by the rules of their columns.
+//! Tables of method profilers, merged by the rules of their columns.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use metaspy_format::profile::{ColumnKind, Key, KeyKind, TableDef, TypeKey};
 use crate::merge::remap::Input;
 use crate::profiles::{DeclaredTable, RawTable};
 
-/// The tables of all inputs as tables of the whole.
+/// Merged tables of all inputs.
 #[derive(Default)]
 pub(super) struct Tables {
-    /// The declarations, by number.
+    /// Declarations, by number.
     pub defs: Vec<TableDef>,
-    /// The area of their pages.
+    /// Words of the area that holds the pages.
     pub words: Vec<u64>,
 }
 
-/// Merges the tables of the inputs. Those of a profiler that was installed several times in a process become one, and so
-/// do tables with the same name and columns.
+/// Merges the tables of the inputs. Several installations of a profiler in a process give a single
+/// table, and so do tables with the same name and columns.
 pub(super) fn merged(inputs: &[Input]) -> Tables {
     let mut tables = Tables::default();
     let mut merged: Vec<RawTable> = Vec::new();
@@ -53,7 +53,7 @@ fn renumbered(input: &Input, kind: KeyKind, key: Key) -> Key {
         KeyKind::Caller if key.second == 0 => 0,
         KeyKind::Caller => input.site(key.second),
     };
-    // 0 is no site: code without hooks, or samples in no event.
+    // Site 0 stands for code without hooks, or for samples outside events.
     let site = if key.site == 0 { 0 } else { input.site(key.site) };
     let key = Key { site, second, ..key };
     match (kind, TypeKey::unpack(key.key)) {
@@ -64,7 +64,7 @@ fn renumbered(input: &Input, kind: KeyKind, key: Key) -> Key {
     }
 }
 
-/// Times of the input's clock as times of the whole.
+/// Converts times of the input's clock to times of the merged recording.
 fn rescaled(input: &Input, def: &TableDef, column: u16, word: u64) -> u64 {
     match def.columns.get(usize::from(column)) {
         Some(column) if column.kind == ColumnKind::Ticks => column.merge.value(input.sum(column.merge.value(word))),
@@ -96,7 +96,7 @@ fn write(area: &mut Vec<u64>, table: u32, def: &TableDef, raw: RawTable) {
     run.end();
 }
 
-/// A page in the making: rows that are near each other.
+/// Page under construction, for rows that are near each other.
 struct Run<'a> {
     area: &'a mut Vec<u64>,
     content: Content,
@@ -105,7 +105,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Words that may stay empty between two rows of a page.
+    /// Maximum number of words that may stay empty between two rows of a page.
     const GAP: u64 = 64;
 
     fn add(&mut self, first: u64, values: &[u64]) {

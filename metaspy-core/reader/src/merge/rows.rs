@@ -5,7 +5,7 @@ use crate::tally::fold::Row;
 use crate::tally::folds::Folds;
 use metaspy_format::row::{self, Again, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who};
 
-/// The rows of one input.
+/// Rows of an input.
 #[derive(Default)]
 pub(super) struct Rows {
     /// Rows of events that left the window.
@@ -34,7 +34,8 @@ impl Rows {
     }
 }
 
-/// What an older recording does not say: the time of these calls may count twice.
+/// Returns rows for a fact that an older recording does not state: the time of these calls may
+/// count twice.
 fn may_count_twice(row: &Row) -> impl Iterator<Item = Row> {
     let (key, who, total) = (row.0[KEY], row.0[WHO], row.0[TOTAL]);
     let is_timed = row.0[TIMED] != 0;

@@ -1,4 +1,5 @@
-//! A part of a recording as a recording: the events that pass a filter, or all of it as it is now.
+//! Copy of a part of a recording as a recording: the events that pass a filter, or its whole
+//! present state.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -16,22 +17,24 @@ use metaspy_format::slot;
 use metaspy_format::summary::{SUMMARY_WORDS, Summary};
 use metaspy_format::superblock as sb;
 
-/// Words that are written at once.
+/// Number of words that are written at once.
 const WORDS: usize = 1 << 13;
 
 impl Store {
-    /// Writes a recording of the events that pass the filter: a closed `.spy` file, with the names, labels and relations of
-    /// this one. A cause that does not pass is an event that left the window. Ids are others than here.
+    /// Writes a recording of the events that pass the filter: a closed `.spy` file, with the names,
+    /// labels and relations of this recording. A cause that does not pass counts as an event that
+    /// left the window. The copy has new ids.
     ///
-    /// A filter that selects everything also keeps what was counted without an event, and the tables of method profilers.
-    /// Then the recording counts what this one counts now; otherwise it counts the selected events. While events of this
-    /// one leave the window, the copy is of a moment between two folds. If none is found, a note of the copy states it.
-    /// `note` becomes a sentence of the recording ([`Store::notes`]).
+    /// A filter that selects everything also keeps calls that were counted without an event, and
+    /// the tables of method profilers. Then the copy counts the same as this recording does now;
+    /// otherwise it counts the selected events. If events leave the window during the copying, the
+    /// copy shows a moment between two folds. If no such moment is found, a note of the copy states
+    /// it. `note` becomes a sentence of the recording ([`Store::notes`]).
     ///
-    /// `watch` gets the part that is done, from 0 to 1, again and again; each step begins again at 0. If it returns false,
-    /// the copy stops, and the error is [`MergeError::Stopped`].
+    /// `watch` repeatedly receives the completed part, from 0 to 1; each step begins again at 0. If
+    /// it returns false, the copy stops, and the error is [`MergeError::Stopped`].
     ///
-    /// Returns the number of events. The outer error means that they found no room while they were copied.
+    /// Returns the number of events. The outer error means that the copy found no room.
     pub fn write_selection(
         &self,
         filter: &Filter,
@@ -68,8 +71,9 @@ fn write(output: &OutputMemory, watch: &Watch<'_>, out: &mut dyn Write) -> io::R
     Ok(output.cells()[sb::SEALED_EVENTS].load(Relaxed))
 }
 
-/// Counts the blocks and events of a copy, and writes the summaries of the chunks that blocks of one lap fill: those of a
-/// selection, and of a recording that was being written, are others than before.
+/// Counts the blocks and events of a copy, and writes the summaries of the chunks that blocks of
+/// one lap fill. The summaries of a selection, and of a recording that was being written, differ
+/// from the original.
 pub(super) fn summarise(output: &OutputMemory) {
     let store =
         Store::mapped(Mapped::memory(output.region()), Medium::Memory).expect("it was written as recordings are");

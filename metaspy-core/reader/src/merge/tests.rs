@@ -15,7 +15,8 @@ use metaspy_probe::{KindId, Subject};
 /// The kind whose keys have the same meaning in every process.
 const ACROSS: u16 = 3;
 
-/// A recording of a process with names of its own: sites 1 to 3 or 2 to 4, two kinds, two lanes.
+/// Builds a recording of a process with names of its own: sites 1 to 3 or 2 to 4, two kinds, two
+/// lanes.
 fn process(pid: u32, name: &str) -> Writer {
     let writer = Writer::new(3);
     writer.set(sb::PID, pid.into());
@@ -25,7 +26,7 @@ fn process(pid: u32, name: &str) -> Writer {
     writer.set(sb::LAST_TICK, 10_000_000);
     writer.entry(Entry::Program, 0, &[], &[&format!(r#"{{"name":"{name}"}}"#)]);
     for site in 0..3 {
-        // The same path under another number, and one of its own.
+        // Both recordings have this path under different numbers, and a path of their own.
         writer.site(site + 1 + pid % 2, &if site == 2 { format!("{name}::own") } else { format!("both::site{site}") });
     }
     writer.entry(Entry::Kind, 1, &[0], &["Node"]);
@@ -190,7 +191,8 @@ fn sites_are_shared_and_subjects_are_each_processs_own() {
     assert_eq!((whole.program().name.as_str(), whole.end_state()), ("one + two", EndState::Closed));
 }
 
-/// A client sends its event to a server. By the server's clock the message arrives 40 ns earlier.
+/// Builds two recordings: a client sends its event to a server. By the server's clock the message
+/// arrives 40 ns earlier.
 fn crossing(server_base: u64) -> (Writer, EventId, Writer, EventId, u64) {
     let (mut client, mut server) = (process(10, "client"), process(11, "server"));
     let request = client.event(Draft { start: 1_000, span: Some(500), ..Draft::default() });

@@ -1,10 +1,10 @@
-//! The watcher of a copy: it gets the progress, and can stop the copy.
+//! Watcher of a copy, which receives the progress and can stop the copy.
 
 use std::cell::Cell;
 
-/// The watcher of a copy.
+/// Watcher of a copy.
 pub(super) struct Watch<'w> {
-    /// Gets the part that is done, from 0 to 1. Each step begins again at 0. False stops the copy.
+    /// Receives the completed part, from 0 to 1. Each step begins again at 0. False stops the copy.
     goes_on: &'w dyn Fn(f64) -> bool,
     is_stopped: Cell<bool>,
 }
@@ -14,7 +14,8 @@ impl<'w> Watch<'w> {
         Watch { goes_on, is_stopped: Cell::new(false) }
     }
 
-    /// Reports that `done` of `all` items of a step are done. False if the copy is stopped.
+    /// Reports that `done` of `all` items of a step are completed. Returns false if the copy is
+    /// stopped.
     pub fn report(&self, done: usize, all: usize) -> bool {
         if !self.is_stopped.get() {
             self.is_stopped.set(!(self.goes_on)(done as f64 / all.max(1) as f64));
@@ -22,7 +23,7 @@ impl<'w> Watch<'w> {
         !self.is_stopped.get()
     }
 
-    /// True if the copy is stopped.
+    /// Returns true if the copy is stopped.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.get()
     }

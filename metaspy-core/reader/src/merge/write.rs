@@ -1,4 +1,4 @@
-//! Writes the merged recording: tables, blocks, and the first page.
+//! Writing of the merged recording: tables, blocks, and the first page.
 
 use std::time::Duration;
 
@@ -34,22 +34,24 @@ const SUMS: [usize; 14] = [
     sb::ROWS_FREED,
 ];
 
-/// Attempts to read the rows of a recording that is being written, between two of its folds.
+/// Maximum number of attempts to read the rows of a recording that is being written, between two of
+/// its folds.
 const TRIES: usize = 50;
-/// The time between two of them.
+/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_micros(200);
-/// Words for a note that is known at the end.
+/// Words for a note that is only known at the end.
 const NOTE_WORDS: usize = 64;
 
-/// The merged recording, and what became of its inputs.
+/// Merged recording, with the counts of its inputs.
 pub(super) struct Written {
     pub output: OutputMemory,
     pub copied: Vec<Copied>,
-    /// False if there was no room for rows that came while it was written: another attempt has it.
+    /// False if there was no room for rows that arrived during the writing. Another attempt has the
+    /// room.
     pub has_room: bool,
     /// True if each call is counted once.
     pub exact: bool,
-    /// True if blocks were copied again, so that the counts of blocks and events are to be made.
+    /// True if blocks were copied again, so that blocks and events must be counted anew.
     pub is_recopied: bool,
 }
 
@@ -59,7 +61,7 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
     let pairs = &first.store.time().pairs;
     let (folded, pages): (usize, usize) =
         plan.rows.iter().fold((0, 0), |(folded, pages), rows| (folded + rows.folded.len(), pages + rows.pages.len()));
-    // More may come while it is written.
+    // A live recording may gain further rows during the writing.
     let is_live = !plan.rows.is_empty() && plan.inputs.iter().any(|input| input.store.is_live());
     let with_more = |rows: usize| if is_live { rows + rows / 4 + 1024 } else { rows };
     let (folded, pages) = (with_more(folded), with_more(pages));
@@ -93,7 +95,7 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
         let lanes = input.store.layout().lanes.of(input.store.words());
         let to = layout.lanes.at + input.lane as usize * lane_row::WORDS;
         output.write(to, (0..input.lanes as usize * lane_row::WORDS).map(|word| lanes.get(word)));
-        // The offset leads to a page in the other recording.
+        // The offset leads to a page in the original recording.
         (0..input.lanes as usize).for_each(|lane| output.set(to + lane * lane_row::WORDS + lane_row::PAGE, 0));
     }
     let cells = output.cells();
@@ -131,15 +133,15 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
     Ok(Written { output, copied, has_room, exact: exact && has_room, is_recopied })
 }
 
-/// The rows of a recording at a moment after its blocks were copied, and the folds of that moment.
+/// Rows of a recording at a moment after its blocks were copied, and the folds of that moment.
 struct Settled {
     rows: Rows,
     folds: Folds,
     note: Option<&'static str>,
 }
 
-/// Reads the rows between two folds, and copies the blocks again that were folded, or began, before. What is folded later
-/// has its copy.
+/// Reads the rows between two folds, and copies the blocks again that were folded, or began, before
+/// that moment. Blocks that are folded later have been copied already.
 fn settle(copier: &Copier<'_>) -> Settled {
     let ring = copier.input.ring();
     let read = || {
@@ -209,7 +211,7 @@ fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes
     for (word, value) in words.into_iter().chain(hooks.into_iter().flat_map(HookCost::words)) {
         output.set(word, value);
     }
-    // What was counted elsewhere is no part of a selection.
+    // Calls that were counted without an event are no part of a selection.
     let sums = if inputs.iter().any(|input| input.kept.is_some()) { &SUMS[..0] } else { &SUMS };
     for &counter in sums {
         let sum = inputs.iter().map(|input| input.store.words().get(counter)).fold(0, u64::saturating_add);

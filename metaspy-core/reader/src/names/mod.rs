@@ -1,4 +1,4 @@
-//! Everything about a recording that is text. The arena is read once; later reads take only the additions.
+//! Text of a recording. The arena is read once; later reads take only the additions.
 //!
 //! All text is sanitised here, and the size of the arena bounds its amount.
 
@@ -22,25 +22,25 @@ use metaspy_format::superblock as sb;
 use metaspy_probe::{KindId, Subject};
 use metaspy_probe::{SiteId, SiteKind};
 
-/// A site with its names and facts.
+/// Site with its names and facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedSite {
-    /// The number of the site in this recording.
+    /// Number of the site in this recording.
     pub id: SiteId,
-    /// The kind of the site.
+    /// Kind of the site.
     pub kind: SiteKind,
-    /// The module and the name.
+    /// Module and name, joined by `::`.
     pub path: String,
-    /// The source file.
+    /// Source file.
     pub file: String,
-    /// The first and the last line.
+    /// First and last line.
     pub lines: (u32, u32),
-    /// The reason why the site cannot be observed.
+    /// Reason why the site cannot be observed; `None` if it can.
     pub skipped: Option<String>,
     /// Length of the module at the beginning of the path, in bytes; 0 = unknown.
     pub module: u32,
-    /// The facts from the weaver or the macro, as words; empty if there are none. [`RecordedSite::facts()`] parses
-    /// them.
+    /// Facts from the weaver or the macro, as words; empty if there are none.
+    /// [`RecordedSite::facts()`] parses them.
     pub facts: String,
 }
 
@@ -54,64 +54,70 @@ impl RecordedSite {
         RecordedSite { id, kind, path, file, lines, skipped: (!skipped.is_empty()).then_some(skipped), module, facts }
     }
 
-    /// The module and the name, if the recording states the length of the module.
+    /// Returns the module and the name, if the recording states the length of the module.
     pub fn module_and_name(&self) -> Option<(&str, &str)> {
         let module = self.path.get(..self.module as usize).filter(|module| !module.is_empty())?;
         Some((module, self.path[module.len()..].strip_prefix("::")?))
     }
 
-    /// The path with the type arguments of its `impl`, which other sites of the same path do not have.
+    /// Returns the path with the type arguments of its `impl`, which distinguish it from other
+    /// sites of the same path.
     pub fn path_with_arguments(&self) -> String {
         // Only these facts differ from the path, and a recording has many sites.
         let facts = self.facts.contains("args=").then(|| self.facts()).flatten();
         facts.map_or_else(|| self.path.clone(), |facts| facts.path_with_arguments())
     }
 
-    /// False if its hook sees only that calls begin. Then no outcome of a call is known, and a number of outcomes is no zero.
+    /// Returns false if the hook sees only that calls begin. Then outcomes are unknown, and their
+    /// numbers must not be read as zero.
     pub fn knows_outcomes(&self) -> bool {
         !self.facts.split(' ').any(|word| word == "entry")
     }
 
-    /// The word for a call of it that failed: `none`, `err`, or `failed` if its return type is not known.
+    /// Returns the word for a failed call of the site: `none`, `err`, or `failed` if its return
+    /// type is not known.
     pub fn failure(&self) -> &'static str {
         Returns::of_words(&self.facts).failure()
     }
 
-    /// The parsed facts of the function; `None` if the recording has none.
+    /// Returns the parsed facts of the function; `None` if the recording has none.
     pub fn facts(&self) -> Option<Facts> {
         let (module, name) = self.module_and_name().filter(|_| !self.facts.is_empty())?;
         Some(Facts::parse(module, name, &self.file, self.lines, &self.facts))
     }
 }
 
-/// A kind of subjects, with its name.
+/// Kind of subjects, with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedKind {
-    /// The number of the kind in this recording.
+    /// Number of the kind in this recording.
     pub id: KindId,
-    /// The name.
+    /// Name, usually the path of a type.
     pub name: String,
     /// True if the keys are addresses. The subjects are then places in memory.
     pub place: bool,
     /// True if a key is the same subject in every process.
     pub across: bool,
-    /// The process of the kind, if this recording is a merged one and other processes have a kind of this name too.
+    /// Process of the kind, if this recording is merged and other processes have a kind of this
+    /// name too.
     pub process: String,
 }
 
 impl RecordedKind {
-    /// The name, with the process if there is one: `server/NodeId`.
+    /// Returns the name, with the process if it is set: `server/NodeId`.
     pub fn whole_name(&self) -> String {
         if self.process.is_empty() { self.name.clone() } else { format!("{}/{}", self.process, self.name) }
     }
 
-    /// The last segment of the name. The parameters of a type belong to it: `Mutex<alloc::string::String>`.
+    /// Returns the last segment of the name. The parameters of a type belong to it:
+    /// `Mutex<alloc::string::String>`.
     pub fn short_name(&self) -> &str {
         let end = self.name.find(['<', '(', '[', '&']).unwrap_or(self.name.len());
         self.name[..end].rfind("::").map_or(&self.name, |at| &self.name[at + 2..])
     }
 
-    /// True if a filter's name selects this kind: the whole name, the last segment, or either after `process/`.
+    /// Returns true if a filter's name selects this kind: the whole name, the last segment, or
+    /// either after `process/`.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         let named = |name: &str| self.name == name || self.short_name() == name;
         let of_process = match name.split_once('/') {
@@ -122,32 +128,32 @@ impl RecordedKind {
     }
 }
 
-/// An epoch, and the installation that began it.
+/// Epoch, and the installation that began it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedEpoch {
-    /// The number of the epoch.
+    /// Number of the epoch.
     pub epoch: u32,
-    /// The tick at which the epoch began.
+    /// Tick at which the epoch began.
     pub tick: u64,
-    /// The text of the change: what was installed or uninstalled.
+    /// Description of the profiler that was installed or uninstalled.
     pub text: String,
 }
 
-/// A mark that a user set.
+/// Mark that a user set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserMark {
-    /// The tick of the mark.
+    /// Tick of the mark.
     pub tick: u64,
-    /// The text of the mark.
+    /// Text of the mark.
     pub text: String,
 }
 
-/// The content of the arena.
+/// Content of the arena.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    /// Words of the arena that have been read.
+    /// Number of words of the arena that have been read.
     used: usize,
-    /// The part of the statements that has been read.
+    /// Part of the statements that has been read.
     stated: Stated,
     pub sites: Vec<RecordedSite>,
     /// Index in `sites` plus 1, by the number of the site; 0 = unknown.
@@ -161,24 +167,24 @@ pub(crate) struct Names {
     pub lanes: HashMap<u32, String>,
     /// Declarations of profile tables, by number.
     pub tables: BTreeMap<u32, TableDef>,
-    /// A sentence about the unreadable part, if there is one.
+    /// Sentence about the unreadable part, if there is one.
     pub damage: Option<String>,
     pub labels: HashMap<Subject, String>,
     pub relations: Relations,
     pub ended: HashMap<Subject, u64>,
 }
 
-/// How much of the statements has been read.
+/// Part of the statements that has been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stated {
-    /// The number of turns then.
+    /// Number of turns when they were read.
     turn: u64,
-    /// Words of the half of this turn.
+    /// Number of words in the half of this turn.
     used: usize,
 }
 
 impl Stated {
-    /// All that there is now.
+    /// Returns the extent of all present statements.
     fn now(words: Words<'_>, layout: &Layout) -> Self {
         let turn = words.acquire(sb::STATEMENTS_TURN);
         let used = words.acquire(sb::STATEMENTS_USED + (turn % 2) as usize);
@@ -186,14 +192,14 @@ impl Stated {
     }
 }
 
-/// Attempts to read statements that are moved meanwhile.
+/// Maximum number of attempts to read statements that move during the reading.
 const TRIES: usize = 3;
 
-/// Sites have numbers of 20 bits.
+/// Limit of the numbers of sites, which have 20 bits.
 const SITE_LIMIT: usize = 1 << 20;
 
 impl Names {
-    /// Reads the additions to the arena; true if there were any.
+    /// Reads the additions to the arena. Returns true if there were any.
     pub fn read_on(&mut self, words: Words<'_>, layout: &Layout) -> bool {
         let arena = layout.arena.of(words);
         let promised = words.acquire(sb::ARENA_USED);
@@ -212,7 +218,7 @@ impl Names {
             if words.get(sb::STATEMENTS_TURN) == now.turn {
                 break;
             }
-            // The half may have been overwritten, so what was read is worth nothing.
+            // The half may have been overwritten, so the statements read from it are discarded.
             self.forget_statements(u64::MAX);
         }
         (self.used, self.stated) != before
@@ -230,7 +236,7 @@ impl Names {
         }
     }
 
-    /// Begins anew with the statements of a turn.
+    /// Starts anew with the statements of a turn.
     fn forget_statements(&mut self, turn: u64) {
         self.stated = Stated { turn, used: 0 };
         self.labels.clear();
@@ -238,19 +244,19 @@ impl Names {
         self.ended.clear();
     }
 
-    /// True if there are additions that have not been read.
+    /// Returns true if there are additions that have not been read.
     pub fn is_behind(&self, words: Words<'_>, layout: &Layout) -> bool {
         self.damage.is_none() && words.acquire(sb::ARENA_USED) > self.used as u64
             || self.stated != Stated::now(words, layout)
     }
 
-    /// The site with this number.
+    /// Returns the site with this number.
     pub fn site(&self, id: SiteId) -> Option<&RecordedSite> {
         let at = *self.site_at.get(id.0 as usize)? as usize;
         self.sites.get(at.checked_sub(1)?)
     }
 
-    /// The whole name of a lane's thread, if the name is too long for the lane's row.
+    /// Returns the whole name of a lane's thread, if the name is too long for the lane's row.
     pub fn lane(&self, lane: u32) -> Option<&str> {
         self.lanes.get(&lane).map(String::as_str)
     }
@@ -328,7 +334,7 @@ impl Names {
     }
 }
 
-/// Views at most, so that a search among them stays short.
+/// Maximum number of views, so that a search among them stays short.
 const VIEWS_MAX: usize = 256;
 
 #[cfg(test)]

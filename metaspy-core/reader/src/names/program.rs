@@ -1,16 +1,16 @@
-//! Views and the identity of the program: both are JSON inside a recording.
+//! Views and the identity of the program, both stored as JSON inside a recording.
 
 use serde::{Deserialize, Serialize};
 
 use crate::names::sanitise::sanitised;
 use metaspy_format::View;
 
-/// A view of a profiler in a recording.
+/// View of a profiler in a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedView {
-    /// The epoch in which the profiler was installed. It is the number of the view.
+    /// Epoch in which the profiler was installed. It is the number of the view.
     pub epoch: u32,
-    /// The view: name, sites, grouping, relations.
+    /// View with name, sites, grouping and relations.
     pub view: View,
 }
 
@@ -26,21 +26,21 @@ impl RecordedView {
     }
 }
 
-/// The program that was recorded.
+/// Program that was recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Program {
-    /// The path of the executable.
+    /// Path of the executable.
     pub path: String,
-    /// The arguments of the command line.
+    /// Arguments of the command line.
     pub arguments: Vec<String>,
-    /// The identity of the build.
+    /// Identity of the build.
     pub build_id: String,
-    /// The name of the recording.
+    /// Name of the recording.
     pub name: String,
-    /// The identity of the machine's boot; empty if unknown.
+    /// Identity of the machine's boot; empty if unknown.
     pub boot: String,
-    /// The start of the program, in ns since 1970.
+    /// Start of the program, in ns since 1970.
     pub started_ns: u64,
 }
 

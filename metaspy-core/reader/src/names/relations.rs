@@ -1,21 +1,21 @@
-//! The relations of the model: edges between subjects that the domain registered.
+//! Relations of the model: edges between subjects that the domain registered.
 
 use std::collections::HashMap;
 
 use metaspy_probe::Subject;
 
-/// An edge between two subjects.
+/// Edge between two subjects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
-    /// The name of the relation: `owner`, `sibling`, …
+    /// Name of the relation: `owner`, `sibling`, …
     pub name: String,
-    /// The subject at which the edge begins.
+    /// Subject at which the edge begins.
     pub from: Subject,
-    /// The subject at which the edge ends.
+    /// Subject at which the edge ends.
     pub to: Subject,
 }
 
-/// An edge, with the number of its relation.
+/// Edge, with the number of its relation.
 type Edge = (u32, Subject, Subject);
 
 /// All edges, indexed by both ends.
@@ -62,7 +62,7 @@ impl Relations {
         }
     }
 
-    /// The edges that begin or end at a subject, in the order of their registration.
+    /// Returns the edges that begin or end at a subject, in the order of their registration.
     pub fn of(&self, subject: Subject) -> Vec<Relation> {
         let edges = self.by_subject.get(&subject).into_iter().flatten();
         edges
@@ -71,12 +71,12 @@ impl Relations {
             .collect()
     }
 
-    /// All edges with the names of their relations.
+    /// Iterates over all edges with the names of their relations.
     pub fn all(&self) -> impl Iterator<Item = (&str, Subject, Subject)> {
         self.edges.iter().flatten().map(|&(name, from, to)| (self.names[name as usize].as_str(), from, to))
     }
 
-    /// The names of the relations.
+    /// Iterates over the names of the relations.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }

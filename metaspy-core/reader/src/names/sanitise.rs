@@ -1,15 +1,16 @@
-//! Text from a recording is untrusted: no part of it may reach a terminal as a command.
+//! Sanitising of text from a recording, which is untrusted: no part of it may reach a terminal as a
+//! command.
 
 use crate::text::is_harmless;
 use metaspy_format::Words;
 use metaspy_format::arena::TEXT_MAX;
 
-/// Text without control characters, escape sequences and marks that change the direction of writing.
+/// Removes control characters, escape sequences and marks that change the direction of writing.
 pub(crate) fn sanitised(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
-/// As [`sanitised`], for bytes that may be invalid UTF-8.
+/// Sanitises bytes that may be invalid UTF-8, like [`sanitised`].
 pub(crate) fn sanitised_bytes(bytes: &[u8]) -> String {
     sanitised(&String::from_utf8_lossy(bytes))
 }
@@ -22,7 +23,8 @@ fn harmless(c: char) -> char {
     }
 }
 
-/// The string at the word `at`, and the position of the next word. The string ends where the words end.
+/// Reads the string at the word `at`, and returns the position of the next word. The string ends
+/// with the words at the latest.
 pub(crate) fn string(words: Words<'_>, at: usize) -> (String, usize) {
     let bytes = usize::try_from(words.get(at)).unwrap_or(usize::MAX).min(TEXT_MAX);
     let length = bytes.min(words.len().saturating_sub(at + 1).saturating_mul(8));

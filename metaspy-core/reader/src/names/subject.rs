@@ -1,14 +1,14 @@
-//! The text of a subject on screens and in reports.
+//! Text of a subject on screens and in reports.
 
 use crate::Store;
 use metaspy_format::row::OTHERS;
 use metaspy_probe::{KindId, Subject};
 
-/// The kind of a row that stands for all subjects of a site without a row of their own.
+/// Kind of a row that stands for all subjects of a site without a row of their own.
 pub(crate) const OTHERS_KIND: KindId = KindId(OTHERS);
 
 impl Store {
-    /// The label of a subject, or else its kind and key.
+    /// Returns the label of a subject, or its kind and key if it has no label.
     pub fn subject_text(&self, subject: Subject) -> String {
         match self.label(subject) {
             Some(label) => label.to_owned(),
@@ -16,8 +16,8 @@ impl Store {
         }
     }
 
-    /// The kind and the key of a subject, without its label: `NodeId #5`, `Scene @7f3a…`, `#412` if the kind has no
-    /// name.
+    /// Returns the kind and the key of a subject, without its label: `NodeId #5`, `Scene @7f3a…`,
+    /// `#412` if the kind has no name.
     pub fn subject_name(&self, subject: Subject) -> String {
         if subject.is_none() {
             return "nobody".to_owned();

@@ -1,4 +1,4 @@
-//! The files of a rotation that are not among those that are read.
+//! Files of a rotation that are not read.
 
 use std::fmt;
 
@@ -7,19 +7,20 @@ use serde::Serialize;
 use metaspy_format::Words;
 use metaspy_format::superblock as sb;
 
-/// Files of a rotation that are not read: what the others count is not all that the process did.
+/// Files of a rotation that are not read. The files that are read count only a part of the
+/// process's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AbsentFiles {
-    /// The number of the file in its rotation, from 1 on. `None` of several files that are read as one.
+    /// Number of the file in its rotation, from 1 on; `None` if several files are read together.
     pub part: Option<u64>,
-    /// Files before the last one that is read.
+    /// Number of files before the last file that is read.
     pub earlier: u64,
-    /// True if another file follows that one.
+    /// True if another file follows the last file that is read.
     pub has_later: bool,
 }
 
 impl AbsentFiles {
-    /// Those that a recording states, if any.
+    /// Returns the absent files that a recording states, if any.
     pub(crate) fn read(words: Words<'_>) -> Option<Self> {
         let (earlier, has_later) = (words.get(sb::EARLIER_FILES), words.get(sb::FOLLOWED) != 0);
         (earlier > 0 || has_later).then(|| AbsentFiles { part: Some(earlier.saturating_add(1)), earlier, has_later })
@@ -27,7 +28,7 @@ impl AbsentFiles {
 }
 
 impl AbsentFiles {
-    /// What is read, in few words.
+    /// Describes the files that are read: `part 2 of a rotation`.
     pub fn what_is_read(&self) -> String {
         match self.part {
             Some(part) => format!("part {part} of a rotation"),

@@ -1,4 +1,5 @@
-//! The counts that a recording had when it was closed. Verification compares them with the present ones.
+//! Counts that a recording had when it was closed. Verification compares them with the present
+//! counts.
 
 use crate::scan::blocks::Ring;
 use crate::tally::folds::Folds;
@@ -7,15 +8,15 @@ use metaspy_format::row::COUNT;
 use metaspy_format::superblock as sb;
 use metaspy_format::{CHUNK_BLOCKS, Words};
 
-/// The counts that a recording had when it was closed. A lane may continue in its block and page after that, so a
-/// reader finds at least these counts.
+/// Counts that a recording had when it was closed. A lane may continue in its block and page after
+/// that, so a reader finds at least these counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosingCounts {
-    /// Places with a block.
+    /// Number of places with a block.
     pub blocks: u64,
-    /// Events in these blocks.
+    /// Number of events in the blocks.
     pub events: u64,
-    /// Calls in the pages of the lanes.
+    /// Number of calls in the pages of the lanes.
     pub counted: u64,
 }
 
@@ -42,8 +43,8 @@ impl ClosingCounts {
         Some(sealed)
     }
 
-    /// The counts in the first page; `None` if the recording was not closed, or closed by version 1.0, which wrote no
-    /// counts.
+    /// Reads the counts in the first page. `None` if the recording was not closed, or was closed by
+    /// version 1.0, which wrote no counts.
     pub fn read(words: Words<'_>) -> Option<Self> {
         let counts = [sb::SEALED_BLOCKS, sb::SEALED_EVENTS, sb::SEALED_COUNTED].map(|at| words.get(at));
         let is_closed = words.acquire(sb::STATE) == sb::STATE_CLOSED;

@@ -1,4 +1,4 @@
-//! The first page of a recording as values.
+//! First page of a recording as values.
 
 use serde::Serialize;
 
@@ -6,24 +6,24 @@ use metaspy_format::Policy;
 use metaspy_format::superblock as sb;
 use metaspy_format::{Words, high, low};
 
-/// How a recording ended, or that it has not ended.
+/// End state of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndState {
-    /// It has not ended: its process still records.
+    /// The process still records.
     Live,
-    /// Its process closed it.
+    /// The process closed the recording.
     Closed,
-    /// Its process is gone and did not close it.
+    /// The process is gone and did not close the recording.
     Killed,
-    /// It was not closed, and whether its process lives is unknown: the process is not in this PID namespace, and the file
-    /// system has no locks.
+    /// The recording was not closed, and the state of its process is unknown: the process is not in
+    /// this PID namespace, and the file system has no locks.
     Unknown,
-    /// This is a copy that was made while the recording was being written. The copy does not change.
+    /// The recording is a copy that was made during the writing. The copy does not change.
     Snapshot,
 }
 
-/// The first page of a recording (the superblock) by value.
+/// First page of a recording (the superblock) by value.
 ///
 /// Each field has the name and the meaning of a word in [`metaspy_format::superblock`].
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -67,8 +67,8 @@ pub struct Header {
     pub rows_freed: u64,
     pub earlier_files: u64,
     pub is_followed: bool,
-    /// The exit status of the process. `None` if the recording was not closed by the exit of its process, or if the
-    /// system does not report the status.
+    /// Exit status of the process. `None` if the recording was not closed by the exit of its
+    /// process, or if the system does not report the status.
     pub exit: Option<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Opens a recording: maps the file, checks it, and states why a file cannot be read.
+//! Opening of a recording: maps the file, checks it, and states why a file cannot be read.
 
 pub mod absent_files;
 pub mod closing_counts;
@@ -19,7 +19,7 @@ use crate::text::file_name;
 use metaspy_format::layout::Layout;
 use metaspy_format::{Region, high, superblock as sb};
 
-/// Why a recording cannot be read.
+/// Reason why a recording cannot be read.
 #[non_exhaustive]
 pub enum OpenError {
     /// There is no such file.
@@ -30,13 +30,13 @@ pub enum OpenError {
     Unreadable(PathBuf, io::Error),
     /// The file has no bytes.
     Empty(PathBuf),
-    /// The first bytes are not those bytes that begin every recording.
+    /// The first bytes differ from the bytes that begin every recording.
     NotARecording,
     /// The first bytes are zeros: the writer has not finished the first page, or the beginning was lost.
     Unfinished,
     /// A later version of metaspy wrote it.
     Newer {
-        /// The major version of its layout.
+        /// Major version of its layout.
         major: u32,
     },
     /// The first page contradicts itself, or is cut.
@@ -93,29 +93,29 @@ impl std::error::Error for OpenError {
     }
 }
 
-/// The memory that a store reads. It is guarded against a file that is cut while it is mapped.
+/// Memory that a store reads. It is guarded against a file that is cut while it is mapped.
 pub(crate) struct Mapped {
     pub region: Region,
-    /// The file, if it is one.
+    /// Mapped file; `None` for memory.
     file: Option<File>,
-    /// The address under which the truncation guard has registered it; 0 = it is not a file.
+    /// Address under which the truncation guard has registered the mapping; 0 = it is not guarded.
     guarded: usize,
 }
 
 impl Mapped {
-    /// Memory of this process.
+    /// Wraps memory of this process.
     pub fn memory(region: Region) -> Self {
         Mapped { region, file: None, guarded: 0 }
     }
 
-    /// A mapped temporary file, guarded.
+    /// Wraps a mapped temporary file, and guards it.
     pub fn guarded(region: Region) -> Self {
         let guarded = region.map().map_or(0, |map| map.as_ptr() as usize);
         truncation::guard(guarded as *const u8, region.len() * 8);
         Mapped { region, file: None, guarded }
     }
 
-    /// A whole file, for reading.
+    /// Maps a whole file for reading.
     pub fn file(path: &Path) -> Result<Self, OpenError> {
         let unreadable = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => OpenError::Missing(path.to_owned()),
@@ -134,7 +134,7 @@ impl Mapped {
 }
 
 impl Mapped {
-    /// True if a process records into the file; `None` if that is unknown.
+    /// Returns true if a process records into the file; `None` if that is unknown.
     pub fn is_being_written(&self) -> Option<bool> {
         writer_lock::is_taken(self.file.as_ref()?)
     }
@@ -157,7 +157,7 @@ fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-/// Checks that a region holds a readable recording, and returns the places of its tables.
+/// Checks that a region holds a readable recording, and returns the layout of its tables.
 pub(crate) fn check(region: &Region) -> Result<Layout, OpenError> {
     let words = region.words();
     match words.acquire(sb::MAGIC) {

@@ -4,8 +4,8 @@
 //! but an event may end in a recording that was closed, and its thread may end after the library
 //! was closed.
 
-/// Keeps the library loaded for the rest of the process, whoever closes it: signal handlers, exit handlers, destructors of
-/// threads and threads of our own run its code later.
+/// Keeps the library loaded for the rest of the process, even if it is closed. Signal handlers,
+/// exit handlers, destructors of threads and metaspy's own threads run its code later.
 #[cfg(all(unix, not(target_vendor = "apple"), not(target_feature = "crt-static")))]
 pub fn stay_loaded() {
     static ONCE: std::sync::Once = std::sync::Once::new();
@@ -23,6 +23,6 @@ pub fn stay_loaded() {
     });
 }
 
-/// Libraries are not unloaded, or there are none.
+/// Does nothing, because libraries are not unloaded, or there are none.
 #[cfg(not(all(unix, not(target_vendor = "apple"), not(target_feature = "crt-static"))))]
 pub fn stay_loaded() {}

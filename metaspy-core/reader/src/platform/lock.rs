@@ -2,14 +2,15 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The guard of the lock, even if another thread panicked with it: the locked values are consistent between any two
-/// statements.
+/// Locks the mutex, even if another thread panicked while it held it: the locked values are
+/// consistent between any two statements.
 #[cfg(not(tsan))]
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As above. The thread sanitizer does not see how the standard library waits for a lock, so this version never waits.
+/// Locks the mutex without waiting in the standard library, because the thread sanitizer does not
+/// see such a wait.
 #[cfg(tsan)]
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     use std::sync::TryLockError;

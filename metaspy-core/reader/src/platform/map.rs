@@ -1,27 +1,29 @@
-//! Memory for recordings. It is allocated before it is touched, so that a full disk is an error and never a signal.
+//! Memory for recordings. It is allocated before it is touched, so that a full disk is an error and
+//! never a signal.
 
 use std::fs::File;
 use std::io;
 
 use memmap2::{MmapOptions, MmapRaw};
 
-/// Zeroed memory of this process. The system allocates a page at its first use.
+/// Maps zeroed memory of this process. The system allocates a page at its first use.
 pub fn anonymous(bytes: usize) -> io::Result<MmapRaw> {
     Ok(MmapOptions::new().len(bytes).map_anon()?.into())
 }
 
-/// A shared mapping of the first `bytes` bytes of a file. The file may still be shorter: touch only the allocated
-/// parts.
+/// Maps the first `bytes` bytes of a file for several processes. The file may still be shorter:
+/// touch only the allocated parts.
 pub fn file(file: &File, bytes: usize) -> io::Result<MmapRaw> {
     MmapOptions::new().len(bytes).map_raw(file)
 }
 
-/// Allocates bytes of a file on its disk. An error if there is no room.
+/// Allocates bytes of a file on its disk. Returns an error if there is no room.
 pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     if bytes == 0 || reserve(file, offset, bytes)? { Ok(()) } else { write_zeros(file, offset, bytes) }
 }
 
-/// As [`allocate`], without changing what the bytes hold. False if the system cannot do this.
+/// Allocates bytes like [`allocate`], without changing their content. Returns false if the system
+/// cannot do this.
 pub fn reserve(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     #[cfg(target_os = "linux")]
     {
@@ -46,7 +48,7 @@ pub fn reserve(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// The fallback where the system cannot allocate: it writes zeros.
+/// Writes zeros, where the system cannot allocate.
 fn write_zeros(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     use std::io::{Seek, SeekFrom, Write};
     let mut file = file;
@@ -61,8 +63,8 @@ fn write_zeros(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes pages present and writable now, so that a hook does not wait for them later. An error means that the memory
-/// behind them is gone.
+/// Makes pages present and writable now, so that a hook does not wait for them later. An error
+/// means that the memory of these pages is gone.
 pub fn populate(map: &MmapRaw, offset: usize, bytes: usize) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -83,14 +85,16 @@ pub fn populate(map: &MmapRaw, offset: usize, bytes: usize) -> io::Result<()> {
 pub fn page_out(map: &MmapRaw) {
     #[cfg(unix)]
     {
-        // SAFETY: what was written to a shared mapping is in the file's pages, whether this process maps them or not.
+        // SAFETY: written words of a shared mapping are in the file's pages, whether this process
+        // maps them or not.
         let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
     #[cfg(not(unix))]
     let _ = map;
 }
 
-/// Gives the memory of private pages back: they are zeros from now on. Where the system cannot do this, they stay as they are.
+/// Returns the memory of private pages to the system, which zeroes them. Where the system cannot do
+/// this, they stay unchanged.
 ///
 /// # Safety
 ///
@@ -108,8 +112,8 @@ pub unsafe fn empty(address: *mut u8, bytes: usize) {
     }
 }
 
-/// Replaces a range of this process by private zeroed pages: in the child after a fork, and where a recording is let go. Later
-/// writes are the process's own. True if it succeeded.
+/// Replaces a range of this process by private zeroed pages: in the child after a fork, and when a
+/// recording is released. Later writes belong to the process alone. Returns true if it succeeded.
 ///
 /// # Safety
 ///
@@ -123,11 +127,12 @@ pub unsafe fn cover(address: *mut u8, bytes: usize) -> bool {
     at != libc::MAP_FAILED
 }
 
-/// Maps a range of a file in the place of a range of this process.
+/// Maps a range of a file over a range of this process.
 ///
 /// # Safety
 ///
-/// The range must be whole pages of a mapping. Whoever uses them must be content with the words of the file.
+/// The range must be whole pages of a mapping. All users of these pages must be content with the
+/// words of the file.
 #[cfg(target_os = "linux")]
 pub unsafe fn replace(address: *mut u8, bytes: usize, file: &File, offset: u64) -> io::Result<()> {
     use std::os::fd::AsRawFd;
@@ -137,7 +142,7 @@ pub unsafe fn replace(address: *mut u8, bytes: usize, file: &File, offset: u64) 
     if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// There is no fork, so there is nothing to replace.
+/// Does nothing, because without a fork there is nothing to replace.
 ///
 /// # Safety
 /// None.

@@ -1,5 +1,5 @@
-//! The parts of the system that a reader needs: memory, mappings, processes, locks of files, threads of our own, and a guard
-//! against truncated files.
+//! Parts of the system that a reader needs: memory, mappings, processes, locks of files, own
+//! threads, and a guard against truncated files.
 
 pub mod allocator;
 pub mod library;
@@ -10,7 +10,8 @@ pub mod process;
 pub mod truncation;
 pub mod writer_lock;
 
-/// A random number, from the keys that the standard library makes for the hash tables of each process.
+/// Returns a random number, from the keys that the standard library makes for the hash tables of
+/// each process.
 pub fn random() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     use std::time::{SystemTime, UNIX_EPOCH};

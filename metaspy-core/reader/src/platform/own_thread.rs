@@ -1,23 +1,24 @@
-//! Threads of our own in a program that is not ours.
+//! Threads of metaspy in an observed program.
 
 use std::io;
 use std::thread::{Builder, JoinHandle};
 
-/// Starts a thread that receives no signal. The program's signals are for the program's threads: a handler that runs here
-/// would be no call of the program, and a signal that the program waits for would end it.
+/// Starts a thread that receives no signal. The program's signals are for the program's threads: a
+/// handler on this thread would be no call of the program, and a signal that the program waits for
+/// would end the program.
 pub fn spawn<R: Send + 'static>(name: &str, run: impl FnOnce() -> R + Send + 'static) -> io::Result<JoinHandle<R>> {
     without_signals(|| Builder::new().name(name.into()).spawn(run))
 }
 
 /// Runs `run` while this thread receives no signal. Threads that it starts never receive any.
 ///
-/// A fault is no signal of this kind: it is of the thread itself.
+/// A fault is not affected, because the thread itself causes it.
 #[cfg(unix)]
 pub fn without_signals<R>(run: impl FnOnce() -> R) -> R {
     struct Restored(libc::sigset_t);
     impl Drop for Restored {
         fn drop(&mut self) {
-            // SAFETY: a mask that this thread had.
+            // SAFETY: the mask is the previous mask of this thread.
             unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
         }
     }
@@ -36,7 +37,7 @@ pub fn without_signals<R>(run: impl FnOnce() -> R) -> R {
     run()
 }
 
-/// There are no signals.
+/// Calls `run`, because the system has no signals.
 #[cfg(not(unix))]
 pub fn without_signals<R>(run: impl FnOnce() -> R) -> R {
     run()

@@ -1,7 +1,7 @@
 //! Processes by their numbers.
 
-/// The start of a process, in clock ticks since boot; `None` if the process is gone. It distinguishes processes with
-/// the same number.
+/// Returns the start of a process, in clock ticks since boot; `None` if the process is gone. It
+/// distinguishes processes with the same number.
 pub fn start_of(pid: u32) -> Option<u64> {
     #[cfg(target_os = "linux")]
     {

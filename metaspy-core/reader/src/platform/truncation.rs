@@ -1,9 +1,9 @@
-//! The guard against truncated files. Access to a mapped page that the file has lost raises SIGBUS. The guard puts
-//! zeros there and counts the page.
+//! Guard against truncated files. Access to a mapped page that the file has lost raises SIGBUS. The
+//! guard replaces the page by zeros and counts it.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-/// Guarded ranges.
+/// Maximum number of guarded ranges.
 const RANGES: usize = 64;
 
 struct Range {
@@ -13,10 +13,10 @@ struct Range {
 
 static GUARDED: [Range; RANGES] = [const { Range { start: AtomicUsize::new(0), end: AtomicUsize::new(0) } }; RANGES];
 static HITS: AtomicU64 = AtomicU64::new(0);
-/// The previous handler. It is boxed and never freed.
+/// Previous handler. It is boxed and never freed.
 static PREVIOUS: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Pages that were missing at an access.
+/// Returns the number of pages that were missing at an access.
 pub fn hits() -> u64 {
     HITS.load(Ordering::Relaxed)
 }
@@ -45,7 +45,7 @@ pub fn unguard(address: *const u8) {
     }
 }
 
-/// Installs the handler, once. The handler passes signals for other addresses to the previous one.
+/// Installs the handler, once. It passes signals for other addresses to the previous handler.
 #[cfg(unix)]
 pub fn install() {
     static ONCE: std::sync::Once = std::sync::Once::new();
@@ -66,7 +66,7 @@ pub fn install() {
     });
 }
 
-/// There is no such signal.
+/// Does nothing, because the system has no such signal.
 #[cfg(not(unix))]
 pub fn install() {}
 

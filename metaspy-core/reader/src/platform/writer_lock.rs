@@ -1,12 +1,12 @@
-//! The lock that a process holds on the file that it records into. The system releases it when the process ends,
-//! however it ends, and other PID namespaces see it.
+//! Lock that a process holds on the file that it records into. The system releases it when the
+//! process ends for any reason, and other PID namespaces see it.
 
 use std::fs::{File, TryLockError};
 
-/// Trials of the writer. Another process holds the lock only while it looks.
+/// Maximum number of attempts of the writer. Other processes hold the lock only for a moment.
 const TRIALS: usize = 50;
 
-/// Takes the lock until the file is closed. A file system without locks has none.
+/// Takes the lock until the file is closed. Does nothing if the file system has no locks.
 pub fn take(file: &File) {
     for _ in 0..TRIALS {
         match file.try_lock() {
@@ -22,7 +22,8 @@ pub fn release(file: &File) {
     let _ = file.unlock();
 }
 
-/// True if a process records into the file; `None` if the file system has no locks. It takes the lock for a moment.
+/// Returns true if a process records into the file; `None` if the file system has no locks. It
+/// takes the lock for a moment.
 pub fn is_taken(file: &File) -> Option<bool> {
     match file.try_lock_shared() {
         Ok(()) => {

@@ -21,8 +21,8 @@
 //! # }
 //! ```
 //!
-//! Rows exist only where something was written: a method that never ran has no row. How often a method ran is no column;
-//! it is the count of its [tally](crate::Store::tally).
+//! Rows exist only for methods with written values, so a method that never ran has no row. The
+//! number of executions is no column; it is the count of the method's [tally](crate::Store::tally).
 
 mod definition;
 mod raw;
@@ -46,69 +46,69 @@ pub(crate) use definition::parse;
 pub(crate) use raw::RawTable;
 pub(crate) use united::DeclaredTable;
 
-/// What one installation of a method profiler wrote.
+/// Tables that a single installation of a method profiler wrote.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    /// The name of the method profiler.
+    /// Name of the method profiler.
     pub name: String,
-    /// The installation: a profiler that was installed twice has two profiles.
+    /// Number of the installation. A profiler that was installed twice has two profiles.
     pub installation: u32,
-    /// The tables, in the order of their declaration; the table of the methods has no name.
+    /// Tables in the order of their declaration; the table of the methods has no name.
     pub tables: Vec<ProfileTable>,
 }
 
-/// A table of a profile.
+/// Table of a profile.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileTable {
-    /// The name; empty for the table of the methods.
+    /// Name; empty for the table of the methods.
     pub name: String,
-    /// What a row is about.
+    /// Kind of the rows' keys.
     pub key: KeyKind,
-    /// The columns.
+    /// Columns in the order of their declaration.
     pub columns: Vec<Column>,
-    /// The rows, in the order of their keys.
+    /// Rows, in the order of their keys.
     pub rows: Vec<ProfileRow>,
-    /// Values that found no room in the recording: the others are then lower bounds. Of a table that ended, and whose room
-    /// a later one took, it is at least 1.
+    /// Number of values that found no room in the recording; the other values are then lower
+    /// bounds. It is at least 1 for a table that ended, and whose room a later table took.
     pub lost: u64,
-    /// The sites with a value that found no room; 0 = any site.
+    /// Sites with a value that found no room; 0 = any site.
     incomplete: BTreeSet<u32>,
     /// Nanoseconds per tick of the recording's clock.
     tick_ns: TickNs,
 }
 
-/// A row of a table.
+/// Row of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileRow {
-    /// What the row is about.
+    /// Key of the row.
     pub key: RowKey,
-    /// Columns that hold something, with their words.
+    /// Columns with a value, and their words.
     words: Vec<(u16, u64)>,
-    /// A value of its site found no room in the recording: numbers that are added up are lower bounds, and the site may have
-    /// further rows.
+    /// True if a value of its site found no room in the recording. Numbers that are added up are
+    /// then lower bounds, and further rows of the site may be missing.
     pub is_incomplete: bool,
 }
 
-/// What a row is about.
+/// Key of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowKey {
     /// A site.
     Site(SiteId),
     /// A site and a subject.
     Subject(SiteId, Subject),
-    /// A callee, and its caller if that was observed.
+    /// A callee, and its caller if the caller was observed.
     Caller(SiteId, Option<SiteId>),
     /// A calling context: a site, and the id of the context that called it. Site 0 is code without hooks.
     Context(SiteId, u64),
     /// A callee, the kind that stands for a type, and the value that has the type.
     Type(SiteId, KindId, TypeKey),
-    /// A number that has the same meaning in all processes. Site and kind are those of the event around it, and of its
-    /// subject; 0 = none.
+    /// A number that has the same meaning in all processes. Site and kind belong to the event
+    /// around the sample, and to its subject; 0 = none.
     Sampled(SiteId, KindId, u64),
 }
 
 impl RowKey {
-    /// The site; of a pair of methods, the callee.
+    /// Returns the site; for a pair of methods, the callee.
     pub fn site(self) -> SiteId {
         match self {
             RowKey::Site(site)
@@ -134,7 +134,7 @@ impl RowKey {
 }
 
 impl ProfileRow {
-    /// The value of a column of its table.
+    /// Returns the value of a column of its table.
     pub fn value(&self, table: &ProfileTable, column: usize) -> Value {
         let word = self.words.iter().find(|(at, _)| usize::from(*at) == column).map_or(0, |(_, word)| *word);
         let Some(column) = table.columns.get(column).filter(|_| word != 0) else { return Value::Empty };
@@ -158,22 +158,23 @@ impl ProfileRow {
 }
 
 impl ProfileTable {
-    /// True if a value of this site found no room: its rows are lower bounds, and some may be missing.
+    /// Returns true if a value of this site found no room. Its rows are then lower bounds, and some
+    /// may be missing.
     pub fn is_incomplete(&self, site: SiteId) -> bool {
         self.incomplete.contains(&site.0) || self.incomplete.contains(&0)
     }
 
-    /// The row of a key.
+    /// Returns the row of a key.
     pub fn row(&self, key: RowKey) -> Option<&ProfileRow> {
         self.rows.binary_search_by_key(&key, |row| row.key).ok().map(|at| &self.rows[at])
     }
 
-    /// The place of a column.
+    /// Returns the index of a column.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The value of a named column in the row of a key.
+    /// Returns the value of a named column in the row of a key.
     pub fn value(&self, key: RowKey, column: &str) -> Value {
         match (self.row(key), self.column(column)) {
             (Some(row), Some(column)) => row.value(self, column),
@@ -183,25 +184,28 @@ impl ProfileTable {
 }
 
 impl Profile {
-    /// The table with this name; the table of the methods has an empty one.
+    /// Returns the table with this name; the table of the methods has an empty name.
     pub fn table(&self, name: &str) -> Option<&ProfileTable> {
         self.tables.iter().find(|table| table.name == name)
     }
 
-    /// True for a table by caller beside the one of the methods: it has the same values, divided.
+    /// Returns true for a table by caller beside a table of the methods: it has the same values,
+    /// divided.
     pub fn is_divided(&self, table: &ProfileTable) -> bool {
         table.key == KeyKind::Caller && self.tables.iter().any(|other| other.key == KeyKind::Site)
     }
 }
 
 impl Store {
-    /// What each installation of a method profiler wrote, as of now, in the order of the installations. A call that several
-    /// installations saw is in the tables of each; [`Store::united_profiles`] has it once.
+    /// Returns the present tables of each installation of a method profiler, in the order of the
+    /// installations. A call that several installations saw counts in each;
+    /// [`Store::united_profiles`] counts it once.
     pub fn profiles(&self) -> Vec<Profile> {
         self.profiles_of(self.declared_tables())
     }
 
-    /// What all installations of each method profiler wrote together, as of now. A call that several of them saw counts once.
+    /// Returns the united tables of all installations of each method profiler. A call that several
+    /// of them saw counts once.
     pub fn united_profiles(&self) -> Vec<Profile> {
         self.profiles_of(self.united_tables())
     }
@@ -229,12 +233,13 @@ impl Store {
         profiles
     }
 
-    /// The latest profile of a profiler with this name.
+    /// Returns the latest profile of a profiler with this name.
     pub fn profile(&self, name: &str) -> Option<Profile> {
         self.profiles().into_iter().rfind(|profile| profile.name == name)
     }
 
-    /// Values of all profilers that found no room, and whose table is not known.
+    /// Returns the number of values of all profilers that found no room, and whose table is not
+    /// known.
     pub fn lost_profile_values(&self) -> u64 {
         self.words().get(sb::PROFILES_LOST)
     }

@@ -1,4 +1,4 @@
-//! The words of all tables, from the pages that every thread wrote, and their declarations.
+//! Words of all tables, from the pages that every thread wrote, and their declarations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use metaspy_format::superblock as sb;
 use crate::Store;
 
 impl Store {
-    /// The tables that are declared, with their words, by number.
+    /// Returns the declared tables with their words, by number.
     pub(crate) fn profile_tables(&self) -> BTreeMap<u32, RawTable> {
         let defs = &self.names().tables;
         let mut tables: BTreeMap<u32, RawTable> = defs.keys().map(|&number| (number, RawTable::default())).collect();
@@ -48,27 +48,29 @@ impl Store {
                 Kind::Keys => {}
             }
         });
-        // Its pages were taken by the table of a later profiler, or there was no room for one.
+        // A table without a head lost its pages to a later profiler's table, or found no room for a
+        // page.
         tables.values_mut().filter(|table| !table.has_head).for_each(|table| table.lost = table.lost.max(1));
-        // Which sites lost something is not known: any of them.
+        // The sites of the losses are unknown, so any site may be incomplete.
         let unknown = tables.values_mut().filter(|table| table.lost > 0 && table.incomplete.is_empty());
         unknown.for_each(|table| _ = table.incomplete.insert(0));
         tables
     }
 }
 
-/// The words of a table, merged over all threads.
+/// Words of a table, merged over all threads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RawTable {
     pub rows: HashMap<Key, Vec<(u16, u64)>>,
     pub lost: u64,
     /// Sites with a value that found no room; 0 = any site.
     pub incomplete: BTreeSet<u32>,
-    /// The installation of the same profiler that sees all calls of this one.
+    /// Outer installation of the same profiler that sees all calls of this installation.
     pub within: Option<u32>,
-    /// A bit for each installation around that does not see all of them: the lowest for the innermost one.
+    /// Outer installations that miss some of these calls, one bit each; the lowest bit is the
+    /// innermost installation.
     pub overlaps: u64,
-    /// True if the recording has its counts of loss.
+    /// True if the recording has its counts of losses.
     has_head: bool,
 }
 

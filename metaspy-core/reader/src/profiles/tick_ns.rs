@@ -1,4 +1,4 @@
-//! The length of a tick.
+//! Length of a tick.
 
 use crate::Store;
 
@@ -10,7 +10,7 @@ pub(super) struct TickNs {
 }
 
 impl TickNs {
-    /// As measured over a long span.
+    /// Measures the length over a long span.
     pub fn of(store: &Store) -> Self {
         let ticks = 1 << 40;
         TickNs { ticks, ns: store.span_ns(ticks) }

@@ -1,8 +1,8 @@
-//! The tables that all installations of a method profiler wrote, as one.
+//! United tables of all installations of a method profiler.
 //!
-//! Values of installations are added up, but a call counts once. Where one installation sees the calls of another one, a
-//! number that is added up is the larger of both: the outer one has a smaller one only where it does not observe the
-//! method.
+//! Values of installations are added up, but a call counts once. If one installation sees the calls
+//! of another, a number that is added up is the larger of both: the outer installation has a
+//! smaller number only if it does not observe the method.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,21 @@ use metaspy_format::profile::{Merge, TableDef, overlaps};
 use super::raw::RawTable;
 use crate::Store;
 
-/// A table of an installation, or of several.
+/// Table of an installation, or of several.
 pub(crate) struct DeclaredTable {
     pub def: TableDef,
     pub raw: RawTable,
 }
 
 impl Store {
-    /// The tables of each installation.
+    /// Returns the tables of each installation.
     pub(super) fn declared_tables(&self) -> Vec<DeclaredTable> {
         let tables = self.profile_tables().into_iter();
         tables.map(|(number, raw)| DeclaredTable { def: self.names().tables[&number].clone(), raw }).collect()
     }
 
-    /// The tables of each profiler, in the order of their declaration. Those of the same name, key and columns are one.
+    /// Unites the tables of each profiler that have the same name, key and columns, in the order of
+    /// their declaration.
     pub(crate) fn united_tables(&self) -> Vec<DeclaredTable> {
         let mut united: Vec<(TableDef, Installations)> = Vec::new();
         for DeclaredTable { def, raw } in self.declared_tables() {
@@ -42,14 +43,15 @@ impl Store {
     }
 }
 
-/// The tables that the installations of a profiler wrote, by the number of the installation.
+/// Tables that the installations of a profiler wrote, by the number of the installation.
 #[derive(Default)]
 struct Installations(BTreeMap<u32, Vec<RawTable>>);
 
-/// What an installation and all of those within it saw.
+/// Values that an installation and all installations within it saw.
 struct Seen {
     raw: RawTable,
-    /// A bit for each installation around that does not see all of their calls: the lowest for the innermost one.
+    /// Outer installations that miss some of the calls, one bit each; the lowest bit is the
+    /// innermost installation.
     overlaps: u64,
 }
 
@@ -61,7 +63,8 @@ impl Installations {
     fn united(mut self, def: &TableDef) -> RawTable {
         let mut within: BTreeMap<u32, Seen> = BTreeMap::new();
         let mut united = RawTable::default();
-        // An installation begins after those around it, unless it is a block. A damaged recording may have circles.
+        // An installation begins after the installations around it, unless it is a block. A damaged
+        // recording may have cycles.
         while let Some(innermost) = self.innermost() {
             let tables = self.0.remove(&innermost).unwrap_or_default();
             let inner = within.remove(&innermost);
@@ -89,7 +92,7 @@ impl Installations {
         united
     }
 
-    /// An installation that none of the others is within; in a circle, any of it.
+    /// Returns an installation that no other is within; in a cycle, any of it.
     fn innermost(&self) -> Option<u32> {
         let is_around = |installation: u32| self.0.values().flatten().any(|table| table.within == Some(installation));
         self.0.keys().copied().rfind(|&it| !is_around(it)).or_else(|| self.0.keys().next_back().copied())
@@ -97,7 +100,7 @@ impl Installations {
 }
 
 impl RawTable {
-    /// Adds what another installation saw of other calls.
+    /// Adds the values that another installation saw of other calls.
     fn add(&mut self, def: &TableDef, other: RawTable) {
         self.lost = self.lost.saturating_add(other.lost);
         self.incomplete.extend(other.incomplete);
@@ -106,7 +109,8 @@ impl RawTable {
         }
     }
 
-    /// Adds what installations within this one saw. With `overlaps` they have seen calls that this one has not.
+    /// Adds the values that inner installations saw. With `overlaps`, they have seen calls that
+    /// this installation has not.
     fn cover(&mut self, def: &TableDef, inner: RawTable, overlaps: bool) {
         self.lost = self.lost.saturating_add(inner.lost);
         self.incomplete.extend(inner.incomplete);
@@ -135,7 +139,8 @@ mod tests {
 
     const KEY: Key = Key { site: 7, second: 0, key: 0 };
 
-    /// The calls of an installation, the installation around it, and what that one does not see.
+    /// Unites installations, each given with its calls, the installation around it, and the calls
+    /// that the outer installation misses.
     fn united(tables: &[(u32, u64, Option<u32>, u64)]) -> (u64, bool) {
         let def = TableDef { columns: vec![Column::new("calls")], ..TableDef::default() };
         let mut installations = Installations::default();

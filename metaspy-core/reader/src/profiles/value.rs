@@ -1,10 +1,10 @@
-//! A value of a table.
+//! Values of a table.
 
 use std::fmt;
 
 use super::{Column, ColumnKind, Merge};
 
-/// A value of a table.
+/// Value of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Nothing was written.
@@ -15,14 +15,14 @@ pub enum Value {
     AtLeast(u64),
     /// A length of time in ns.
     Ns(u64),
-    /// One of the names of the column.
+    /// A name from the column's list.
     Choice(String),
-    /// Some of the names of the column.
+    /// Any number of the column's names.
     Flags(Vec<String>),
 }
 
 impl Value {
-    /// The value as a number: of a time the ns, of names 1 if there are any.
+    /// Returns the value as a number: a time in ns, and 1 for a value that has names.
     pub fn number(&self) -> Option<u64> {
         match self {
             Value::Empty => None,

@@ -1,5 +1,5 @@
-//! The ring of blocks. A block is copied out under its seqlock: the header's sequence is loaded, then the words, then
-//! the sequence again. A copy whose sequence has changed is discarded.
+//! Ring of blocks. A block is copied out under its seqlock: the header's sequence is loaded, then
+//! the words, then the sequence again. A copy whose sequence has changed is discarded.
 //!
 //! No word of a recording is trusted beyond the bounds of the region.
 
@@ -13,19 +13,19 @@ use metaspy_format::{BLOCK_BYTES, BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, Words, 
 use metaspy_probe::SiteId;
 use metaspy_probe::{KindId, Subject};
 
-/// 64-bit words of a block.
+/// Size of a block in 64-bit words.
 pub const BLOCK_WORDS: usize = BLOCK_BYTES / 8;
-/// Larger sequences are invalid, because ids made of them would overflow.
+/// Maximum sequence, because ids made of larger sequences would overflow.
 const SEQUENCE_MAX: u64 = u64::MAX / BLOCK_SLOTS as u64;
 
-/// The blocks of a recording.
+/// Blocks of a recording.
 #[derive(Clone, Copy)]
 pub struct Ring<'a> {
     pub words: Words<'a>,
     pub layout: &'a Layout,
 }
 
-/// The header of a block.
+/// Header of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     pub place: u64,
@@ -36,16 +36,16 @@ pub struct Head {
     pub lost_before: u64,
 }
 
-/// A copy of a block.
+/// Copy of a block.
 pub struct Block {
     pub head: Head,
     lap: u8,
-    /// The slot at which the records begin.
+    /// First slot that holds a record.
     first: usize,
     words: [u64; BLOCK_WORDS],
 }
 
-/// The slot of an event, unpacked as far as every reader needs it.
+/// Slot of an event, unpacked as far as every reader needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
     pub slot: usize,
@@ -56,7 +56,7 @@ pub struct Slot {
     pub end: u64,
 }
 
-/// A mark, with the words after its first two.
+/// Mark, with the words after its first two.
 #[derive(Clone, Copy, Debug)]
 pub struct MarkSlot<'b> {
     pub mark: Mark,
@@ -65,7 +65,7 @@ pub struct MarkSlot<'b> {
     pub words: &'b [u64],
 }
 
-/// A record of a block.
+/// Record of a block.
 #[derive(Clone, Copy, Debug)]
 pub enum Record<'b> {
     Event(Slot),
@@ -73,18 +73,18 @@ pub enum Record<'b> {
 }
 
 impl<'a> Ring<'a> {
-    /// Places that may hold a block.
+    /// Returns the number of places that may hold a block.
     pub fn places(self) -> u64 {
         self.layout.places(self.words)
     }
 
-    /// The places in a chunk.
+    /// Returns the places in a chunk.
     pub fn places_of(self, chunk: u64) -> std::ops::Range<u64> {
         let first = chunk.saturating_mul(CHUNK_BLOCKS as u64).min(self.places());
         first..(first + CHUNK_BLOCKS as u64).min(self.places())
     }
 
-    /// The words of the block at `place`; fewer if the recording was cut there.
+    /// Returns the words of the block at `place`; fewer if the recording was cut there.
     #[inline(always)]
     pub fn block(self, place: u64) -> Words<'a> {
         let at = place as usize * BLOCK_WORDS;
@@ -95,14 +95,14 @@ impl<'a> Ring<'a> {
         }
     }
 
-    /// True if a block with this sequence can be at `place`.
+    /// Returns true if a block with this sequence can be at `place`.
     #[inline(always)]
     pub fn belongs(self, sequence: u64, place: u64) -> bool {
         let blocks = self.layout.blocks;
         sequence >= blocks && sequence < SEQUENCE_MAX && header::place(sequence, blocks) == place
     }
 
-    /// The header of the block at `place`.
+    /// Returns the header of the block at `place`.
     pub fn head(self, place: u64) -> Option<Head> {
         let words = self.block(place);
         let sequence = words.acquire(header::SEQUENCE);
@@ -111,7 +111,8 @@ impl<'a> Ring<'a> {
         (self.belongs(sequence, place) && words.get(header::SEQUENCE) == sequence).then_some(head)
     }
 
-    /// Copies the block at `place`. False if there is none, or if its sequence changed during the copy.
+    /// Copies the block at `place`. Returns false if there is none, or if its sequence changed
+    /// during the copy.
     pub fn load(self, place: u64, block: &mut Block) -> bool {
         let words = self.block(place);
         let sequence = words.acquire(header::SEQUENCE);
@@ -133,14 +134,16 @@ impl<'a> Ring<'a> {
         words.get(header::SEQUENCE) == sequence
     }
 
-    /// As [`Ring::load`], without the records that are folded. False if all are.
+    /// Copies a block like [`Ring::load`], without the records that are folded. Returns false if
+    /// all are folded.
     pub fn load_stored(self, place: u64, folds: &Folds, block: &mut Block) -> bool {
         let is_there = self.load(place, block);
         block.first = folds.first_stored(block.head.sequence);
         is_there && block.first < BLOCK_SLOTS
     }
 
-    /// The event with this id, if its slot is committed. The id must begin a slot, as the causes in a log do.
+    /// Returns the event with this id, if its slot is committed. The id must begin a slot, as the
+    /// causes in a log do.
     pub fn peek(self, id: EventId) -> Option<(Head, Slot)> {
         let place = header::place(id.sequence(), self.layout.blocks);
         if id.slot() == 0 || place >= self.places() {
@@ -170,8 +173,8 @@ impl<'a> Ring<'a> {
         whole.then_some((head, slot))
     }
 
-    /// The event with this id. Ids from outside the recording may point into the middle of a detail, so all records of
-    /// the block are walked.
+    /// Returns the event with this id. Ids from outside the recording may point into the middle of
+    /// a detail, so all records of the block are walked.
     pub fn find(self, id: EventId) -> Option<Event> {
         let place = header::place(id.sequence(), self.layout.blocks);
         if place >= self.places() {
@@ -211,29 +214,30 @@ fn copy(words: Words<'_>, to: &mut [u64; BLOCK_WORDS]) {
 }
 
 impl Block {
-    /// An empty copy.
+    /// Creates an empty copy.
     pub fn boxed() -> Box<Self> {
         Box::new(Block { head: Head::default(), lap: 0, first: 1, words: [0; BLOCK_WORDS] })
     }
 
-    /// The words, the lap that committed slots carry, and the slot at which the records begin.
+    /// Returns the words, the lap that committed slots carry, and the first slot that holds a
+    /// record.
     pub fn raw(&self) -> (&[u64; BLOCK_WORDS], u8, usize) {
         (&self.words, self.lap, self.first)
     }
 
-    /// The records. They end at the first slot that is not committed.
+    /// Iterates over the records. They end at the first slot that is not committed.
     #[inline(always)]
     pub fn records(&self) -> Records<'_> {
         self.records_from(self.first)
     }
 
-    /// The records from `slot` on, which must begin a record.
+    /// Iterates over the records from `slot` on, which must begin a record.
     #[inline(always)]
     pub fn records_from(&self, slot: usize) -> Records<'_> {
         Records { block: self, slot }
     }
 
-    /// The events.
+    /// Iterates over the events.
     #[inline(always)]
     pub fn events(&self) -> impl Iterator<Item = Slot> {
         self.records().filter_map(|record| match record {
@@ -242,7 +246,7 @@ impl Block {
         })
     }
 
-    /// The events that are folded, at the beginning of a block that is being folded.
+    /// Iterates over the folded events at the beginning of a block that is being folded.
     pub fn folded_events(&self) -> impl Iterator<Item = Slot> {
         let records = self.records_from(1).filter_map(|record| match record {
             Record::Event(slot) => Some(slot),
@@ -251,7 +255,7 @@ impl Block {
         records.take_while(|slot| slot.slot < self.first)
     }
 
-    /// Words 1 to 3 of each mark of an open call, with which the block begins.
+    /// Iterates over words 1 to 3 of each mark of an open call at the beginning of the block.
     pub fn open_marks(&self) -> impl Iterator<Item = [u64; 3]> {
         let slots = self.words.chunks_exact(SLOT_WORDS).skip(1);
         let is_open =
@@ -259,7 +263,7 @@ impl Block {
         slots.take_while(is_open).map(|slot| [slot[1], slot[2], slot[3]])
     }
 
-    /// The marks.
+    /// Iterates over the marks.
     pub fn marks(&self) -> impl Iterator<Item = MarkSlot<'_>> {
         self.records().filter_map(|record| match record {
             Record::Event(_) => None,
@@ -267,8 +271,9 @@ impl Block {
         })
     }
 
-    /// True if a slot behind the first uncommitted one carries the lap of this block. A writer that was killed leaves
-    /// no such slot, with one exception: details are committed before the event in front of them.
+    /// Returns true if a slot after the first uncommitted slot carries the lap of this block. A
+    /// writer that was killed leaves no such slot, with one exception: details are committed before
+    /// the event in front of them.
     pub fn has_hole(&self) -> bool {
         let mut records = self.records();
         records.by_ref().for_each(drop);
@@ -289,14 +294,14 @@ impl Block {
     }
 }
 
-/// The records of a block.
+/// Records of a block.
 pub struct Records<'b> {
     block: &'b Block,
     slot: usize,
 }
 
 impl Records<'_> {
-    /// The slot of the next record.
+    /// Returns the slot of the next record.
     pub fn slot(&self) -> usize {
         self.slot
     }
@@ -342,13 +347,13 @@ impl<'b> Iterator for Records<'b> {
 }
 
 impl Head {
-    /// The id of a slot of this block.
+    /// Returns the id of a slot of this block.
     #[inline(always)]
     pub fn id(&self, slot: usize) -> EventId {
         EventId::new(self.sequence, slot as u64).expect("laps start at 1, so no sequence is 0")
     }
 
-    /// The event in a slot of this block.
+    /// Returns the event in a slot of this block.
     #[inline]
     pub fn event(&self, slot: &Slot) -> Event {
         let flags = Flags::unpack(slot.end);
@@ -371,19 +376,20 @@ impl Head {
 }
 
 impl Slot {
-    /// The outcome. Word 3 may be neither running nor have an outcome: this counts as running.
+    /// Returns the outcome. Word 3 may be neither running nor have an outcome, which counts as
+    /// running.
     #[inline(always)]
     pub fn outcome(&self) -> Outcome {
         Outcome::from_bits(self.outcome_bits())
     }
 
-    /// The number of the outcome.
+    /// Returns the number of the outcome.
     #[inline(always)]
     pub fn outcome_bits(&self) -> u8 {
         if slot::is_running(self.end) { 0 } else { slot::outcome_bits(self.end) }
     }
 
-    /// The ticks of the event, if it has ended, was timed, and is no instant.
+    /// Returns the ticks of the event, if it has ended, was timed, and is no instant.
     #[inline(always)]
     pub fn span(&self) -> Option<u64> {
         // The outcomes with a length, as bits. A lookup needs no branch, and outcomes are hard to predict.
@@ -394,13 +400,13 @@ impl Slot {
         (has_length & self.is_timed()).then(|| slot::span(self.end))
     }
 
-    /// True if start and span were measured.
+    /// Returns true if start and span were measured.
     #[inline(always)]
     pub fn is_timed(&self) -> bool {
         slot::is_timed(self.end)
     }
 
-    /// The subject, if the event has one.
+    /// Returns the subject, if the event has one.
     #[inline(always)]
     pub fn subject(&self) -> Option<Subject> {
         match slot::kind(self.end) {

@@ -1,4 +1,5 @@
-//! Chunks and their summaries. A reader of 100 million events looks at these instead of the events.
+//! Chunks and their summaries, which a reader consults before it touches the events of a large
+//! recording.
 
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
@@ -8,41 +9,41 @@ use metaspy_format::header;
 pub use metaspy_format::summary::Summary;
 use metaspy_format::summary::{STAMP, SUMMARY_WORDS, bit};
 
-/// A chunk with events, and its time.
+/// Chunk with events, and its time.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk {
     pub index: u64,
-    /// The earliest possible start of its events.
+    /// Earliest possible start of its events.
     pub first: u64,
-    /// The latest possible start of its events; `u64::MAX` while the chunk is being filled.
+    /// Latest possible start of its events; `u64::MAX` while the chunk is being filled.
     pub last: u64,
-    /// `None` while the chunk is being filled or emptied.
+    /// Summary of its contents; `None` while the chunk is being filled or emptied.
     pub summary: Option<Summary>,
 }
 
 impl Chunk {
-    /// False if the chunk has no block of this lane.
+    /// Returns false if the chunk has no block of this lane.
     pub fn may_hold_lane(&self, lane: u32) -> bool {
         self.summary.is_none_or(|summary| summary.lanes & bit(lane) != 0)
     }
 
-    /// False if the chunk has no marks.
+    /// Returns false if the chunk has no marks.
     pub fn may_hold_marks(&self) -> bool {
         self.summary.is_none_or(|summary| summary.marks != 0)
     }
 }
 
-/// A part of the window in which the blocks of each lane are in their own order.
+/// Part of the window in which the blocks of each lane are in their own order.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
-    /// A chunk with a summary: one lap filled all of it.
+    /// A chunk with a summary: a single lap filled all of it.
     Chunk(Chunk),
     /// A block of a chunk without a summary: its neighbours may be of another lap.
     Block(Head),
 }
 
 impl Unit {
-    /// The earliest possible start of its events.
+    /// Returns the earliest possible start of its events.
     pub fn first(&self) -> u64 {
         match self {
             Unit::Chunk(chunk) => chunk.first,
@@ -50,7 +51,7 @@ impl Unit {
         }
     }
 
-    /// The latest possible start of its events; `u64::MAX` if unknown.
+    /// Returns the latest possible start of its events; `u64::MAX` if unknown.
     pub fn last(&self) -> u64 {
         match self {
             Unit::Chunk(chunk) => chunk.last,
@@ -58,7 +59,7 @@ impl Unit {
         }
     }
 
-    /// The places.
+    /// Returns the places of its blocks.
     pub fn places(&self, ring: Ring<'_>) -> Range<u64> {
         match self {
             Unit::Chunk(chunk) => ring.places_of(chunk.index),
@@ -66,7 +67,7 @@ impl Unit {
         }
     }
 
-    /// False if it has no block of this lane.
+    /// Returns false if the unit has no block of this lane.
     pub fn may_hold_lane(&self, lane: u32) -> bool {
         match self {
             Unit::Chunk(chunk) => chunk.may_hold_lane(lane),
@@ -76,7 +77,7 @@ impl Unit {
 }
 
 impl Ring<'_> {
-    /// The summary of a chunk, if it is valid.
+    /// Returns the summary of a chunk, if it is valid.
     pub fn summary(self, chunk: u64) -> Option<Summary> {
         let at = usize::try_from(chunk).ok()?.checked_mul(SUMMARY_WORDS)?;
         let words = self.layout.summaries.of(self.words).slice(at, SUMMARY_WORDS);
@@ -92,14 +93,14 @@ impl Ring<'_> {
         (words.get(STAMP) == stamp).then(|| Summary::unpack(summary))
     }
 
-    /// The number of chunks that may have events.
+    /// Returns the number of chunks that may have events.
     pub fn chunk_count(self) -> u64 {
         self.layout.chunks(self.words)
     }
 
-    /// All chunks with events, in the order of their first block.
+    /// Returns all chunks with events, in the order of their first block.
     ///
-    /// Reads the summaries, and the headers of chunks without one.
+    /// Reads the summaries, and the headers of chunks without a summary.
     pub fn chunks(self) -> Vec<Chunk> {
         let mut chunks: Vec<Chunk> = (0..self.chunk_count()).filter_map(|index| self.chunk(index)).collect();
         // A ring is two rising runs, so a stable sort of nearly sorted input is fast.
@@ -107,7 +108,7 @@ impl Ring<'_> {
         chunks
     }
 
-    /// The window in order of time: the blocks of each lane come in their own order.
+    /// Returns the window in order of time: the blocks of each lane come in their own order.
     pub fn units(self) -> Vec<Unit> {
         let mut units = Vec::new();
         for chunk in self.chunks() {
@@ -123,7 +124,8 @@ impl Ring<'_> {
         units
     }
 
-    /// False for the chunk in which the ring goes round: its first blocks are newer than its last ones.
+    /// Returns false for the chunk in which the ring wraps around: its first blocks are newer than
+    /// its last blocks.
     fn is_of_one_lap(self, chunk: u64) -> bool {
         let places = self.places_of(chunk);
         let sequence = |place: u64| self.block(place).acquire(header::SEQUENCE);

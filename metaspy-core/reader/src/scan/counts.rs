@@ -1,4 +1,4 @@
-//! The counts that must run as fast as memory is read: events of each site, and of each subject.
+//! Counts that must run as fast as memory is read: events of each site, and of each subject.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -10,7 +10,7 @@ use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark};
 use metaspy_format::{BLOCK_SLOTS, SLOT_WORDS, Words, header};
 use metaspy_probe::{KindId, Subject};
 
-/// The size of a chunk's content.
+/// Number of events and marks in a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     pub events: u64,
@@ -26,13 +26,14 @@ impl Levels {
         Levels(levels.filter(|&level| level < 4).fold(0, |bits, level| bits | 1 << level))
     }
 
-    /// True if all events count whose end words give `ends` when they are combined with `|`.
+    /// Returns true if all events count whose end words give `ends` when they are combined with
+    /// `|`.
     #[inline(always)]
     fn are_plain(self, ends: u64) -> bool {
         slot::level(ends) == 0 && self.contains(ends)
     }
 
-    /// True if an event with this end word counts.
+    /// Returns true if an event with this end word counts.
     #[inline(always)]
     pub fn contains(self, end: u64) -> bool {
         let level = 1 << slot::level(end);
@@ -41,7 +42,7 @@ impl Levels {
 }
 
 impl<'a> Ring<'a> {
-    /// Events and marks of a chunk, without those that are folded.
+    /// Counts events and marks of a chunk, without those that are folded.
     pub fn count(self, chunk: u64, folds: &Folds) -> Amount {
         let mut amount = Amount::default();
         for place in self.places_of(chunk) {
@@ -112,8 +113,9 @@ impl<'a> Ring<'a> {
         }
     }
 
-    /// The words of a block under its seqlock, without a copy, its sequence, its lap, and its first stored slot. Values
-    /// read from the words are valid only if [`is_unchanged`] is true afterwards.
+    /// Returns the words of a block under its seqlock, without a copy, its sequence, its lap, and
+    /// its first stored slot. Values read from the words are valid only if [`is_unchanged`] is true
+    /// afterwards.
     #[inline(always)]
     fn enter(self, place: u64, folds: &Folds) -> Option<(Words<'a>, u64, u8, usize)> {
         let words = self.block(place);
@@ -124,15 +126,15 @@ impl<'a> Ring<'a> {
     }
 }
 
-/// True if the block still has this sequence.
+/// Returns true if the block still has this sequence.
 #[inline(always)]
 fn is_unchanged(words: Words<'_>, sequence: u64) -> bool {
     fence(Ordering::Acquire);
     words.get(header::SEQUENCE) == sequence
 }
 
-/// The common bits of all slots of a block. Most blocks are full of plain events, and these bits show it without a
-/// branch for each slot.
+/// Common bits of all slots of a block. Most blocks are full of plain events, and these bits show
+/// it without a branch for each slot.
 struct CommonBits {
     /// All commit words, combined with `|`.
     commits: u64,
@@ -173,8 +175,8 @@ impl CommonBits {
         common
     }
 
-    /// True if all slots are committed events of this lap. False if this is unclear; the slots are then read one by
-    /// one.
+    /// Returns true if all slots are committed events of this lap. False means that this is
+    /// unclear, and the slots must be read individually.
     #[inline(always)]
     fn are_events(&self, lap: u8) -> bool {
         let is_of_lap = |commits| slot::lap(commits) == lap;
@@ -210,11 +212,12 @@ fn events_of(words: Words<'_>, lap: u8, slot: usize, mut each: impl FnMut(usize,
 /// Counts of events by subject.
 #[derive(Clone, Debug)]
 pub struct SubjectCounts {
-    /// Counts of small keys, indexed by key, for a few kinds. Each kind has one possible entry.
+    /// Counts of small keys, indexed by key, for a few kinds. Each kind has a single possible
+    /// entry.
     small: Vec<(u16, Vec<u64>)>,
-    /// The counts of small keys, in all.
+    /// Number of counts of small keys, in all.
     small_len: usize,
-    /// The rows of all other subjects.
+    /// Rows of all other subjects.
     table: Table,
     counts: Vec<u64>,
 }
@@ -247,7 +250,7 @@ impl SubjectCounts {
         }
     }
 
-    /// The count of a small key. `None` if the key is not small.
+    /// Returns the count of a small key; `None` if the key is not small.
     #[inline]
     fn small(&mut self, key: u64, kind: u16) -> Option<&mut u64> {
         let (owner, small) = &mut self.small[usize::from(kind) % KINDS];
@@ -274,7 +277,7 @@ impl SubjectCounts {
         }
     }
 
-    /// Counts events of subjects of one kind.
+    /// Counts events of subjects of the same kind.
     #[inline]
     fn add_all(&mut self, mut keys: &[u64], kind: u16) {
         while let Some((&first, behind)) = keys.split_first() {
@@ -292,7 +295,7 @@ impl SubjectCounts {
         }
     }
 
-    /// The subjects and their counts.
+    /// Iterates over the subjects and their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Subject, u64)> {
         let small = self.small.iter().flat_map(|(kind, counts)| {
             let counted = (0..).zip(counts).filter(|(_, count)| **count != 0);
@@ -335,7 +338,7 @@ mod tests {
             whole.merge(&part);
         }
         let counted: std::collections::BTreeMap<_, _> = whole.iter().collect();
-        // Every second key of the first part is in the second one.
+        // Every second key of the first part is also in the second part.
         assert_eq!((counted.len(), counted.values().sum::<u64>()), (40 * 150, 40 * 200));
         assert!(counted.values().filter(|&&count| count == 2).count() == 40 * 50);
     }

@@ -1,8 +1,9 @@
-//! The events that a thread was in at given moments.
+//! Events that a thread was in at given moments.
 //!
-//! A sampler takes the moment of a sample from the clock that the calibration pairs of a recording have. It takes it while
-//! the thread is interrupted, so the moment lies between two readings of the thread's own clock, and the events around it
-//! are those that began before it and ended after it.
+//! A sampler takes the moment of a sample from the clock that the calibration pairs of a recording
+//! have. It takes it while the thread is interrupted, so the moment lies between two readings of
+//! the thread's own clock, and the events around it are those that began before it and ended after
+//! it.
 
 use crate::Store;
 use crate::event::{EventId, LaneId, Outcome};
@@ -10,43 +11,47 @@ use crate::scan::blocks::{Head, Record, Ring, Slot};
 use crate::scan::lanes::LaneBlocks;
 use metaspy_probe::{SiteId, Subject};
 
-/// Nested events that are followed at most. Deeper ones count as the one that is deepest of these.
+/// Maximum number of nested events that are followed. A deeper event counts as the deepest followed
+/// event.
 const DEPTH_MAX: usize = 256;
 
-/// An event that surrounds a moment.
+/// Event that surrounds a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Enclosing {
-    /// The event.
+    /// Id of the event.
     pub id: EventId,
-    /// Its site.
+    /// Site of the event.
     pub site: SiteId,
-    /// Its subject.
+    /// Subject of the event; `None` if it has none.
     pub subject: Option<Subject>,
 }
 
-/// The events of one lane that surround rising moments. It continues where it ended, so a live recording is followed.
+/// Events of one lane that surround rising moments. It continues where it ended, so a live
+/// recording can be followed.
 ///
-/// Async calls and spans are left out, because they are not around everything that their thread does in their time. So are
-/// events at a meta level, and events without a time.
+/// Async calls and spans are left out, because their thread may do unrelated work in their time. So
+/// are events at a meta level, and events without a time.
 #[derive(Clone, Debug)]
 pub struct CurrentEvents {
     lane: u32,
-    /// Outermost first, with the end of each; `None` = it had not ended when it was last read.
+    /// Open events, outermost first, each with its end; `None` = the event had not ended when it
+    /// was last read.
     open: Vec<(Enclosing, Option<u64>)>,
     enclosing: Vec<Enclosing>,
-    /// The sequence, the base and the next slot of the block that was read last.
+    /// Sequence, base and next slot of the block that was read last.
     last: Option<(u64, u64, usize)>,
 }
 
 impl CurrentEvents {
-    /// Those of a lane.
+    /// Starts at the beginning of a lane.
     pub fn new(lane: LaneId) -> Self {
         CurrentEvents { lane: lane.0, open: Vec::new(), enclosing: Vec::new(), last: None }
     }
 
-    /// Calls `each` for each moment, in order, with the events that surround it, outermost first; with `None` if the events
-    /// of that time have left the window. Moments are ticks, and must rise, also from call to call. All events that began
-    /// before the last moment must have been written.
+    /// Calls `each` for each moment, in order, with the events that surround it, outermost first;
+    /// with `None` if the events of that time have left the window. Moments are ticks, and must
+    /// rise, also from call to call. All events that began before the last moment must have been
+    /// written.
     pub fn at(&mut self, store: &Store, ticks: &[u64], mut each: impl FnMut(u64, Option<&[Enclosing]>)) {
         let Some(&first) = ticks.first() else { return };
         let (ring, asyncs) = (store.ring(), store.asyncs());
@@ -96,7 +101,7 @@ impl CurrentEvents {
         }
     }
 
-    /// Begins in the middle of a lane: the events around the first one are among its causes.
+    /// Begins in the middle of a lane, where the first event's causes include the events around it.
     fn begin_at(&mut self, ring: Ring<'_>, head: &Head, first: Option<Slot>) {
         self.open.clear();
         let Some(first) = first else { return };
@@ -111,7 +116,7 @@ impl CurrentEvents {
             if surrounds(&slot) && end.is_none_or(|end| end > start) {
                 self.open.push((enclosing(&outer, &slot), end));
             }
-            // A cause is earlier in its lane, so this ends.
+            // A cause in the same lane is earlier, so this loop ends.
             next = EventId::from_raw(slot.cause).filter(|cause| *cause < id);
         }
         self.open.reverse();
@@ -128,7 +133,7 @@ impl CurrentEvents {
         }
     }
 
-    /// The open events at a moment, without those that have ended.
+    /// Returns the open events at a moment, without events that have ended.
     fn surrounding(&mut self, ring: Ring<'_>, tick: u64) -> &[Enclosing] {
         for (event, end) in &mut self.open {
             if end.is_none()
@@ -137,7 +142,7 @@ impl CurrentEvents {
                 *end = slot.span().map(|span| head.base.saturating_add(slot.start).saturating_add(span));
             }
         }
-        // An inner event ends with the outer one at the latest.
+        // An inner event ends with the outer event at the latest.
         let ended = self.open.iter().position(|(_, end)| end.is_some_and(|end| end <= tick));
         self.open.truncate(ended.unwrap_or(usize::MAX));
         self.enclosing.clear();
@@ -146,7 +151,7 @@ impl CurrentEvents {
     }
 }
 
-/// True if an event is around what its thread does in its time.
+/// Returns true if everything that a thread does in the time of this event is inside the event.
 fn surrounds(slot: &Slot) -> bool {
     let level = metaspy_format::slot::level(slot.end);
     slot.is_timed() && slot.outcome() != Outcome::Instant && slot.outcome() != Outcome::Moved && level == 0
@@ -156,13 +161,13 @@ fn enclosing(head: &Head, slot: &Slot) -> Enclosing {
     Enclosing { id: head.id(slot.slot), site: SiteId(slot.site), subject: slot.subject() }
 }
 
-/// True if blocks were used again, so that early events may be missing.
+/// Returns true if blocks were used again, so that early events may be missing.
 fn has_wrapped(ring: Ring<'_>) -> bool {
     let first = (0..ring.places().min(64)).filter_map(|place| ring.head(place));
     first.map(|head| head.sequence).max().is_some_and(|newest| newest >= ring.layout.blocks.saturating_mul(2))
 }
 
-/// True if the block that was read last is not there any more: those behind it may be missing, too.
+/// Returns true if the block that was read last is gone, so that later blocks may be missing too.
 fn blocks_left(ring: Ring<'_>, last: Option<(u64, u64, usize)>) -> bool {
     last.is_some_and(|(sequence, ..)| {
         let place = metaspy_format::header::place(sequence, ring.layout.blocks);
@@ -171,14 +176,14 @@ fn blocks_left(ring: Ring<'_>, last: Option<(u64, u64, usize)>) -> bool {
 }
 
 impl Store {
-    /// The tick at a moment of the monotonic clock, in ns. Exact to some tens of ns between two calibration pairs, which are
-    /// a second apart.
+    /// Returns the tick at a moment of the monotonic clock, in ns. It is exact to some tens of ns
+    /// between two calibration pairs, which are a second apart.
     pub fn tick_at_monotonic_ns(&self, ns: u64) -> u64 {
         self.time().tick_at_monotonic_ns(ns)
     }
 
-    /// True if ticks after the last calibration pair can be converted, too: before a tenth of a second has been measured, only
-    /// a rough rate is known.
+    /// Returns true if ticks after the last calibration pair can also be converted. Before a tenth
+    /// of a second has been measured, only a rough rate is known.
     pub fn is_calibrated(&self) -> bool {
         self.time().is_calibrated()
     }
@@ -189,7 +194,7 @@ mod tests {
     use super::*;
     use crate::testing::{Draft, Writer};
 
-    /// The sites around each tick, outermost first; `?` = left the window.
+    /// Returns the sites around each tick, outermost first; `?` = left the window.
     fn sites(events: &mut CurrentEvents, store: &Store, ticks: &[u64]) -> Vec<String> {
         let mut found = Vec::new();
         events.at(store, ticks, |_, around| {
@@ -213,7 +218,7 @@ mod tests {
         let mut events = CurrentEvents::new(LaneId(0));
         let all = sites(&mut events, &writer.store(), &[50, 100, 110, 129, 130, 149, 157, 160, 199, 200, 900]);
         assert_eq!(all, ["", "1", "1 2", "1 2", "1", "1", "1 4 9", "1 4", "1", "", ""]);
-        // One moment at a time, while later events are there already.
+        // Each call passes a single moment, while later events are there already.
         let mut events = CurrentEvents::new(LaneId(0));
         let single: Vec<String> = [50, 100, 110, 129, 130, 149, 157, 160, 199, 200, 900]
             .into_iter()
@@ -232,14 +237,14 @@ mod tests {
             writer.event(Draft { site: 2, start, span: Some(5), cause: Some(running), ..Draft::default() });
         }
         assert_eq!(sites(&mut events, &writer.store(), &[32, 36, 2992, 2996]), ["1 2", "1", "1 2", "1"]);
-        // Another lane has nothing.
+        // Another lane has no events.
         assert_eq!(sites(&mut CurrentEvents::new(LaneId(7)), &writer.store(), &[32]), [""]);
     }
 
     #[test]
     fn what_left_the_window_is_not_guessed() {
         let mut writer = Writer::new(1);
-        // Two laps: the first one is overwritten.
+        // Of the two laps, the second overwrites the first.
         for start in 0..64 * 127 + 127 {
             writer.event(Draft { site: 1, start: start * 10, span: Some(5), ..Draft::default() });
         }

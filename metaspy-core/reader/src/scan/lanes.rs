@@ -1,4 +1,4 @@
-//! Lanes with their names, and the blocks of one lane in order.
+//! Lanes with their names, and the blocks of a lane in order.
 
 use crate::Store;
 use crate::event::{Event, LaneId};
@@ -8,23 +8,23 @@ use crate::scan::chunks::Unit;
 use metaspy_format::header;
 use metaspy_format::superblock::{self as sb, lane as row};
 
-/// A lane with its thread.
+/// Lane with its thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedLane {
-    /// The number of the lane.
+    /// Number of the lane.
     pub id: LaneId,
-    /// The number of the thread in the operating system.
+    /// Number of the thread in the operating system.
     pub thread: u64,
-    /// The name of the thread; empty if it has none.
+    /// Name of the thread; empty if it has none.
     pub name: String,
     /// True if the thread had not ended when the recording was last written.
     pub live: bool,
-    /// Events that found no block.
+    /// Number of events that found no block.
     pub lost: u64,
 }
 
 impl Store {
-    /// The lanes of the recording.
+    /// Returns the lanes of the recording.
     pub fn lanes(&self) -> Vec<RecordedLane> {
         let words = self.words();
         let rows = self.layout().lanes.of(words);
@@ -49,17 +49,17 @@ impl Store {
     }
 }
 
-/// The blocks of one lane in order.
+/// Blocks of a lane in order.
 ///
 /// Summaries show which chunks have no block of the lane; these are skipped.
 pub(crate) struct LaneBlocks<'a> {
     ring: Ring<'a>,
     lane: u32,
-    /// The units that have not been visited, in order.
+    /// Units that have not been visited, in order.
     units: std::vec::IntoIter<Unit>,
     /// Sequences and places of the lane's blocks in the current unit, last first.
     places: Vec<(u64, u64)>,
-    /// Blocks up to this sequence are skipped.
+    /// Sequence up to which blocks are skipped.
     after: u64,
     block: Box<Block>,
 }
@@ -91,7 +91,7 @@ impl<'a> LaneBlocks<'a> {
         LaneBlocks { ring, lane, units: units.into_iter(), places: Vec::new(), after, block: Block::boxed() }
     }
 
-    /// The next block of the lane.
+    /// Returns the next block of the lane.
     pub fn next(&mut self) -> Option<&Block> {
         loop {
             while let Some((sequence, place)) = self.places.pop() {
@@ -116,7 +116,7 @@ fn units(ring: Ring<'_>, lane: u32) -> Vec<Unit> {
     units
 }
 
-/// The headers of a lane's blocks in a unit.
+/// Returns the headers of a lane's blocks in a unit.
 fn heads(ring: Ring<'_>, unit: &Unit, lane: u32) -> impl Iterator<Item = Head> {
     unit.places(ring).filter_map(move |place| ring.head(place)).filter(move |head| head.lane == lane)
 }

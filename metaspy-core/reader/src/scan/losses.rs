@@ -1,5 +1,5 @@
-//! The times at which lanes found no room for events. The calls are counted by site and subject in the pages of the lanes, and
-//! the next block of a lane notes how many there were before it.
+//! Times at which lanes found no room for events. The calls are counted by site and subject in the
+//! pages of the lanes, and the next block of a lane records how many were lost before it.
 
 use std::collections::HashMap;
 
@@ -7,31 +7,32 @@ use crate::Store;
 use crate::event::LaneId;
 use crate::scan::blocks::{Block, Head, Ring};
 
-/// A time in which a lane found no room for events.
+/// Time in which a lane found no room for events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// The lane.
+    /// Lane that found no room.
     pub lane: LaneId,
-    /// The tick of the last event before it; the beginning of the recording if there is none.
+    /// Tick of the last event before the loss; the beginning of the recording if there is none.
     pub from: u64,
-    /// The tick of the first event after it; the end of the recording if there is none.
+    /// Tick of the first event after the loss; the end of the recording if there is none.
     pub to: u64,
-    /// The number of calls without an event.
+    /// Number of calls without an event.
     pub calls: u64,
 }
 
-/// The losses of a recording.
+/// Losses of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// The times in the window, by lane and time.
+    /// Losses in the window, by lane and time.
     pub times: Vec<Loss>,
-    /// Calls that were lost before the window, or by threads without a lane.
+    /// Number of calls that were lost before the window, or by threads without a lane.
     pub elsewhere: u64,
 }
 
 impl Store {
-    /// The times at which calls found no room as events. Reads the header of each block, so it takes a moment for a
-    /// large recording. [`Measure::lost`](crate::Measure::lost) has the numbers by site and subject.
+    /// Returns the times at which calls found no room as events. Reads the header of each block, so
+    /// it takes a moment for a large recording. [`Measure::lost`](crate::Measure::lost) has the
+    /// numbers by site and subject.
     pub fn losses(&self) -> Losses {
         let ring = self.ring();
         let header = self.header();
@@ -54,7 +55,7 @@ impl Store {
         for lane in self.lanes() {
             let noted = losses.times.iter().filter(|loss| loss.lane == lane.id).map(|loss| loss.calls);
             let rest = lane.lost.saturating_sub(noted.sum());
-            // No block has left the window, so the rest was lost after the last one.
+            // No block has left the window, so the remaining calls were lost after the last block.
             if rest > 0 && is_whole {
                 let from = last.get(&lane.id.0).map_or(header.first_tick, |head| last_event(ring, head));
                 losses.times.push(Loss { lane: lane.id, from, to: header.last_tick.max(from), calls: rest });
@@ -67,7 +68,7 @@ impl Store {
     }
 }
 
-/// The tick of the last event in a block.
+/// Returns the tick of the last event in a block.
 fn last_event(ring: Ring<'_>, head: &Head) -> u64 {
     let mut block = Block::boxed();
     let is_same = ring.load(head.place, &mut block) && block.head.sequence == head.sequence;

@@ -5,18 +5,19 @@ use std::thread;
 
 use crate::platform::own_thread::without_signals;
 
-/// Threads at most. More threads do not make memory faster.
+/// Maximum number of threads. More threads do not make memory faster.
 const THREADS_MAX: usize = 16;
-/// Chunks that justify one more thread.
+/// Number of chunks that justify a further thread.
 const CHUNKS_PER_THREAD: usize = 16;
 
-/// The number of threads for a scan of `chunks` chunks.
+/// Returns the number of threads for a scan of `chunks` chunks.
 pub fn threads_for(chunks: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     cores.min(THREADS_MAX).min(chunks / CHUNKS_PER_THREAD).max(1)
 }
 
-/// Calls `work` with each item, on `threads` threads. Each thread has a state of its own; the states are returned.
+/// Calls `work` with each item, on `threads` threads. Each thread has its own state, and all states
+/// are returned.
 pub fn each<T: Sync, A: Send>(
     items: &[T],
     threads: usize,
@@ -26,8 +27,9 @@ pub fn each<T: Sync, A: Send>(
     each_watched(items, threads, state, work, &|_| true)
 }
 
-/// As [`each`]. The calling thread passes the number of each of its items to `watch` before it works on it. If `watch`
-/// returns false, the work stops, and the states lack the remaining items.
+/// Calls `work` like [`each`]. The calling thread passes the number of each of its items to `watch`
+/// before it works on it. If `watch` returns false, the work stops, and the states lack the
+/// remaining items.
 pub fn each_watched<T: Sync, A: Send>(
     items: &[T],
     threads: usize,

@@ -1,4 +1,4 @@
-//! [`Scan`]: the window in parts that are read independently, for engines with threads of their own.
+//! Scan of the window in parts that are read independently, for engines with their own threads.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -13,21 +13,21 @@ use metaspy_probe::{KindId, SiteId};
 /// Conditions on the numbers of an event. All must hold; `None` = no condition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
-    /// The sites.
+    /// Sites of the events.
     pub sites: Option<HashSet<SiteId>>,
-    /// The kinds of the subjects; kind 0 = events without a subject.
+    /// Kinds of the subjects; kind 0 = events without a subject.
     pub kinds: Option<HashSet<KindId>>,
-    /// The keys of the subjects.
+    /// Keys of the subjects.
     pub keys: Option<HashSet<u64>>,
-    /// The lanes.
+    /// Lanes of the events.
     pub lanes: Option<HashSet<LaneId>>,
-    /// The outcomes.
+    /// Outcomes of the events.
     pub outcomes: Option<Vec<Outcome>>,
-    /// The ticks at which the events begin.
+    /// Ticks at which the events begin.
     pub ticks: Option<RangeInclusive<u64>>,
 }
 
-/// The events of the application in the window that meet some [`Conditions`], in parts.
+/// Scan of the application's events in the window that meet some [`Conditions`], in parts.
 ///
 /// A part is a chunk of the window: about 8,000 events. Parts are in order of time, and can be read in any order, on any
 /// thread. Inside a part, each lane is in its own order.
@@ -50,7 +50,7 @@ pub struct Conditions {
 pub struct Scan {
     store: Store,
     conditions: Conditions,
-    /// The numbers of the chunks, oldest first.
+    /// Numbers of the chunks, oldest first.
     chunks: Vec<u64>,
     skipped: usize,
 }
@@ -67,22 +67,23 @@ impl Store {
 }
 
 impl Scan {
-    /// The number of parts.
+    /// Returns the number of parts.
     pub fn parts(&self) -> usize {
         self.chunks.len()
     }
 
-    /// The number of chunks that are skipped.
+    /// Returns the number of chunks that are skipped.
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// The recording.
+    /// Returns the recording.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Appends the events of a part. A live recording may have replaced the chunk: then these are newer events, or none.
+    /// Appends the events of a part. A live recording may have replaced the chunk, which then has
+    /// newer events, or none.
     pub fn read(&self, part: usize, into: &mut Vec<Event>) {
         let Some(&chunk) = self.chunks.get(part) else { return };
         let ring = self.store.ring();

@@ -1,4 +1,4 @@
-//! The receiving side. Words are written to a temporary file, which stores read meanwhile.
+//! Receiving side of a stream. Words are written to a temporary file, which stores read meanwhile.
 
 use std::fmt;
 use std::fs::File;
@@ -13,21 +13,22 @@ use crate::{EndState, OpenError, Store, debug_as_message};
 use metaspy_format::stream::{self, Frame, HEAD_WORDS, HEADER_WORDS, Head};
 use metaspy_format::{Region, SLOT_WORDS, header, superblock as sb};
 
-/// Words of each allocation of the file.
+/// Number of words of each allocation of the file.
 const STEP: usize = 1 << 17;
-/// Words of a round in memory at most. The beginning of a longer round is shown before its end arrives.
+/// Maximum number of words of a round in memory. The beginning of a longer round is shown before
+/// its end arrives.
 const ROUND_MAX: usize = 8 << 20;
 
-/// Why a stream cannot be read.
+/// Reason why a stream cannot be read.
 #[non_exhaustive]
 pub enum StreamError {
     /// The input is empty.
     Empty,
     /// The input is neither a stream nor a recording.
     NotAStream,
-    /// A later version of metaspy sent it.
+    /// A later version of metaspy sent the stream.
     Newer {
-        /// The major version of the stream.
+        /// Major version of the stream.
         major: u32,
     },
     /// The input ended before a first round was complete.
@@ -78,26 +79,26 @@ impl std::error::Error for StreamError {
     }
 }
 
-/// A recording that comes through a pipe: a stream, or a plain recording.
+/// Receiver of a recording from a pipe: a stream, or a plain recording.
 pub struct Receiver<R> {
     input: R,
-    /// Bytes received.
+    /// Number of bytes received.
     bytes: u64,
     target: Target,
     feed: Arc<StreamState>,
-    /// Words of the current round: heads, each with its words.
+    /// Words of the current round: heads, each followed by its words.
     round: Vec<u64>,
     is_over: bool,
 }
 
-/// The received words: a mapped file that is allocated as it is filled.
+/// Memory for the received words: a mapped file that is allocated as it is filled.
 struct Target {
     file: File,
     region: Region,
     allocated: Vec<bool>,
 }
 
-/// The result of reading a frame.
+/// Result of reading a frame.
 enum Received {
     Frame,
     Round(bool),
@@ -109,7 +110,7 @@ enum Received {
 }
 
 impl<R: Read> Receiver<R> {
-    /// Reads until there is something to show: the first round of a stream, or all of a plain recording.
+    /// Reads until a store can be shown: the first round of a stream, or all of a plain recording.
     pub fn start(mut input: R) -> Result<(Self, Store), StreamError> {
         let mut magic = [0; 8];
         match read_whole(&mut input, &mut magic).map_err(StreamError::Io)? {
@@ -175,7 +176,7 @@ impl<R: Read> Receiver<R> {
         let feed = Arc::new(StreamState::new());
         let store = Store::from_stream(target.region.clone(), Arc::clone(&feed)).map_err(StreamError::Open)?;
         let ended = store.end_state_of_copy();
-        // If the recording was written during the copy, its blocks are from different moments.
+        // If the recording was written during the copy, its blocks come from different moments.
         feed.settle(ended != EndState::Snapshot);
         feed.end(ended);
         Ok((Receiver { input, bytes: at, target, feed, round: Vec::new(), is_over: true }, store))
@@ -264,7 +265,7 @@ impl<R: Read> Receiver<R> {
             return Ok(Received::Garbage);
         }
         self.bytes += (HEAD_WORDS * 8) as u64;
-        // As much memory as arrives, and not as the sender claims.
+        // Memory is allocated for the bytes that arrive, not for the length that the sender claims.
         let length = u64::from(head.words) * 8;
         let mut bytes = Vec::new();
         let read = self.input.by_ref().take(length).read_to_end(&mut bytes)? as u64;
@@ -272,7 +273,7 @@ impl<R: Read> Receiver<R> {
         if read < length {
             return Ok(Received::Closed);
         }
-        // Only the length of a frame of a later version is known.
+        // In a frame of a later version, only the length is known.
         if is_about(Frame::Words) || is_about(Frame::Block) {
             self.round.extend([head.pack(), second]);
             let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
@@ -329,7 +330,7 @@ impl Target {
     }
 }
 
-/// Writes words, the first one last: the first word of the first page is the magic word.
+/// Writes words, the first word last: the first word of the first page is the magic word.
 fn write_words(cells: &[AtomicU64], words: &[u64]) {
     for (at, cell) in cells.iter().enumerate().rev() {
         cell.store(words.get(at).copied().unwrap_or(0), Ordering::Release);

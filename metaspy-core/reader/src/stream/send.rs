@@ -1,4 +1,4 @@
-//! The sending side: in each round, the words that changed.
+//! Sending side of a stream: in each round, it sends the words that changed.
 
 use std::io::{self, Write};
 use std::sync::atomic::{Ordering, fence};
@@ -15,10 +15,10 @@ use metaspy_format::{CHUNK_BLOCKS, SLOT_WORDS, header, summary};
 
 /// Words of a page, the unit of comparison and sending.
 const PAGE: usize = BLOCK_WORDS;
-/// The digest of a block that was emptied.
+/// Digest of a block that was emptied.
 const EMPTY: u64 = 1;
 
-/// Sends a recording and all of its changes into a pipe.
+/// Sender of a recording and all of its changes into a pipe.
 pub struct Sender<W> {
     store: Store,
     out: W,
@@ -28,9 +28,9 @@ pub struct Sender<W> {
     blocks: Vec<u64>,
     /// Stamps of the summaries of chunks that do not change.
     stamps: Vec<u64>,
-    /// Words of the arena that were sent. The arena only grows.
+    /// Number of words of the arena that were sent. The arena only grows.
     arena: usize,
-    /// The words of the first page about the statements that were sent.
+    /// Words of the first page about the statements that were sent.
     stated: [u64; 3],
     fold: Option<FoldState>,
     page: Box<[u64; PAGE]>,
@@ -92,7 +92,8 @@ impl<W: Write> Sender<W> {
         if words.acquire(sb::STATEMENTS_TURN) == stated[0] {
             self.stated.copy_from_slice(stated);
         } else {
-            // The half that was sent may have been overwritten meanwhile. The receiver still has the one before.
+            // The half that was sent may have been overwritten meanwhile. The receiver still has
+            // the previous half.
             stated.copy_from_slice(&self.stated);
         }
         self.send_blocks(store.ring())?;
@@ -213,7 +214,7 @@ impl<W: Write> Sender<W> {
     }
 }
 
-/// Words of the journal in use.
+/// Returns the number of words of the journal in use.
 fn journal_words(store: &Store, layout: &Layout) -> usize {
     let words = layout.journal.of(store.words());
     if words.acquire(journal::COMMIT) == 0 {
@@ -234,7 +235,7 @@ fn write_words(out: &mut impl Write, words: &[u64]) -> io::Result<()> {
     Ok(())
 }
 
-/// A number that other words hardly ever have; never 0.
+/// Hashes words to a number that other words hardly ever have; never 0.
 fn digest(words: &[u64]) -> u64 {
     let mix = |mixed: u64, &word: &u64| scatter(mixed.rotate_left(23) ^ word).rotate_left(31) ^ word;
     words.iter().fold(words.len() as u64, mix).max(1)

@@ -1,4 +1,4 @@
-//! The state of a recording that arrives through a pipe. The receiver writes it, stores read it.
+//! State of a recording that arrives through a pipe. The receiver writes it, stores read it.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use crate::EndState;
 use crate::platform::lock::lock;
 
-/// The state of a stream.
+/// State of a stream.
 pub(crate) struct StreamState {
     ended: AtomicU8,
     settled: AtomicBool,
@@ -14,7 +14,7 @@ pub(crate) struct StreamState {
 }
 
 impl StreamState {
-    /// A stream that continues.
+    /// Creates the state of a stream that continues.
     pub fn new() -> Self {
         StreamState {
             ended: AtomicU8::new(EndState::Live as u8),
@@ -23,7 +23,7 @@ impl StreamState {
         }
     }
 
-    /// The end state of the recording, as far as it has arrived.
+    /// Returns the end state of the recording, as far as it has arrived.
     pub fn end_state(&self) -> EndState {
         let ended = self.ended.load(Ordering::Acquire);
         [EndState::Closed, EndState::Killed, EndState::Unknown, EndState::Snapshot]
@@ -37,7 +37,7 @@ impl StreamState {
         self.ended.store(ended as u8, Ordering::Release);
     }
 
-    /// True if all received words are of one moment.
+    /// Returns true if all received words come from the same moment.
     pub fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Acquire)
     }
@@ -47,7 +47,7 @@ impl StreamState {
         self.settled.store(settled, Ordering::Release);
     }
 
-    /// Sentences about missing parts.
+    /// Returns sentences about missing parts.
     pub fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
     }

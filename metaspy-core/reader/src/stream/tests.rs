@@ -5,7 +5,7 @@ use metaspy_format::slot::Mark;
 use metaspy_format::stream::{Frame, HEADER_WORDS, Head};
 use metaspy_format::{header, superblock as sb};
 
-/// A recording that goes on.
+/// Builds a recording that continues.
 fn live() -> Writer {
     let writer = Writer::new(4);
     writer.set(sb::STATE, sb::STATE_LIVE);
@@ -24,7 +24,7 @@ fn add(writer: &mut Writer, events: u64) {
     }
 }
 
-/// Bytes of a stream of rounds, with what happens between them.
+/// Sends rounds as a stream, and calls the functions of `between` between them.
 fn streamed(writer: &mut Writer, between: &mut [&mut dyn FnMut(&mut Writer)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut sender = Sender::new(writer.store(), &mut bytes).expect("a vector takes all");
@@ -43,7 +43,7 @@ fn end(mut bytes: Vec<u8>, how: u64) -> Vec<u8> {
     bytes
 }
 
-/// What is received of these bytes.
+/// Receives a stream from these bytes.
 fn received(bytes: &[u8]) -> Result<Store, StreamError> {
     let (receiver, mut store) = Receiver::start(bytes)?;
     receiver.run();

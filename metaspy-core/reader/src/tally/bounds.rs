@@ -1,4 +1,4 @@
-//! Bounds of the number of calls that pass a filter: what a recording does not know of them, in numbers.
+//! Bounds of the number of calls that pass a filter, and the gaps of a recording that widen them.
 
 use crate::Store;
 use crate::filter::Filter;
@@ -6,27 +6,27 @@ use crate::tally::measure::Measure;
 use crate::tally::{By, Scope, Tally};
 use metaspy_format::row::COUNT;
 
-/// The number of calls that pass a filter, as far as a recording knows it.
+/// Number of calls that pass a filter, as far as a recording knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallBounds {
-    /// The calls that surely pass.
+    /// Number of calls that certainly pass.
     pub least: u64,
-    /// The calls that may pass. `None` if that is unbounded.
+    /// Number of calls that may pass; `None` if it is unbounded.
     pub most: Option<u64>,
-    /// What makes the two differ.
+    /// Reasons why the two bounds differ.
     pub gaps: Gaps,
 }
 
-/// What a recording does not know of the calls that pass a filter.
+/// Missing facts about the calls that pass a filter, as numbers of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gaps {
-    /// Calls without an event in the window: a condition of the filter is not recorded of them.
+    /// Calls without an event in the window, for which a condition of the filter is not recorded.
     pub without_event: u64,
     /// Calls that were counted without site and subject.
     pub unnamed: u64,
     /// Calls without a length, if the filter asks for it.
     pub untimed: u64,
-    /// Calls that may be the causes that the filter asks for, and have no event.
+    /// Calls without an event that may be the causes that the filter asks for.
     pub lost_causes: u64,
     /// Names and labels that found no room, if the filter asks for names.
     pub lost_names: u64,
@@ -37,22 +37,23 @@ pub struct Gaps {
 }
 
 impl CallBounds {
-    /// True if the number is known.
+    /// Returns true if the number is known.
     pub fn is_exact(&self) -> bool {
         self.most == Some(self.least)
     }
 }
 
 impl Gaps {
-    /// True if the events in the window are judged by what is known of them: none lacks a length that the filter asks for, a
-    /// cause, or a name.
+    /// Returns true if the filter decides all events in the window: none lacks a length that the
+    /// filter asks for, a cause, or a name.
     pub fn decide_events(&self) -> bool {
         self.untimed == 0 && self.lost_causes == 0 && self.lost_names == 0 && !self.is_open
     }
 }
 
 impl Store {
-    /// The number of calls of the application that pass a filter. `tally` is their tally by site, with all details.
+    /// Bounds the number of calls of the application that pass a filter. `tally` is their tally by
+    /// site, with all details.
     pub fn call_bounds(&self, filter: &Filter, tally: &Tally) -> CallBounds {
         let (counted, unnamed) = (calls(tally), self.unnamed());
         let gaps = Gaps {
@@ -68,7 +69,7 @@ impl Store {
             is_open: tally.unknown.is_none(),
             is_part: self.absent_files().is_some(),
         };
-        // A condition that seems not to hold may hold, so its negation may select too many.
+        // A condition that seems not to hold may hold, so its negation may select too many calls.
         let is_too_high = filter.excludes_by_event() && (gaps.untimed > 0 || gaps.lost_causes > 0 || gaps.is_open)
             || filter.excludes_by_name() && gaps.lost_names > 0;
         CallBounds {
@@ -89,7 +90,8 @@ impl Store {
         [counted, of_any].into_iter().flatten().min()
     }
 
-    /// The calls that would pass the filter if they were as long as it requires, and have no length.
+    /// Counts the calls that would pass the filter if they were as long as it requires, and have no
+    /// length.
     fn untimed(&self, filter: &Filter) -> u64 {
         let Some(of_any_length) = filter.without_lengths() else { return 0 };
         let untimed = |measure: &Measure| measure.count.saturating_sub(measure.timed).saturating_sub(measure.instants);
@@ -97,7 +99,8 @@ impl Store {
         tally.rows.iter().map(|row| untimed(&row.measure)).fold(0, u64::saturating_add)
     }
 
-    /// The calls that may be causes and have no event: calls that were lost, and calls of the causes' sites that only count.
+    /// Counts calls without an event that may be causes: lost calls, and calls at causes' sites
+    /// that only count.
     fn lost_causes(&self, filter: &Filter) -> u64 {
         if !filter.asks_for_causes() {
             return 0;

@@ -1,18 +1,19 @@
-//! The time in which at least one call of a row was open, lane by lane.
+//! Time in which at least one call of a row was open, lane by lane.
 //!
-//! The calls of a lane come in the order of their starts. What a call adds is its time beyond the latest end so far.
+//! The calls of a lane come in the order of their starts. A call adds its time beyond the latest
+//! end so far.
 
 use std::collections::HashMap;
 
-/// The latest end of the calls of a row, in the lane that the row was last met in.
+/// Latest end of the calls of a row, in the lane that last had a call of the row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cover {
-    /// The lane + 1; 0 = none.
+    /// Number of the lane + 1; 0 = none.
     lane: u64,
     until: u64,
 }
 
-/// The latest ends of the calls of rows that were met in another lane since.
+/// Latest ends of rows' calls in lanes that were left since.
 #[derive(Debug, Default)]
 pub(crate) struct Covers {
     lanes: HashMap<u64, LaneCovers>,
@@ -20,14 +21,14 @@ pub(crate) struct Covers {
 
 #[derive(Debug, Default)]
 struct LaneCovers {
-    /// The latest start that was met. Later calls of the lane start no earlier.
+    /// Latest start that was met. Later calls of the lane start no earlier.
     now: u64,
     until: HashMap<u32, u64>,
-    /// Ends that are over are forgotten when there are so many.
+    /// Number of ends at which those that are over are forgotten.
     most: usize,
 }
 
-/// Ends of a lane that are kept at least.
+/// Minimum number of ends of a lane that are kept.
 const LEAST: usize = 1 << 10;
 
 impl Covers {
@@ -37,7 +38,7 @@ impl Covers {
         covers.now = covers.now.max(now);
     }
 
-    /// The ticks of a call beyond what its row has covered in this lane.
+    /// Returns the ticks of a call beyond those that its row has covered in this lane.
     #[inline(always)]
     pub fn add(&mut self, cover: &mut Cover, row: u32, lane: u32, start: u64, end: u64) -> u64 {
         if cover.lane != u64::from(lane) + 1 {

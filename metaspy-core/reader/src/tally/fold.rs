@@ -1,4 +1,5 @@
-//! Calls without an event in the window: rows of the fold table, of the folders' pages and of the lanes' pages.
+//! Calls without an event in the window: rows of the fold table, of the folders' pages and of the
+//! lanes' pages.
 
 use std::ops::Range;
 
@@ -15,11 +16,11 @@ use metaspy_format::superblock as sb;
 use metaspy_format::{Words, high, low};
 use metaspy_probe::{KindId, Subject};
 
-/// The words of a row.
+/// Words of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row(pub [u64; ROW_WORDS]);
 
-/// The table of a row.
+/// Table that a row comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The fold table or the page of a folder: the events of the row left the window.
@@ -30,7 +31,7 @@ pub enum Source {
 
 impl Row {
     pub fn read(words: Words<'_>, at: usize) -> Option<Self> {
-        // This word was stored last.
+        // The writer stored this word last.
         let who = words.acquire(at + WHO);
         let mut row = [0; ROW_WORDS];
         for (word, value) in row.iter_mut().enumerate() {
@@ -40,17 +41,17 @@ impl Row {
         (who != 0 && who != FREED).then_some(Row(row))
     }
 
-    /// Site, kind and epoch of the row.
+    /// Returns site, kind and epoch of the row.
     pub fn who(&self) -> Who {
         Who::unpack(self.0[WHO])
     }
 
-    /// What its ticks are, if it counts no calls.
+    /// Returns the meaning of its ticks, if the row counts no calls.
     pub fn again(&self) -> Option<Again> {
         Again::from_site(self.who().site)
     }
 
-    /// The subject of the row.
+    /// Returns the subject of the row.
     pub fn subject(&self) -> Option<Subject> {
         match self.who().kind {
             0 => None,
@@ -58,7 +59,7 @@ impl Row {
         }
     }
 
-    /// The numbers that the row adds to a measure.
+    /// Returns the numbers that the row adds to a measure.
     pub fn measure(&self, source: Source) -> Measure {
         let (failed_panicked, cancelled_running) = (self.0[FAILED_PANICKED], self.0[CANCELLED_RUNNING]);
         let moved = u64::from(high(cancelled_running));
@@ -83,8 +84,9 @@ impl Row {
 }
 
 impl Row {
-    /// The numbers that the row adds to a measure of the calls with these outcomes, one bit each. `None`: the row does not
-    /// distinguish them. Times of a row are those of all outcomes, so such a measure has none.
+    /// Returns the numbers that the row adds to a measure of the calls with these outcomes, one bit
+    /// each. `None` if the row does not distinguish them. Times of a row cover all outcomes, so
+    /// such a measure has none.
     pub fn measure_of(&self, source: Source, outcomes: u8) -> Option<Measure> {
         let all = self.measure(source);
         if outcomes == ALL_OUTCOMES {
@@ -95,7 +97,7 @@ impl Row {
         let failed = chosen(Outcome::Failed, all.failed);
         let panicked = chosen(Outcome::Panicked, all.panicked);
         let cancelled = chosen(Outcome::Cancelled, all.cancelled);
-        // Late ends count negative, and their event may still be in the window, as a moved one.
+        // Late ends count negative, and their event may still be in the window, marked as moved.
         let running = together(all.running, &[Outcome::Running, Outcome::Moved], wants)?;
         let named = [all.failed, all.panicked, all.cancelled, all.running].into_iter().fold(0, u64::wrapping_add);
         let returned: &[Outcome] = match source {
@@ -110,7 +112,8 @@ impl Row {
     }
 }
 
-/// Those of the calls that are wanted, of calls whose outcomes a row does not distinguish.
+/// Returns the number of wanted calls among calls whose outcomes a row does not distinguish; `None`
+/// if only some are wanted.
 fn together(calls: u64, outcomes: &[Outcome], wants: impl Fn(Outcome) -> bool) -> Option<u64> {
     let wanted = outcomes.iter().filter(|outcome| wants(**outcome)).count();
     match wanted {
@@ -127,7 +130,8 @@ impl Ring<'_> {
         self.rows_of_folds(folds, |_, row| each(row));
     }
 
-    /// As [`Ring::folded_rows`], with the position of the row's page; `None` = the fold table.
+    /// Passes rows like [`Ring::folded_rows`], with the position of the row's page; `None` = the
+    /// fold table.
     pub fn rows_of_folds(self, folds: &Folds, mut each: impl FnMut(Option<usize>, Row)) {
         // Reading a table that was never used would allocate all of its pages.
         if self.words.acquire(sb::TALLY_USED) != 0 || folds.has_rows() {
@@ -143,12 +147,13 @@ impl Ring<'_> {
         });
     }
 
-    /// Passes every row of the lanes' pages to `each`. False if the pages cannot be read to their end.
+    /// Passes every row of the lanes' pages to `each`. Returns false if the pages cannot be read to
+    /// their end.
     pub fn page_rows(self, folds: &Folds, mut each: impl FnMut(Row)) -> bool {
         self.rows_of_pages(folds, |_, row| each(row))
     }
 
-    /// As [`Ring::page_rows`], with the position of the row's page.
+    /// Passes rows like [`Ring::page_rows`], with the position of the row's page.
     pub fn rows_of_pages(self, folds: &Folds, mut each: impl FnMut(usize, Row)) -> bool {
         self.pages(|page| {
             if !page.is_folded {
@@ -158,7 +163,7 @@ impl Ring<'_> {
         })
     }
 
-    /// Passes every page to `each`. False if they cannot be read to their end.
+    /// Passes every page to `each`. Returns false if they cannot be read to their end.
     fn pages(self, mut each: impl FnMut(Page<std::iter::StepBy<Range<usize>>>)) -> bool {
         let words = self.layout.pages.of(self.words);
         let used = self.words.acquire(sb::PAGES_USED) / 8;
@@ -188,19 +193,19 @@ impl Ring<'_> {
     }
 }
 
-/// A page of rows.
+/// Page of rows.
 struct Page<R> {
-    /// Its position in the area.
+    /// Position of the page in the area.
     at: usize,
-    /// True if it belongs to a folder.
+    /// True if the page belongs to a folder.
     is_folded: bool,
-    /// The first word of each row.
+    /// First word of each row.
     rows: R,
 }
 
 /// Passes the rows of a page to `each`, if it is an array.
 fn array_rows(words: Words<'_>, page: usize, mut each: impl FnMut(Row)) {
-    // This word was stored last.
+    // The writer stored this word last.
     let who = words.acquire(page + page::WHO);
     let shape = Shape::read(words.get(page + page::LENGTH), words.get(page + page::BUCKETS));
     let units = usize::try_from(words.get(page + page::ROWS)).unwrap_or(usize::MAX);

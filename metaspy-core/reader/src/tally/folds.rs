@@ -1,8 +1,10 @@
-//! Folds in progress: blocks of which a part is folded, and rows that may hold an event too many.
+//! Folds in progress: blocks that are partly folded, and rows that may include an event that is
+//! still stored.
 //!
-//! A live recording is read while threads fold, and a killed one may have been killed in the middle of a fold. In both
-//! cases each event is counted once: slots before a folder's cursor are folded, the others are stored, and the row of the
-//! event in progress is what the folder noted before.
+//! A live recording is read while threads fold, and a killed process may have stopped in the middle
+//! of a fold. In both cases each event is counted once: slots before a folder's cursor are folded,
+//! the others are stored, and the row of the event in progress has the words that the folder noted
+//! before.
 
 use crate::scan::blocks::Ring;
 use crate::tally::fold::Row;
@@ -11,10 +13,10 @@ use metaspy_format::row::{COUNT, ROW_WORDS};
 use metaspy_format::superblock::{self as sb, journal};
 use metaspy_format::{BLOCK_SLOTS, Words, header};
 
-/// Attempts to read a record while its folder moves on.
+/// Maximum number of attempts to read a record while its folder moves on.
 const TRIES: usize = 16;
 
-/// The folds in progress at one moment.
+/// Folds in progress at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folds {
     /// Blocks by sequence, each with the first slot that is stored.
@@ -23,25 +25,25 @@ pub struct Folds {
     rows: Vec<(usize, Row)>,
     /// Rows that were merged into others and count nothing, by their first word.
     merged: Vec<usize>,
-    /// The number of folded events.
+    /// Number of folded events.
     pub folded: u64,
     /// True if an event, or the journal of an older recording, is in the middle of being added to the rows.
     pub in_progress: bool,
 }
 
-/// The state of folding. While it is unchanged, no event moves from the window into the tallies.
+/// State of folding. While it is unchanged, no event moves from the window into the tallies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoldState(Vec<u64>);
 
 impl FoldState {
-    /// True if a fold has begun at some time.
+    /// Returns true if a fold has ever begun.
     pub fn has_begun(&self) -> bool {
         self.0.iter().any(|&word| word != 0)
     }
 }
 
 impl Folds {
-    /// The first slot of a block that is stored; [`ALL`] if the whole block is folded.
+    /// Returns the first slot of a block that is stored; [`ALL`] if the whole block is folded.
     #[inline]
     pub fn first_stored(&self, sequence: u64) -> usize {
         match self.blocks.binary_search_by_key(&sequence, |(folded, _)| *folded) {
@@ -50,22 +52,22 @@ impl Folds {
         }
     }
 
-    /// True if one of the blocks is at one of these places of a ring.
+    /// Returns true if one of the blocks is at one of these places of a ring.
     pub fn touch(&self, places: &std::ops::Range<u64>, blocks: u64) -> bool {
         self.blocks.iter().any(|(sequence, _)| places.contains(&(sequence % blocks)))
     }
 
-    /// True if no block in the window is partly or completely folded.
+    /// Returns true if no block in the window is partly or completely folded.
     pub fn are_at_rest(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// True if the words of some rows are known from the folds.
+    /// Returns true if the words of some rows are known from the folds.
     pub fn has_rows(&self) -> bool {
         !self.rows.is_empty()
     }
 
-    /// The row at this word, without the events in progress. `None` if it is empty.
+    /// Returns the row at this word, without the events in progress; `None` if it is empty.
     #[inline]
     pub fn row(&self, words: Words<'_>, at: usize) -> Option<Row> {
         if self.merged.contains(&at) {
@@ -79,20 +81,20 @@ impl Folds {
 }
 
 impl Ring<'_> {
-    /// The first words of the folders' records.
+    /// Returns the first words of the folders' records.
     fn folders(self) -> impl Iterator<Item = usize> {
         let table = self.layout.folders;
         (0..table.len / folder::WORDS).map(move |number| table.at + number * folder::WORDS)
     }
 
-    /// The state of folding.
+    /// Returns the state of folding.
     pub fn fold_state(self) -> FoldState {
         let journal = self.layout.journal.of(self.words).acquire(journal::COMMIT);
         let cursors = self.folders().map(|record| self.words.acquire(record + folder::CURSOR));
         FoldState([journal, self.words.acquire(sb::FOLD_DONE)].into_iter().chain(cursors).collect())
     }
 
-    /// The folds in progress.
+    /// Returns the folds in progress.
     pub fn folds(self) -> Folds {
         let mut folds = Folds::default();
         if self.layout.folders.len == 0 {
@@ -134,18 +136,18 @@ impl Ring<'_> {
         }
     }
 
-    /// The cursor of a folder, and the row that was being merged while it was there.
+    /// Returns the cursor of a folder, and the row that was being merged while it was there.
     fn cursor_and_merged(self, record: usize) -> (u64, u64) {
         let read = |_| {
             let cursor = self.words.acquire(record + folder::CURSOR);
             (cursor, self.words.acquire(record + folder::MERGED))
         };
         let is_stable = |(cursor, _): &(u64, u64)| self.words.acquire(record + folder::CURSOR) == *cursor;
-        // If it never is, the reader finds that the state of folding has changed.
+        // If the record is never stable, the reader finds that the state of folding has changed.
         (0..TRIES).map(read).find(is_stable).unwrap_or_else(|| read(TRIES))
     }
 
-    /// The fold of an older recording that is committed and not yet applied.
+    /// Adds the fold of an older recording that is committed and not yet applied.
     fn add_journal(self, folds: &mut Folds) {
         let words = self.layout.journal.of(self.words);
         if words.acquire(journal::COMMIT) <= self.words.acquire(sb::FOLD_DONE) {

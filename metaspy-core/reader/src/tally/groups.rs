@@ -18,35 +18,36 @@ use metaspy_format::slot::{self, Mark};
 /// Groups of sites.
 #[derive(Clone, Debug, Default)]
 pub struct SiteGroups {
-    /// The innermost group of each site, by the number of the site.
+    /// Innermost group of each site, by the number of the site.
     pub of_site: Vec<Option<usize>>,
-    /// The group around each group, which has a smaller number.
+    /// Group around each group, which has a smaller number.
     pub around: Vec<Option<usize>>,
 }
 
-/// The time in which at least one call of a group was open.
+/// Time in which at least one call of a group was open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupTotal {
-    /// Ticks. A call inside another call of the group adds nothing.
+    /// Number of ticks. A call inside another call of the group adds nothing.
     pub ticks: u64,
-    /// True if some time may be contained twice: calls of several sites left the window, or wait side by side.
+    /// True if some time may count twice, because calls of several sites left the window, or wait
+    /// side by side.
     pub at_most: bool,
 }
 
-/// The sums of a group.
+/// Sums of a group.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     cover: Cover,
     ticks: u64,
     at_most: bool,
     has_folded: bool,
-    /// A site with timed calls.
+    /// First site with timed calls.
     site: Option<u32>,
     has_several_sites: bool,
 }
 
 impl SiteGroups {
-    /// The groups around a site, the innermost one first.
+    /// Iterates over the groups around a site, the innermost group first.
     fn around_site(&self, site: u32) -> impl Iterator<Item = usize> {
         let innermost = self.of_site.get(site as usize).copied().flatten();
         let outer = |&group: &usize| self.around.get(group).copied().flatten().filter(|&outer| outer < group);
@@ -55,7 +56,8 @@ impl SiteGroups {
 }
 
 impl Store {
-    /// The time of each group, of the calls that match a filter. `by_site` is the tally of these calls by site.
+    /// Returns the time of each group, over the calls that match a filter. `by_site` is the tally
+    /// of these calls by site.
     pub fn group_totals(&self, groups: &SiteGroups, filter: &Filter, by_site: &Tally) -> Vec<GroupTotal> {
         let mut sums = vec![Sum::default(); groups.around.len()];
         let scope = Scope::matching(filter.clone());
@@ -120,7 +122,8 @@ impl Store {
         }
     }
 
-    /// Adds calls that left the window. What those of several sites were inside of is not known.
+    /// Adds calls that left the window. If they belong to several sites, the calls around them are
+    /// not known.
     fn add_folded(&self, groups: &SiteGroups, scope: &Scope, sums: &mut [Sum]) {
         let matcher = self.compile(&scope.filter, scope.levels());
         let mut part = PartialTally::new();

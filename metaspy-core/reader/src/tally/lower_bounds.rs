@@ -1,7 +1,8 @@
-//! Rows that may lack calls, because some subjects of a site share the row of its others.
+//! Rows that may lack calls, because some subjects of a site share the row of others.
 //!
-//! A subject shares it where a table is full: in a page of a lane or of a folder, or in the fold table. No row is made there afterwards,
-//! and no row is removed. So a subject with a row of its own in that table never shared one.
+//! A subject shares this row if a table is full: a page of a lane or of a folder, or the fold
+//! table. A full table gets no new rows, and no row is removed. So a subject with its own row in
+//! that table never shared one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,10 +15,10 @@ use crate::tally::{By, Scope, Tally, contains_epoch};
 use metaspy_format::row::{OTHERS, Who};
 use metaspy_probe::Subject;
 
-/// The place of a row: the number of its table, and its word without the kind of the subject.
+/// Place of a row: the number of its table, and its word without the kind of the subject.
 type Place = (usize, u64);
 
-/// The number of the fold table. Pages have their own numbers, from 1 on.
+/// Number of the fold table. Pages have their own numbers, from 1 on.
 const FOLD_TABLE: usize = 0;
 
 impl Store {
@@ -25,7 +26,8 @@ impl Store {
     pub(super) fn mark_lower_bounds(&self, tally: &mut Tally, by: By, scope: &Scope, folds: &Folds) {
         let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
         let shared = self.shared(scope, &matcher, folds);
-        // The tables of merged recordings are one, and what has no row of its own shares the rows of others.
+        // Merged recordings have a single table, in which a subject without its own row shares the
+        // row of others.
         let is_known = self.processes().is_empty() && !shared.is_empty() && tally.rows.len() < ROWS_MAX;
         let own = if is_known { self.own_rows(&shared, folds) } else { HashMap::new() };
         let site_of = |site: Option<u32>| if by == By::Subject { None } else { site };
@@ -45,7 +47,7 @@ impl Store {
         }
     }
 
-    /// The places of the rows of others.
+    /// Returns the places of the rows of others.
     fn shared(&self, scope: &Scope, matcher: &Matcher, folds: &Folds) -> HashSet<Place> {
         let mut shared = HashSet::new();
         self.each_row(folds, |table, row| {
@@ -60,7 +62,7 @@ impl Store {
         shared
     }
 
-    /// The places of the rows that subjects have beside a row of others.
+    /// Returns the places of the rows that subjects have beside a row of others.
     fn own_rows(&self, shared: &HashSet<Place>, folds: &Folds) -> HashMap<(u32, Subject), HashSet<Place>> {
         let mut own: HashMap<(u32, Subject), HashSet<Place>> = HashMap::new();
         self.each_row(folds, |table, row| {

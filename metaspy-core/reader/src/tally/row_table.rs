@@ -1,13 +1,15 @@
-//! Row numbers by key: open addressing with a multiplicative hash, because each event takes one lookup.
+//! Table of row numbers by key. It uses open addressing with a multiplicative hash, because each
+//! event takes one lookup.
 
 use metaspy_format::hash::scatter;
 use metaspy_format::high;
 use metaspy_format::row::product;
 
-/// Rows at most. Further keys join the row of the others of their site. 2^20 rows take about 150 MiB.
+/// Maximum number of rows. Further keys join the row of others of their site. 2^20 rows take about
+/// 150 MiB.
 pub(crate) const ROWS_MAX: usize = 1 << 20;
 
-/// The key of a row: the subject's key, and its kind and site in one word.
+/// Key of a row: the subject's key, and its kind and site in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub key: u64,
@@ -17,14 +19,15 @@ pub(crate) struct Key {
 /// Row numbers by key, in the order of their first use.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// Row number + 1; 0 = free. A power of two, at least half free.
+    /// Slots with row number + 1; 0 = free. Their number is a power of two, and at least half are
+    /// free.
     slots: Vec<u32>,
     keys: Vec<Key>,
     /// Rows of small keys for a few kinds and sites, found in one step.
     dense: Vec<Dense>,
 }
 
-/// Rows of the small keys with one second word: row number + 1 by key; 0 = none.
+/// Rows of the small keys with the same second word: row number + 1 by key; 0 = none.
 #[derive(Clone, Debug, Default)]
 struct Dense {
     who: u64,
@@ -33,16 +36,17 @@ struct Dense {
 
 /// Keys below this are small.
 const SMALL: u64 = 65_536;
-/// Second words with dense rows: a power of two.
+/// Number of second words with dense rows: a power of two.
 const DENSE: usize = 64;
 
 impl Table {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> Self {
         Table { slots: vec![0; 64], keys: Vec::new(), dense: vec![Dense::default(); DENSE] }
     }
 
-    /// The row of a key. Inserts it if it is new; returns the row of `others` if the table is full.
+    /// Returns the row of a key. Inserts a new key, and returns the row of `others` if the table is
+    /// full.
     #[inline(always)]
     pub fn row(&mut self, key: Key, others: impl FnOnce() -> Key) -> usize {
         match self.small(key.who).get(key.key as usize) {
@@ -51,7 +55,7 @@ impl Table {
         }
     }
 
-    /// Row numbers + 1 of small keys with this second word, by key; 0 = none.
+    /// Returns row numbers + 1 of small keys with this second word, by key; 0 = none.
     #[inline(always)]
     pub fn small(&self, who: u64) -> &[u32] {
         let dense = &self.dense[dense_at(who)];
@@ -66,12 +70,12 @@ impl Table {
         }
     }
 
-    /// The keys, by row.
+    /// Returns the keys, by row.
     pub fn keys(&self) -> &[Key] {
         &self.keys
     }
 
-    /// The row of a key, or the free slot for it.
+    /// Returns the row of a key, or the free slot for it.
     #[inline(always)]
     fn find(&self, key: Key) -> Result<usize, usize> {
         let mask = self.slots.len() - 1;
@@ -88,7 +92,8 @@ impl Table {
     #[cold]
     fn insert(&mut self, key: Key, free: usize, others: Key) -> usize {
         let (mut key, mut free) = (key, free);
-        // The row of the others of a site is inserted even into a full table. The number of sites bounds these rows.
+        // The row of a site's others is inserted even into a full table. The number of sites bounds
+        // these rows.
         if self.keys.len() >= ROWS_MAX && key != others {
             match self.find(others) {
                 Ok(row) => return row,

@@ -1,55 +1,56 @@
 //! Self time: the duration of an event without the durations of the events inside it.
 //!
-//! A duration is subtracted from the nearest event around it in the same lane. Nesting is read from the lane, because a
-//! named cause can be anywhere. An async call or a span is not around everything that its thread does in that time. It
-//! counts as around an event only if it is the event's cause.
+//! A duration is subtracted from the nearest event around it in the same lane. Nesting is read from
+//! the lane, because a named cause can be anywhere. The thread of an async call or a span may do
+//! unrelated work in its time, so such an event is around another only if it is its cause.
 
 use std::collections::HashMap;
 
 use crate::event::{EventId, Outcome};
 use crate::scan::blocks::{Head, Ring, Slot};
 
-/// Nested events at most, and async calls at once. Beyond this, self time is not exact.
+/// Maximum number of nested events, and of concurrent async calls. Beyond this, self time is not
+/// exact.
 const DEPTH_MAX: usize = 1 << 16;
 
-/// No row: the event is not selected, or it has not ended and only surrounds others.
+/// Row number of an event that is not selected, or has not ended and only surrounds others.
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
-/// An event that may surround others: its end, and its row.
+/// Event that may surround others: its end, and its row.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     end: u64,
     row: u32,
 }
 
-/// An async call whose time arrives with the mark of its polls.
+/// Async call whose time arrives with the mark of its polls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Polled {
     pub row: u32,
-    /// The row of the event around it.
+    /// Row of the event around it.
     pub around: u32,
 }
 
-/// A call that began in a block that is not stored, and was open when the first stored block began.
+/// Call that began in a block that is not stored, and was open when the first stored block began.
 #[derive(Clone, Copy, Debug)]
 struct Outside {
     id: u64,
     row: u32,
 }
 
-/// The open events of one lane.
+/// Open events of a lane.
 #[derive(Default)]
 struct Nest {
-    /// Innermost last. No event ends after the one before it.
+    /// Open events, innermost last. No event ends after the event before it.
     open: Vec<Open>,
     polled: HashMap<u64, (Open, u32)>,
-    /// Outermost first.
+    /// Calls from outside the stored blocks, outermost first.
     outside: Vec<Outside>,
-    /// Some calls that began outside are not known.
+    /// True if some calls that began outside are not known.
     is_partly_known: bool,
 }
 
-/// The open events of all lanes, during a scan in the order of the lanes.
+/// Open events of all lanes, during a scan in the order of the lanes.
 pub(crate) struct SelfTimes<'a> {
     /// True for sites of async calls and spans, by number.
     asyncs: &'a [bool],
@@ -74,28 +75,29 @@ impl<'a> SelfTimes<'a> {
         }
     }
 
-    /// True if a block of this lane has been scanned.
+    /// Returns true if a block of this lane has been scanned.
     pub fn knows(&self, lane: u32) -> bool {
         self.at == lane || self.lanes.contains_key(&lane)
     }
 
-    /// True if no event was left out.
+    /// Returns true if no event was left out.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// Adds a call that began outside of the stored blocks of this lane.
+    /// Adds a call that began outside the stored blocks of this lane.
     pub fn add_outside(&mut self, id: u64, row: u32) {
         self.nest.outside.push(Outside { id, row });
     }
 
-    /// Notes that not all calls that began outside are known.
+    /// Records that not all calls that began outside are known.
     pub fn outside_is_partly_known(&mut self) {
         self.nest.is_partly_known = true;
     }
 
-    /// True if a call of this row that began outside is around an event with this cause; `None` if that is not known. An event whose
-    /// cause is further out, or that has none, shows which of them have ended.
+    /// Returns true if a call of this row that began outside is around an event with this cause;
+    /// `None` if that is not known. An event whose cause is further out, or that has none, shows
+    /// which of these calls have ended.
     #[inline(always)]
     pub fn is_inside(&mut self, cause: u64, row: u32) -> Option<bool> {
         if self.nest.outside.is_empty() { Some(false) } else { self.is_inside_of(cause, row) }
@@ -116,13 +118,14 @@ impl<'a> SelfTimes<'a> {
         }
     }
 
-    /// The rows of an async call of this lane that has ended, and what is known of it is needed no longer.
+    /// Returns and forgets the rows of an async call of this lane that has ended.
     pub fn polled(&mut self, id: u64) -> Option<Polled> {
         let (open, around) = self.nest.polled.remove(&id)?;
         Some(Polled { row: open.row, around })
     }
 
-    /// Enters an event. Returns the row of the event around it, whose self time is shorter by this event's span.
+    /// Enters an event. Returns the row of the event around it, from whose self time this event's
+    /// span is subtracted.
     #[inline(always)]
     pub fn enter(&mut self, id: EventId, start: u64, slot: &Slot, span: Option<u64>, row: u32) -> u32 {
         while let Some(top) = self.nest.open.last()
@@ -130,7 +133,7 @@ impl<'a> SelfTimes<'a> {
         {
             self.nest.open.pop();
         }
-        // It has not ended: it surrounds the following events, and has no time of its own yet.
+        // The event has not ended: it surrounds later events, and has no time of its own yet.
         let (end, row) = match span {
             Some(span) => (start.saturating_add(span), row),
             None if slot.is_timed() && slot.outcome() != Outcome::Instant => (u64::MAX, NO_ROW),
@@ -140,7 +143,8 @@ impl<'a> SelfTimes<'a> {
         if self.is_async(slot.site) && slot.outcome() != Outcome::Instant {
             self.poll(id.raw(), start, Open { end, row }, around);
         } else if self.nest.open.len() < DEPTH_MAX {
-            // An inner event ends with the outer one at the latest, even if its own end was not recorded.
+            // An inner event ends with the outer event at the latest, even if its own end was not
+            // recorded.
             let end = self.nest.open.last().map_or(end, |outer| outer.end.min(end));
             self.nest.open.push(Open { end, row });
         } else {
@@ -149,13 +153,13 @@ impl<'a> SelfTimes<'a> {
         around
     }
 
-    /// True if the events of a site are entered and left.
+    /// Returns true if the events of a site are entered and left several times.
     #[inline(always)]
     pub fn is_async(&self, site: u32) -> bool {
         !self.asyncs.is_empty() && self.asyncs.get(site as usize).copied().unwrap_or(false)
     }
 
-    /// The row of the nearest event that surrounds an event with this end.
+    /// Returns the row of the nearest event that surrounds an event with this end.
     #[inline(always)]
     fn around(&self, cause: u64, end: u64) -> u32 {
         if !self.nest.polled.is_empty()
@@ -182,8 +186,9 @@ impl<'a> SelfTimes<'a> {
         self.nest.polled.insert(id, (call, around));
     }
 
-    /// Finds the events that were open around `first`, at which a scan begins in the middle of its lane. Follows the
-    /// causes; false if they do not show the open events. `row_of` returns the row of an event.
+    /// Finds the events that were open around `first`, at which a scan begins in the middle of its
+    /// lane. Follows the causes, and returns false if they do not show the open events. `row_of`
+    /// returns the row of an event.
     pub fn begin_at(
         &mut self,
         ring: Ring<'_>,
@@ -224,7 +229,7 @@ impl<'a> SelfTimes<'a> {
         true
     }
 
-    /// The rows of the open events of this lane, with their ends.
+    /// Returns the rows of the open events of this lane, with their ends.
     pub fn open_rows(&self) -> impl Iterator<Item = (u32, u64)> {
         self.nest.open.iter().map(|open| (open.row, open.end)).filter(|(row, _)| *row != NO_ROW)
     }

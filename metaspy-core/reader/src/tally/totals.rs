@@ -1,4 +1,4 @@
-//! The number of all calls, and the parts that store or count them.
+//! Number of all calls, and the parts that store or count them.
 
 use serde::Serialize;
 
@@ -6,31 +6,31 @@ use crate::Store;
 use metaspy_format::row::COUNT;
 use metaspy_format::superblock as sb;
 
-/// The number of all calls that reached an armed hook. `emitted` is the sum of the other numbers.
+/// Number of all calls that reached an armed hook. `emitted` is the sum of the other numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
-    /// All calls.
+    /// Number of all calls.
     pub emitted: u64,
-    /// Events in the window.
+    /// Number of events in the window.
     pub stored: u64,
-    /// Events that left the window and were added to the tallies.
+    /// Number of events that left the window and were added to the tallies.
     pub folded: u64,
-    /// Calls at sites that only count.
+    /// Number of calls at sites that only count.
     pub counted: u64,
-    /// Calls that found no room as events. They are counted by site and subject.
+    /// Number of calls that found no room as events. They are counted by site and subject.
     pub lost: u64,
-    /// Calls that were counted without site and subject.
+    /// Number of calls that were counted without site and subject.
     pub unnamed: u64,
     /// True if no event moved from the window into the tallies during the reading.
     pub exact: bool,
 }
 
-/// Attempts to read a live recording that changes during the reading.
+/// Maximum number of attempts to read a live recording that changes during the reading.
 const TRIES: usize = 4;
 
 impl Store {
-    /// The number of all calls, and its parts. Reads summaries and tables, and only those blocks whose chunk is being
-    /// filled.
+    /// Returns the number of all calls, and its parts. Reads summaries and tables, and only those
+    /// blocks whose chunk is being filled.
     pub fn totals(&self) -> Totals {
         let ring = self.ring();
         let mut totals = Totals::default();
@@ -46,7 +46,7 @@ impl Store {
         totals
     }
 
-    /// Calls that were counted without site and subject.
+    /// Returns the number of calls that were counted without site and subject.
     pub(crate) fn unnamed(&self) -> u64 {
         let words = self.words();
         words.get(sb::REENTRANT).saturating_add(words.get(sb::UNNAMED))

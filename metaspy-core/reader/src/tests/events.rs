@@ -1,4 +1,4 @@
-//! One event and its marks.
+//! Tests of a single event and its marks.
 
 use crate::event::{EventId, LaneId, Outcome};
 use crate::testing::Draft;
@@ -47,7 +47,7 @@ fn details_are_passed_over_as_events_and_read_as_text() {
     assert!(details[0].value.starts_with("wörds \u{FFFD}[2J"), "{}", details[0].value);
     assert_eq!(store.forward(Position::Start, &"".parse().expect("a filter"), 9, 99).events.len(), 2);
     assert_eq!(store.event(second).map(|event| event.id), Some(second));
-    // A slot full of text is no event, even if it looks like one.
+    // A slot full of text is no event, even if it looks like an event.
     assert_eq!(store.event(EventId::from_raw(first.raw() + 2).expect("an id")), None);
 }
 

@@ -11,7 +11,8 @@ use metaspy_format::{BLOCK_SLOTS, header};
 use super::tally::{row, who};
 use super::{node, scene};
 
-/// A fold of the first block that was committed when the process was killed.
+/// Builds a recording with a fold of the first block that was committed when the process was
+/// killed.
 fn with_pending_fold() -> (Writer, u64) {
     let mut writer = scene(1);
     let first = writer.event(Draft { start: 0, subject: node(1), ..Draft::default() });
@@ -51,8 +52,8 @@ fn a_committed_fold_counts_once_before_and_after_it_is_applied() {
     check(writer.store(), "done");
 }
 
-/// 300 events, of which two folders have folded 40 of the first block and 20 of the second. Each was killed when its row
-/// had one event more.
+/// Builds a recording of 300 events, of which two folders have folded 40 of the first block and 20
+/// of the second. Each was killed when its row had a further event.
 fn with_folds_in_progress() -> (Writer, [u64; 2]) {
     let mut writer = scene(1);
     let ids: Vec<EventId> =

@@ -68,7 +68,7 @@ fn busy(chunks: u64, lanes: u32, events: usize, seed: u64) -> (Writer, Vec<Event
     (writer, ids)
 }
 
-/// All events of a recording, by looking at every slot.
+/// Finds all events of a recording by looking at every slot.
 fn every_event(store: &Store) -> Vec<crate::Event> {
     let ring = store.ring();
     let mut block = super::blocks::Block::boxed();

@@ -132,7 +132,7 @@ fn events_that_are_their_own_reasons_have_the_other_reasons_as_well() {
     let mut writer = scene(1);
     let root = writer.event(Draft { start: 0, ..Draft::default() });
     let ids: Vec<EventId> = (1..200).map(|start| writer.event(Draft { site: 2, start, ..Draft::default() })).collect();
-    // A ring of links: each event is a reason of the next one, the last one of the first.
+    // The links form a ring: each event is a reason of the next, and the last of the first.
     for (at, id) in ids.iter().enumerate() {
         writer.mark(1, 300, Mark::Link, [ids[(at + 1) % ids.len()].raw(), id.raw(), 0]);
     }

@@ -23,7 +23,7 @@ fn ids(events: &[Event]) -> Vec<EventId> {
     events.iter().map(|event| event.id).collect()
 }
 
-/// Every page from one end to the other.
+/// Reads every page, from either end of the recording.
 fn paged(store: &Store, filter: &Filter, max: usize, budget: usize, forward: bool) -> Vec<EventId> {
     let mut all = Vec::new();
     let mut at = Some(if forward { Position::Start } else { Position::End });

@@ -1,12 +1,12 @@
 //! Places without a block, as text: `blocks 3, 64 to 127`.
 
-/// Runs of empty places in the text at most.
+/// Maximum number of runs of empty places in the text.
 const RUNS_MAX: usize = 8;
 
 /// Empty places, in runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EmptyPlaces {
-    /// The number of empty places.
+    /// Number of empty places.
     pub places: u64,
     /// First and last place of each run, up to the limit.
     runs: Vec<(u64, u64)>,
@@ -15,7 +15,7 @@ pub(crate) struct EmptyPlaces {
 }
 
 impl EmptyPlaces {
-    /// Adds a place. The places of one scan come in rising order.
+    /// Adds a place. The places of a scan come in rising order.
     pub fn add(&mut self, place: u64) {
         self.add_run((place, place), 1);
     }
@@ -41,7 +41,7 @@ impl EmptyPlaces {
         }
     }
 
-    /// `: blocks 3, 64 to 127 are empty`, or an empty text.
+    /// Describes the places as `: blocks 3, 64 to 127 are empty`, or returns an empty text.
     pub fn describe(&self) -> String {
         if self.runs.is_empty() {
             return String::new();

@@ -1,4 +1,4 @@
-//! Verification: reads a whole recording, and lists all damage and all missing parts.
+//! Verification, which reads a whole recording and lists all damage and all missing parts.
 
 mod empty_places;
 
@@ -23,57 +23,57 @@ use metaspy_format::superblock as sb;
 use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, header};
 use metaspy_probe::SiteId;
 
-/// The result of a verification.
+/// Result of a verification.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verification {
-    /// How the recording ended.
+    /// End state of the recording.
     pub ended: EndState,
-    /// Blocks with records.
+    /// Number of blocks with records.
     pub blocks: u64,
-    /// Events in the window, counted one by one.
+    /// Number of events in the window, by counting each.
     pub events: u64,
-    /// Marks in the window.
+    /// Number of marks in the window.
     pub marks: u64,
-    /// Events in the window that have not ended.
+    /// Number of events in the window that have not ended.
     pub running: u64,
-    /// Lanes with events in the window.
+    /// Number of lanes with events in the window.
     pub lanes: u64,
-    /// Sites with a name.
+    /// Number of sites with a name.
     pub sites: u64,
-    /// Subjects with a label.
+    /// Number of subjects with a label.
     pub labels: u64,
-    /// The number of all calls, and its parts.
+    /// Number of all calls, and its parts.
     pub totals: Totals,
     /// True if a fold was in progress. Each of its events was counted once.
     pub pending_fold: bool,
     /// Contradictions, as sentences; at most a hundred.
     pub damaged: Vec<String>,
-    /// The number of further contradictions.
+    /// Number of further contradictions.
     pub more_damaged: u64,
     /// Missing parts, as sentences.
     pub missing: Vec<String>,
-    /// Missing bytes behind the last used block. No event is missing.
+    /// Number of missing bytes after the last used block. No event is missing.
     pub unused_cut: u64,
-    /// Malformed texts that were passed as `traceparent`.
+    /// Number of malformed texts that were passed as `traceparent`.
     pub malformed_traceparents: u64,
-    /// Rows of counts that were freed. A failure of a call that was only counted in one, and that still ran, may be counted
-    /// elsewhere.
+    /// Number of rows of counts that were freed. If a call that such a row counted was still
+    /// running, its failure may be counted elsewhere.
     pub rows_freed: u64,
     /// Sentences from the recorder about tasks that failed, with the reasons.
     pub notes: Vec<String>,
 }
 
 impl Verification {
-    /// True if nothing is damaged and nothing is missing.
+    /// Returns true if nothing is damaged and nothing is missing.
     pub fn is_sound(&self) -> bool {
         self.damaged.is_empty() && self.missing.is_empty()
     }
 }
 
-/// Contradictions with a sentence at most.
+/// Maximum number of contradictions with a sentence.
 const DAMAGES: usize = 100;
 
-/// The findings of a thread.
+/// Findings of a thread.
 #[derive(Default)]
 struct Found {
     blocks: u64,
@@ -81,7 +81,7 @@ struct Found {
     marks: u64,
     running: u64,
     lanes: std::collections::BTreeSet<u32>,
-    /// Events at sites without a name.
+    /// Number of events at sites without a name, by site.
     nameless: BTreeMap<u32, u64>,
     empty: EmptyPlaces,
     damages: Vec<(u64, String)>,
@@ -126,7 +126,7 @@ impl Store {
         });
         let mut all = Found::default();
         found.into_iter().for_each(|found| all.merge(found));
-        // If names found no room, a note of the recording states so.
+        // If names found no room, a note of the recording states it.
         if self.header().arena_lost == 0 {
             for (site, events) in std::mem::take(&mut all.nameless) {
                 all.damage(u64::MAX, || format!("site {site} has {events} events and no name"));

@@ -10,7 +10,7 @@ use crate::stream::{Receiver, Sender};
 use metaspy_format::slot::Mark;
 use metaspy_format::stream::{Frame, Head};
 
-/// A stream of two rounds and its end.
+/// Builds a stream of two rounds and its end.
 fn sound() -> Vec<u8> {
     let mut writer = rich();
     let mut bytes = Vec::new();

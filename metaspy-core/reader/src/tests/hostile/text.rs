@@ -6,7 +6,7 @@ use super::cases;
 use super::recording::rich;
 use crate::{Filter, Position, Selector};
 
-/// Pieces of the two languages, and of what people write by mistake.
+/// Pieces of the two languages, and of common mistakes in them.
 fn piece() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "site:",
