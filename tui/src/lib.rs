@@ -1,8 +1,8 @@
 #![forbid(unsafe_code)]
 //! The event crawler: a terminal browser of a recording.
 //!
-//! [`crawler::run`] shows a [`Crawler`](crawler::Crawler), which is made from an open recording. The command
-//! `metaspy` starts it for `open`, `attach` and `demo`.
+//! [`crawler::run`] shows a [`Crawler`](crawler::Crawler), which is made from an open recording.
+//! The command `metaspy` starts it for `open`, `attach` and `demo`.
 //!
 //! ```no_run
 //! use metaspy_reader::Store;
@@ -15,7 +15,7 @@
 //! # }
 //! ```
 //!
-//! A program opens it on a profile of its own with [`crawl`], while it runs or at its end:
+//! A program opens it on its own profile with [`crawl`], while it runs or at its end:
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,8 +27,8 @@
 //! # }
 //! ```
 //!
-//! A program with a screen of its own draws single [panels](Panel) of it: the events, the selected one, its causes, its
-//! effects, and the tables of subjects and sites.
+//! A program with its own screen draws single [panels](Panel) of it: the events, the selected
+//! event, its causes, its effects, and the tables of subjects and sites.
 
 pub mod crawler;
 

@@ -1,4 +1,4 @@
-//! The commands of the crawler.
+//! Commands of the crawler.
 
 use metaspy_reader::control::Change;
 
@@ -19,13 +19,13 @@ pub enum Command {
     Help,
     /// List all commands by name.
     Palette,
-    /// Use other colours.
+    /// Change the colours.
     SetTheme(Theme),
     /// Open a screen.
     Show(Screen),
-    /// The next tab of the right pane.
+    /// Open the next tab of the right pane.
     NextTab,
-    /// The tab before it.
+    /// Open the previous tab of the right pane.
     PreviousTab,
     /// Move the cursor of the part that has the focus.
     Move(Step),
@@ -53,7 +53,7 @@ pub enum Command {
     NextMatch,
     /// Go to the previous match.
     PreviousMatch,
-    /// Show the durations of the events of the row, or of the listed ones.
+    /// Show the durations of the events of the row, or of all listed events.
     Times,
     /// Show the subject of the event, or of the row.
     Object,
@@ -65,9 +65,9 @@ pub enum Command {
     Keep,
     /// Copy the event as text.
     Copy,
-    /// Copy the event and its causes as text.
+    /// Copy the event and its causes as text, one event a line.
     CopyChain,
-    /// Move to a column of the browser: this many to the right.
+    /// Move this many columns to the right in the browser; a negative number moves left.
     Column(isize),
     /// Leave out the events of the row of the pane.
     Exclude,
@@ -89,7 +89,7 @@ pub enum Command {
     Follow,
     /// Open the source of the event in the editor.
     OpenSource,
-    /// Change what the running process observes.
+    /// Change the observed sites and subjects of the running process.
     Control(Change),
     /// Sort by the next column.
     SortNext,
@@ -103,9 +103,9 @@ pub enum Command {
     NeverObserved,
     /// Go to the next production that never matched, or to the next method that never ran.
     NextUncovered,
-    /// Shows the next picture of the blueprint.
+    /// Show the next picture of the blueprint.
     NextPicture,
-    /// Puts the method under the cursor at the top of the blueprint.
+    /// Put the method under the cursor at the top of the blueprint.
     FocusMethod,
     /// Unfold the row; if it is unfolded, go to its first child.
     Unfold,
@@ -139,7 +139,7 @@ pub enum Command {
     EraseWord,
     /// Move the caret.
     MoveCaret(Caret),
-    /// Complete what is typed.
+    /// Complete the word before the caret.
     Complete,
     /// Clear the prompt.
     ClearPrompt,
@@ -148,22 +148,22 @@ pub enum Command {
 /// A change of the span of time that the lanes show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zoom {
-    /// Half of the time, around the cursor.
+    /// Show half of the time, around the cursor.
     In,
-    /// Twice the time.
+    /// Show twice the time.
     Out,
-    /// The whole window.
+    /// Show the whole window.
     Whole,
-    /// The cursor one column to the left.
+    /// Move the cursor one column to the left.
     Earlier,
-    /// The cursor one column to the right.
+    /// Move the cursor one column to the right.
     Later,
 }
 
-/// The screens that a recording has, in the order of their keys.
+/// Screens that a recording has, in the order of their keys.
 pub type Screens = &'static [Screen];
 
-/// The screens.
+/// Screens of the crawler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Screen {
     /// Events and their causes.
@@ -174,22 +174,22 @@ pub enum Screen {
     Sites,
     /// Threads over time.
     Lanes,
-    /// The rules of a grammar; only for recordings that have some.
+    /// Rules of a grammar; only for recordings that contain productions.
     Productions,
     /// Packages, types and methods; only for recordings that have methods.
     Structure,
-    /// Columns that people define.
+    /// Columns that a user or a profiler defines.
     Browser,
     /// Calls as a tree, with times and coverage; only for recordings that have methods.
     Blueprint,
-    /// The types that arrived at methods.
+    /// Types of the values that arrived at methods.
     Types,
-    /// Functions by processor time.
+    /// Functions, ordered by processor time.
     Functions,
 }
 
 impl Screen {
-    /// All of them, in the order of their keys.
+    /// All screens, in the order of their keys.
     pub const ALL: [Screen; 10] = [
         Screen::Events,
         Screen::Subjects,
@@ -203,7 +203,7 @@ impl Screen {
         Screen::Functions,
     ];
 
-    /// Its key: the same in every recording.
+    /// Returns the key that opens the screen, which is the same in every recording.
     pub const fn digit(self) -> char {
         match self {
             Screen::Events => '1',
@@ -219,7 +219,7 @@ impl Screen {
         }
     }
 
-    /// Its name.
+    /// Returns the name that the header shows.
     pub fn name(self) -> &'static str {
         match self {
             Screen::Events => "Events",
@@ -254,7 +254,8 @@ pub enum Step {
 }
 
 impl Step {
-    /// The place of a cursor after the movement. It was at `at` among `len` rows, with `height` rows in view.
+    /// Returns the row of a cursor after the movement. It was in row `at` of `len` rows, with
+    /// `height` rows in view.
     pub fn apply(self, at: usize, len: usize, height: usize) -> usize {
         let page = height.saturating_sub(1).max(1);
         let last = len.saturating_sub(1);

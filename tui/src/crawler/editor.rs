@@ -1,9 +1,9 @@
-//! The command that opens a file in an editor, at a line.
+//! Command that opens a file in an editor, at a line.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The ways in which editors take a file and a line.
+/// Ways in which editors take a file and a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// `+LINE FILE`: vi, emacs, nano and most others.
@@ -16,8 +16,9 @@ enum Form {
     Line,
 }
 
-/// The words of the command: a program and its arguments. In the text of `$EDITOR`, `{file}` and `{line}` stand for the
-/// file and the line. Without them, the program decides where these are.
+/// Returns the words of the command: a program and its arguments. In the text of `$EDITOR`,
+/// `{file}` and `{line}` stand for the file and the line. Without them, the name of the program
+/// decides where these go.
 pub fn words(editor: &str, file: &Path, line: u32) -> Vec<OsString> {
     let is_template = editor.contains("{file}");
     let words = editor.split_whitespace().map(|word| if is_template { filled(word, file, line) } else { word.into() });
@@ -38,7 +39,7 @@ pub fn words(editor: &str, file: &Path, line: u32) -> Vec<OsString> {
     words
 }
 
-/// A word of a template. The file may hold any bytes, so it is not inserted as text.
+/// Fills in a word of a template. The file may contain any bytes, so it is not inserted as text.
 fn filled(word: &str, file: &Path, line: u32) -> OsString {
     let mut filled = OsString::new();
     for (at, part) in word.split("{file}").enumerate() {

@@ -1,4 +1,4 @@
-//! The layout of the screen: plain numbers, for the drawing and for the mouse.
+//! Layout of the screen: plain numbers, for the drawing and for the mouse.
 //!
 //! ```text
 //! recording and its state                      row 0
@@ -11,10 +11,10 @@
 use super::command::{Screen, Screens};
 use super::state::pane::Tab;
 
-/// Columns for the keys of the help, with a blank behind them.
+/// Columns for the keys of the help, with a blank after them.
 pub const HELP_KEYS: u16 = 23;
 
-/// A rectangle of cells.
+/// Rectangle of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Area {
     /// Columns from the left.
@@ -28,7 +28,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// The area inside a border.
+    /// Returns the area inside a border.
     pub fn inner(self) -> Area {
         Area {
             x: self.x + 1,
@@ -38,7 +38,7 @@ impl Area {
         }
     }
 
-    /// One of `count` areas side by side. Neighbours share their borders.
+    /// Returns one of `count` areas side by side. Neighbours share their borders.
     pub fn share(self, at: usize, count: usize) -> Area {
         let each = self.width.saturating_sub(1) / count.max(1) as u16;
         let x = self.x + at as u16 * each;
@@ -46,49 +46,50 @@ impl Area {
         Area { x, width: right - x, ..self }
     }
 
-    /// The number of the share that holds this column.
+    /// Returns the index of the share that contains a column.
     pub fn share_at(self, column: u16, count: usize) -> usize {
         (1..count).take_while(|&at| self.share(at, count).x <= column).count()
     }
 
-    /// True if a cell is inside.
+    /// Returns true if the area contains a cell.
     pub fn contains(self, column: u16, row: u16) -> bool {
         (self.x..self.x + self.width).contains(&column) && (self.y..self.y + self.height).contains(&row)
     }
 }
 
-/// Narrower screens show either the list or the pane.
+/// Minimum width for list and pane together. Narrower screens show either of them.
 const BOTH: u16 = 70;
 
-/// Which part of the events screen the keys move.
+/// Part of the events screen that the keys move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Focus {
-    /// The list.
+    /// List of events.
     #[default]
     List,
-    /// The pane on the right.
+    /// Pane on the right.
     Pane,
 }
 
-/// The areas of the parts.
+/// Areas of the parts of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The line on top.
+    /// Line at the top.
     pub header: Area,
-    /// The names of the screens, and the filter.
+    /// Names of the screens, and the filter.
     pub screens: Area,
     /// Everything between header and footer.
     pub body: Area,
-    /// The list of events; empty if only the pane is shown.
+    /// List of events; empty if only the pane is shown.
     pub list: Area,
-    /// The right pane; empty if only the list is shown.
+    /// Right pane; empty if only the list is shown.
     pub pane: Area,
-    /// The line at the bottom.
+    /// Line at the bottom.
     pub footer: Area,
 }
 
 impl Layout {
-    /// The layout for a screen of this size. If list and pane do not fit side by side, only the one with the focus is shown.
+    /// Computes the layout for a screen of this size. If list and pane do not fit side by side,
+    /// only the focused part is shown.
     pub fn new(width: u16, height: u16, focus: Focus) -> Self {
         let line = |y| Area { x: 0, y, width, height: 1.min(height.saturating_sub(y)) };
         let body = Area { x: 0, y: 2, width, height: height.saturating_sub(3) };
@@ -98,17 +99,17 @@ impl Layout {
             _ => width * 55 / 100,
         };
         let list = Area { width: left, ..body };
-        // Both share one border.
+        // List and pane share one border.
         let x = if left > 0 && left < width { left - 1 } else { left };
         let right = Area { x, width: width - x, ..body };
         Layout { header: line(0), screens: line(1), body, list, pane: right, footer: line(height.saturating_sub(1)) }
     }
 }
 
-/// The names of the screens in a line of `columns` columns, each with its first column. If `beside` more columns do not
-/// fit beside them, only the open screen keeps its name.
+/// Places the names of the screens in a line of `columns` columns, each with its first column. If
+/// `beside` more columns do not fit beside them, only the open screen keeps its name.
 pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl Iterator<Item = (u16, Screen, String)> {
-    // A screen without a place of its own in the line is named while it is open.
+    // A screen that the line does not list is named while it is open.
     let all = all.iter().copied().chain((!all.contains(&open)).then_some(open));
     let whole: usize = all.clone().map(|screen| screen.name().len() + 4).sum();
     let fits = whole + usize::from(beside) < usize::from(columns);
@@ -125,12 +126,12 @@ pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl It
     })
 }
 
-/// The names of the tabs in a pane of `columns` columns, each with its first column. If not all fit, those around the
-/// open one are shown.
+/// Places the names of the tabs in a pane of `columns` columns, each with its first column. If not
+/// all fit, the tabs around the open tab are shown.
 pub fn tabs(columns: usize, open: Tab) -> impl Iterator<Item = (u16, Tab, &'static str)> {
     let width = |tabs: &[Tab]| tabs.iter().map(|tab| tab.name().len() + 1).sum::<usize>();
     let open = open as usize;
-    // The first one such that the open one and its successor are visible.
+    // This is the first tab from which the open tab and its successor are visible.
     let last = (open + 2).min(Tab::ALL.len());
     let first = (0..=open).find(|&first| width(&Tab::ALL[first..last]) < columns).unwrap_or(open);
     let mut x = 1;
@@ -142,30 +143,31 @@ pub fn tabs(columns: usize, open: Tab) -> impl Iterator<Item = (u16, Tab, &'stat
     placed.take_while(move |(x, _, name)| usize::from(*x) + name.len() <= columns)
 }
 
-/// The tab at this column of the pane.
+/// Returns the tab at this column of the pane.
 pub fn tab_at(column: u16, columns: usize, open: Tab) -> Option<Tab> {
     tabs(columns, open).find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)).map(|(_, tab, _)| tab)
 }
 
-/// The columns of the screen of lanes, from the left end of its inner area.
+/// Columns of the screen of lanes, from the left end of its inner area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneColumns {
-    /// Columns of the name.
+    /// Width of the name.
     pub name: u16,
-    /// The end of the number of events.
+    /// Column after the number of events.
     pub events: u16,
-    /// The end of the rate; 0 if it is not shown.
+    /// Column after the rate; 0 if it is not shown.
     pub rate: u16,
-    /// Where the time begins.
+    /// First column of the time.
     pub time: u16,
-    /// Columns of the time.
+    /// Width of the time.
     pub columns: u16,
-    /// Columns of the last event; 0 if it is not shown.
+    /// Width of the last event; 0 if it is not shown.
     pub last: u16,
 }
 
 impl LaneColumns {
-    /// The columns in an area of this width. On a narrow one, time matters more than the last event.
+    /// Computes the columns in an area of this width. In a narrow area, time takes precedence over
+    /// the last event.
     pub fn new(width: u16) -> Self {
         let name = width.saturating_sub(11).min(if width < 90 { 16 } else { 24 });
         let events = 1 + name + 9;

@@ -1,4 +1,4 @@
-//! The file of marks beside a recording: `run.spy.marks`.
+//! File of marks beside a recording: `run.spy.marks`.
 //!
 //! ```toml
 //! started_ns = 1732291200000000000
@@ -9,7 +9,8 @@
 //! name = "slow"
 //! ```
 //!
-//! Another recording at the same path has another start, so the marks of an earlier one are not shown.
+//! Another recording at the same path has another start, so marks of an earlier recording are not
+//! shown.
 //!
 //! Marks are not in the recording, because it is read-only for its readers.
 
@@ -38,7 +39,7 @@ struct WrittenMark {
     name: String,
 }
 
-/// The path of the file; `None` if the recording is not a file.
+/// Returns the path of the file; `None` if the recording is not a file.
 fn path(store: &Store) -> Option<PathBuf> {
     let mut path = store.path()?.as_os_str().to_owned();
     path.push(".marks");

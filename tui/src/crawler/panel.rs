@@ -1,4 +1,4 @@
-//! The panels of the crawler as widgets, for the screen of another program that uses ratatui.
+//! Panels of the crawler as widgets, for programs that draw their own screen with ratatui.
 //!
 //! ```text
 //! the program's own screen ─┬ Panel::Events ──────────┐
@@ -22,30 +22,31 @@ use super::worker::Worker;
 
 /// Time between two readings of a live recording.
 const TICK: Duration = Duration::from_millis(100);
-/// The smallest panel that is drawn: columns and rows.
+/// Smallest panel that is drawn: columns and rows.
 const SMALLEST: (u16, u16) = (24, 4);
 
-/// A panel of the crawler, with a border. It fills its area and draws nothing outside; an area below 24×4 stays empty.
+/// Panel of the crawler, with a border. It fills its area and draws nothing outside; an area below
+/// 24×4 stays empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Panel {
-    /// The events, in a tree by cause.
+    /// Events, in a tree by cause.
     Events,
-    /// The selected event.
+    /// Facts of the selected event.
     Detail,
-    /// Its tree of causes and links.
+    /// Causes and links of the selected event, as a tree.
     Causes,
-    /// Its tree of effects.
+    /// Effects of the selected event, as a tree.
     Effects,
-    /// The table of subjects.
+    /// Table of subjects.
     Subjects,
-    /// The table of sites.
+    /// Table of sites.
     Sites,
 }
 
-/// The state of the panels of one recording: the selection, the filter and the cursors.
+/// State of the panels of a recording: the selection, the filter and the cursors.
 ///
-/// Long readings run on threads of their own. So a program draws its screen again from time to time, as for any live
-/// content: each drawing shows what was read since the one before.
+/// Long readings run on separate threads. So a program redraws its screen from time to time, as for
+/// any live content: each drawing shows the results that arrived since the previous drawing.
 ///
 /// ```no_run
 /// use metaspy_reader::Store;
@@ -69,14 +70,14 @@ pub struct Panels {
 }
 
 impl Panels {
-    /// The panels of a recording: of a file, or of a profile while the program runs.
+    /// Creates the panels of a recording: of a file, or of a profile while the program runs.
     pub fn new(store: Store) -> Self {
         let crawler = Crawler::new(store, "", (80, 24));
         Panels { crawler, worker: Worker::new(), began: Instant::now(), read: None }
     }
 
-    /// Applies a key of the crawler to a panel. Returns what the panel cannot do itself, as opening an editor. Keys that
-    /// open a prompt or the help do nothing.
+    /// Applies a key of the crawler to a panel. Returns requests that the panel cannot fulfil
+    /// itself, such as opening an editor. Keys that open a prompt or the help do nothing.
     pub fn key(&mut self, panel: Panel, key: KeyEvent) -> Option<Request> {
         self.focus(panel);
         let command = self.crawler.keys.command(key, self.crawler.mode())?;
@@ -85,7 +86,7 @@ impl Panels {
         request
     }
 
-    /// True while something is read that the next drawing may show.
+    /// Returns true while a reading is under way whose result the next drawing may show.
     pub fn is_reading(&self) -> bool {
         self.crawler.is_waiting()
     }
@@ -95,7 +96,7 @@ impl Panels {
         self.crawler.view.pane.focus = if panel.tab().is_some() { Focus::Pane } else { Focus::List };
     }
 
-    /// Shows what was read, and begins to read what the panel needs.
+    /// Shows the results that have arrived, and starts the readings that the panel needs.
     fn update(&mut self, panel: Panel, area: Rect) {
         self.focus(panel);
         for reply in self.worker.replies() {
@@ -121,7 +122,7 @@ impl Panel {
         }
     }
 
-    /// The tab that it is.
+    /// Returns the tab that the panel shows; `None` for lists and tables.
     fn tab(self) -> Option<Tab> {
         match self {
             Panel::Detail => Some(Tab::Detail),
@@ -141,7 +142,8 @@ impl StatefulWidget for Panel {
             return;
         }
         panels.update(self, area);
-        // Cells of its own, because colours and borders depend on nothing outside.
+        // The panel draws into a separate buffer, because its colours and borders depend on nothing
+        // outside.
         let mut own = Buffer::empty(Rect::new(0, 0, area.width, area.height));
         draw::panel(&mut own, self, &panels.crawler);
         for (from, to) in own.area.rows().zip(area.rows()) {

@@ -1,4 +1,5 @@
-//! Reasons of events: causes and links. The tree above an event, and the path between two events.
+//! Reasons of events, that is, causes and links: the tree above an event, and the path between two
+//! events.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -6,25 +7,26 @@ use metaspy_reader::{Event, EventId, Store};
 
 use super::jobs::Effect;
 
-/// Most rows and most levels of a tree of reasons.
+/// Maximum number of rows and of levels of a tree of reasons.
 const TREE: usize = 200;
-/// Most events that are visited for a path.
+/// Maximum number of events that a search for a path visits.
 const VISITED: usize = 50_000;
 
-/// A reason of an event.
+/// Reason of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reason {
     id: EventId,
     is_link: bool,
 }
 
-/// The direct reasons of an event: its links, then its cause.
+/// Returns the direct reasons of an event: its links, then its cause.
 fn reasons(store: &Store, event: &Event) -> Vec<Reason> {
     let links = store.links(event.id).into_iter().map(|id| Reason { id, is_link: true });
     links.chain(event.cause.map(|id| Reason { id, is_link: false })).collect()
 }
 
-/// The tree of reasons above an event, depth first, links before the cause. True if there are more.
+/// Builds the tree of reasons above an event, depth first, links before the cause. The flag is true
+/// if there are more.
 pub fn tree(store: &Store, id: EventId, goes_on: impl Fn() -> bool) -> (Vec<Effect>, bool) {
     let mut rows = Vec::new();
     let mut seen = HashSet::from([id]);
@@ -35,7 +37,7 @@ pub fn tree(store: &Store, id: EventId, goes_on: impl Fn() -> bool) -> (Vec<Effe
             return (rows, true);
         }
         let Some(event) = store.event(reason.id) else { continue };
-        // Links may form a circle.
+        // Links may form a cycle.
         if seen.insert(reason.id) {
             rows.push(Effect { depth, event, is_link: reason.is_link, further: 0 });
             next.extend(reasons(store, &event).into_iter().rev().map(|it| (depth + 1, it)));
@@ -44,40 +46,41 @@ pub fn tree(store: &Store, id: EventId, goes_on: impl Fn() -> bool) -> (Vec<Effe
     (rows, false)
 }
 
-/// How two events are connected.
+/// Connection between two events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connection {
-    /// The first one is a reason of the second.
+    /// The first event is a reason of the second.
     Down,
-    /// The second one is a reason of the first.
+    /// The second event is a reason of the first.
     Up,
-    /// Both have a reason in common.
+    /// Both events share a reason.
     Common,
 }
 
-/// A step of a path.
+/// Step of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// The event.
+    /// Event that the path visits.
     pub event: Event,
-    /// True if a link connects it with the step above or, on the way up, with the one below.
+    /// True if a link connects the event with the step above or, on the way up, with the step
+    /// below.
     pub is_link: bool,
-    /// True if the path goes up from here: the next step is a reason of this one.
+    /// True if the path goes up from here, so that the next step is a reason of this event.
     pub goes_up: bool,
 }
 
-/// The shortest path between two events over causes and links.
+/// Shortest path between two events over causes and links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// Where it begins.
+    /// Event at which the path begins.
     pub from: EventId,
-    /// Where it ends.
+    /// Event at which the path ends.
     pub to: EventId,
-    /// How they are connected; `None` if they are not, as far as the window shows.
+    /// Connection of the two events; `None` if the window shows none.
     pub connection: Option<Connection>,
-    /// The events on the way, both ends included.
+    /// Events on the way, both ends included.
     pub steps: Vec<Step>,
-    /// True if the search was given up.
+    /// True if the search reached its limit.
     pub cut: bool,
 }
 
@@ -100,9 +103,9 @@ pub fn path(store: &Store, from: EventId, to: EventId, goes_on: impl Fn() -> boo
     Path { connection: Some(Connection::Common), steps, ..none }
 }
 
-/// All reasons above an event, by distance.
+/// Breadth-first search through all reasons above an event.
 struct Search {
-    /// The distance of an event, and the effect over which it was reached.
+    /// Distance of an event, and the effect over which it was reached.
     reached: HashMap<EventId, (usize, Option<(EventId, bool)>)>,
     order: Vec<EventId>,
     cut: bool,
@@ -132,7 +135,7 @@ impl Search {
         search
     }
 
-    /// The steps from a reason down to where the search began.
+    /// Returns the steps from a reason down to the event at which the search began.
     fn steps_down(&self, store: &Store, reason: EventId) -> Vec<Step> {
         let mut steps = Vec::new();
         let (mut at, mut is_link) = (reason, false);
@@ -144,10 +147,10 @@ impl Search {
         steps
     }
 
-    /// The steps from where the search began up to a reason.
+    /// Returns the steps from the event at which the search began up to a reason.
     fn steps_up(&self, store: &Store, reason: EventId) -> Vec<Step> {
         let mut steps = self.steps_down(store, reason);
-        // Each link is noted at its lower end.
+        // Each link is stored at its lower end.
         steps.reverse();
         let last = steps.len().saturating_sub(1);
         for (at, step) in steps.iter_mut().enumerate() {

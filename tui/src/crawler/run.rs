@@ -1,4 +1,4 @@
-//! The event loop: it reads keys and replies, draws the screen, and passes jobs to the worker.
+//! Event loop, which reads keys and replies, draws the screen, and passes jobs to the worker.
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -23,19 +23,20 @@ use super::{draw, editor, keys, marks_file};
 
 /// Time between two readings of a live recording.
 const TICK: Duration = Duration::from_millis(100);
-/// Longest wait for a key while a job runs, so that its reply is shown soon.
+/// Longest wait for a key while a job runs, so that its reply appears soon.
 const ANSWER: Duration = Duration::from_millis(10);
-/// Most keys between two frames, so that a key that is held down never lags.
+/// Maximum number of keys between two frames, so that a key that is held down never lags.
 const BURST: usize = 32;
 
-/// Why nothing can be saved.
+/// Message for users without a directory of the configuration.
 const NO_DIRECTORY: &str = "there is no directory for it: set METASPY_CONFIG";
 
-/// Shows a recording until the user quits, as the one of a profiler in this process. The title is its name.
+/// Shows a recording, such as the recording of a profiler in this process, until the user quits.
+/// The title is its name.
 ///
 /// # Errors
 ///
-/// The terminal cannot be used, as when standard output is a file.
+/// If the terminal cannot be used, for example because standard output is a file.
 pub fn crawl(store: &Store, title: &str) -> std::io::Result<()> {
     run(Crawler::new(store.clone(), title.to_owned(), (80, 24)))
 }
@@ -57,7 +58,7 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
             worker.submit(&crawler.store, queued);
         }
         if dirty {
-            // Several changes of the size may arrive as one event, or as none.
+            // Several changes of the size may arrive as a single event, or without any.
             let size = screen.terminal.size()?;
             if crawler.size != (size.width, size.height) {
                 crawler.resize(size.width, size.height);
@@ -146,8 +147,8 @@ fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
     crawler.apply(command?)
 }
 
-/// Opens a file in the user's editor. The name comes from a recording: it is never passed to a shell, and never to a
-/// place where an option is expected.
+/// Opens a file in the user's editor. The name comes from a recording, so it is never passed to a
+/// shell, nor to a place where an option is expected.
 fn edit(file: &str, line: u32, configured: Option<&str>) -> Result<(), String> {
     let path = Path::new(file);
     if !path.is_file() {
@@ -161,7 +162,7 @@ fn edit(file: &str, line: u32, configured: Option<&str>) -> Result<(), String> {
     let program = &words[0];
     let mut process = Process::new(program);
     process.args(&words[1..]);
-    // If the recording comes on standard input, the editor reads its keys from the terminal, too.
+    // If the recording comes on standard input, the editor also reads its keys from the terminal.
     if !io::stdin().is_terminal()
         && let Ok(keys) = File::open(terminal::KEYS)
     {

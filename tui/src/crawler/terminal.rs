@@ -1,4 +1,4 @@
-//! The terminal, acquired by a guard and restored whenever the guard or the process ends.
+//! Terminal, acquired by a guard and restored whenever the guard or the process ends.
 
 use std::io::{self, Stdout, stdout};
 use std::panic;
@@ -19,17 +19,17 @@ use ratatui::crossterm::terminal::{
 use ratatui::layout::{Position, Rect};
 use ratatui::{Frame, Terminal};
 
-/// The source of keys if standard input is not the terminal.
+/// Source of keys if standard input is not the terminal.
 pub const KEYS: &str = "/dev/tty";
 
-/// The longest time that the loop may take to end.
+/// Maximum time for the loop to end after a signal.
 #[cfg(unix)]
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// True while the terminal is acquired, so that it is restored once.
 static ACQUIRED: AtomicBool = AtomicBool::new(false);
 
-/// The terminal as the screen of the crawler. Dropping it restores the terminal; so does a panic.
+/// Terminal as the screen of the crawler. Dropping it restores the terminal; so does a panic.
 pub struct TerminalGuard {
     /// The terminal to draw on.
     pub terminal: Terminal<CrosstermBackend<Stdout>>,
@@ -51,7 +51,7 @@ impl TerminalGuard {
         }
     }
 
-    /// Restores the terminal while another program runs: an editor.
+    /// Restores the terminal while another program, such as an editor, runs.
     pub fn suspend<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
         restore();
         let value = run();
@@ -60,14 +60,16 @@ impl TerminalGuard {
         Ok(value)
     }
 
-    /// Clears the screen, so that the next drawing writes all of it. Asks the terminal nothing: not every one answers.
+    /// Clears the screen, so that the next drawing writes all of it. It sends no query, because
+    /// some terminals never answer.
     pub fn clear(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
-    /// Draws the screen. Terminals differ in the width of flags and combining scripts, so a line with such letters may leave
-    /// parts beside the cells that it was drawn in: if it changes, all is drawn again.
+    /// Draws the screen. Terminals differ in the width of flags and combining scripts, so a line
+    /// with such letters may leave remains beside its cells. If such a line changes, the whole
+    /// screen is drawn again.
     pub fn draw(&mut self, draw: impl Fn(&mut Frame<'_>)) -> io::Result<()> {
         let before = std::mem::take(&mut self.uncertain);
         self.uncertain = uncertain(self.terminal.draw(&draw)?.buffer);
@@ -81,7 +83,7 @@ impl TerminalGuard {
     }
 }
 
-/// The lines with a letter of several characters.
+/// Returns the lines with a letter of several characters.
 fn uncertain(buffer: &Buffer) -> Vec<(u16, String)> {
     let line = |y| (0..buffer.area.width).map(move |x| buffer[(x, y)].symbol());
     let lines = (0..buffer.area.height).filter(|&y| line(y).any(|symbol| symbol.chars().nth(1).is_some()));
@@ -95,10 +97,11 @@ pub fn stop_process() -> io::Result<()> {
     Ok(())
 }
 
-/// A flag that is set by a signal to terminate. Then the loop ends, and the terminal is restored.
+/// Returns a flag that a signal to terminate sets. Then the loop ends, and the terminal is
+/// restored.
 ///
-/// A loop that does not end soon is blocked reading a closed terminal (crossterm never returns from that). Then the
-/// process exits without it.
+/// A loop that does not end soon is blocked reading a closed terminal, from which crossterm never
+/// returns. Then the process exits without it.
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]

@@ -1,6 +1,6 @@
-//! The themes, by name.
+//! Themes, by name.
 
-/// A choice of colours. `draw/theme.rs` has the colours of each.
+/// Choice of colours. `draw/theme.rs` has the colours of each theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
     /// The sixteen colours of the terminal, as its user has chosen them.
@@ -17,10 +17,10 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// All of them.
+    /// All themes.
     pub const ALL: [Theme; 5] = [Theme::Terminal, Theme::Dark, Theme::Light, Theme::ColourBlind, Theme::Plain];
 
-    /// Its name in the configuration.
+    /// Returns the name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Theme::Terminal => "terminal",
@@ -31,7 +31,7 @@ impl Theme {
         }
     }
 
-    /// The theme with this name. The error lists the names.
+    /// Finds the theme with this name. The error lists the names.
     pub fn named(name: &str) -> Result<Theme, String> {
         let found = Theme::ALL.into_iter().find(|theme| theme.name() == name);
         found.ok_or_else(|| {

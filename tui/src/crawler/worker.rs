@@ -1,4 +1,4 @@
-//! Runs jobs on threads of their own: one for each slot, started when it is first needed.
+//! Threads that run jobs. Each slot has a thread, which starts when it is first needed.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,30 +9,30 @@ use metaspy_reader::Store;
 
 use super::jobs::{Answer, Job, Progress, Slot};
 
-/// The beginning of the names of the threads.
+/// Prefix of the names of the threads.
 pub const THREAD: &str = "beside";
 
-/// A job in the queue, with its number and its progress.
+/// Job in the queue, with its number and its progress.
 pub struct QueuedJob {
-    /// The number of its reply.
+    /// Number that the reply repeats.
     pub number: u64,
-    /// The job.
+    /// Work to do.
     pub job: Job,
-    /// Its progress.
+    /// Progress of the job, shared with the crawler.
     pub progress: Arc<Progress>,
 }
 
-/// The result of a queued job.
+/// Result of a queued job.
 pub struct Reply {
-    /// The number of the job.
+    /// Number of the job.
     pub number: u64,
-    /// The purpose of the job.
+    /// Purpose of the job.
     pub slot: Slot,
-    /// The result; `None` if the job was stopped or failed.
+    /// Result; `None` if the job was stopped or failed.
     pub answer: Option<Answer>,
 }
 
-/// The threads. They end when this is dropped and their job is done.
+/// Threads of all slots. They end when the worker is dropped and their jobs are done.
 pub struct Worker {
     threads: HashMap<Slot, Sender<(Store, QueuedJob)>>,
     replies: Receiver<Reply>,
@@ -40,7 +40,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker without threads.
+    /// Creates a worker without threads.
     pub fn new() -> Self {
         let (reply, replies) = channel();
         Worker { threads: HashMap::new(), replies, reply }
@@ -57,7 +57,7 @@ impl Worker {
         }
     }
 
-    /// The replies since the last call.
+    /// Iterates over the replies since the last call.
     pub fn replies(&self) -> impl Iterator<Item = Reply> + '_ {
         self.replies.try_iter()
     }

@@ -1,4 +1,4 @@
-//! The files of the configuration.
+//! Files of the configuration.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -7,7 +7,8 @@ use metaspy_reader::files;
 
 use super::{Browser, Config, Filters, with_place};
 
-/// The directory of the configuration: `METASPY_CONFIG`, or else `metaspy` in the user's own one.
+/// Returns the directory of the configuration: `METASPY_CONFIG`, or `metaspy` in the user's
+/// configuration directory.
 pub fn directory() -> Option<PathBuf> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable("METASPY_CONFIG").or_else(|| {
@@ -17,30 +18,31 @@ pub fn directory() -> Option<PathBuf> {
     })
 }
 
-/// The files in a directory.
+/// Configuration files in a directory.
 #[derive(Clone, Debug)]
 pub struct Files(PathBuf);
 
 impl Files {
-    /// The files in this directory, which need not exist.
+    /// Refers to the files in a directory, which need not exist.
     pub fn new(directory: PathBuf) -> Self {
         Files(directory)
     }
 
-    /// Reads the configuration. A missing file is an empty one.
+    /// Reads the configuration. A missing file counts as empty.
     pub fn config(&self) -> Result<Config, String> {
         let file = self.0.join("config.toml");
         Config::parse(&file.display().to_string(), &read(&file)?)
     }
 
-    /// Reads the filters. A missing file is an empty one.
+    /// Reads the filters. A missing file counts as empty.
     pub fn filters(&self) -> Result<Filters, String> {
         let file = self.0.join("filters.toml");
         let text = read(&file)?;
         toml::from_str(&text).map_err(|error| with_place(&file.display().to_string(), &text, &error))
     }
 
-    /// Reads the browsers in `browsers/`, by name of file. Each that is wrong is an error.
+    /// Reads the browsers in `browsers/`, by name of file. Each file that cannot be parsed gives an
+    /// error.
     pub fn browsers(&self) -> Vec<Result<Browser, String>> {
         let entries = fs::read_dir(self.0.join("browsers")).into_iter().flatten();
         let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -49,7 +51,7 @@ impl Files {
         files.iter().map(|file| Browser::parse(&file.display().to_string(), &read(file)?)).collect()
     }
 
-    /// Saves the filters.
+    /// Saves the filters, and creates the directory if necessary.
     pub fn save_filters(&self, filters: &Filters) -> Result<(), String> {
         let file = self.0.join("filters.toml");
         let text = toml::to_string(filters).map_err(|error| error.to_string())?;

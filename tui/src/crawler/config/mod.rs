@@ -1,4 +1,4 @@
-//! What a user configures: the theme, the editor, and filters with names.
+//! Configuration of a user: the theme, the editor, the keys, and filters with names.
 //!
 //! ```toml
 //! # ~/.config/metaspy/config.toml
@@ -26,18 +26,18 @@ pub use browser::Browser;
 pub use files::{Files, directory};
 pub use place::with_place;
 
-/// What a user configures.
+/// Settings from `config.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// The colours.
+    /// Theme; `None` if the file does not set it.
     pub theme: Option<Theme>,
-    /// The editor, with its arguments.
+    /// Editor with its arguments; `None` if the file does not set it.
     pub editor: Option<String>,
-    /// The keys.
+    /// Keys: the defaults, with the changes from the file.
     pub keys: Keys,
 }
 
-/// The browsers that are part of the crawler.
+/// Returns the browsers that are built into the crawler.
 pub fn shipped_browsers() -> Vec<Browser> {
     let texts = [
         include_str!("../../../browsers/too-often.toml"),
@@ -48,7 +48,7 @@ pub fn shipped_browsers() -> Vec<Browser> {
     parsed(&texts)
 }
 
-/// The layouts of the screens that are tables.
+/// Returns the built-in layouts of the screens that are tables.
 pub fn shipped_screens() -> Vec<Browser> {
     let texts = [
         include_str!("../../../browsers/screens/sites.toml"),
@@ -67,7 +67,7 @@ fn parsed(texts: &[&str]) -> Vec<Browser> {
 pub type Filters = BTreeMap<String, String>;
 
 impl Config {
-    /// Parses the text of `file`. An error has the file, the line and the column.
+    /// Parses the text of `file`. An error names the file, the line and the column.
     pub fn parse(file: &str, text: &str) -> Result<Config, String> {
         let written: Written = toml::from_str(text).map_err(|error| with_place(file, text, &error))?;
         let theme = written.theme.map(|name| Theme::named(name.get_ref()).map_err(|error| (name.span().start, error)));
@@ -86,8 +86,9 @@ impl Config {
         Ok(Config { theme, editor: written.editor, keys })
     }
 
-    /// The theme: of the environment, of the configuration, or none if `NO_COLOR` is set. A terminal with few colours keeps
-    /// its own ones. One that reports a light background has the theme for it.
+    /// Selects the theme: from the environment, from the configuration, or no colours if `NO_COLOR`
+    /// is set. A terminal with few colours keeps its own colours, and a terminal that reports a
+    /// light background gets the light theme.
     pub fn chosen_theme(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Theme, String> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         if let Some(name) = variable("METASPY_THEME") {
@@ -104,14 +105,15 @@ impl Config {
     }
 }
 
-/// True if the background is a light one of the sixteen colours. rxvt and others set `COLORFGBG` to `0;15`, or with a colour
-/// between both. Vim has the same rule: 0 to 6 and 8 are dark.
+/// Returns true if the background is a light colour among the sixteen. rxvt and others set
+/// `COLORFGBG` to `0;15`, or with a colour between both. Vim has the same rule: 0 to 6 and 8 are
+/// dark.
 fn is_light(colours: &str) -> bool {
     let background = colours.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
     background.is_some_and(|number| matches!(number, 7 | 9..=15))
 }
 
-/// The file as it is written.
+/// Configuration file, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {

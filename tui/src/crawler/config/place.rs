@@ -1,12 +1,12 @@
-//! Errors in a TOML file, with line and column.
+//! Error messages about a TOML file, with line and column.
 
-/// An error of the parser: `config.toml:2:9: …`.
+/// Formats an error of the parser: `config.toml:2:9: …`.
 pub fn with_place(file: &str, text: &str, error: &toml::de::Error) -> String {
     let at = error.span().map_or(0, |span| span.start);
     sentence(file, text, at, error.message())
 }
 
-/// An error at a byte of the text.
+/// Formats an error at a byte of the text.
 pub fn sentence(file: &str, text: &str, at: usize, error: &str) -> String {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;

@@ -1,4 +1,5 @@
-//! The blueprint of the run: calls as a tree by time, the calls of a method with their coverage, and what a reader looks for.
+//! Screen of the blueprint: calls as a tree by time, the calls of a method with their coverage, and
+//! the lists of candidates.
 //!
 //! ```text
 //! ┌ calls by time from Scene::layout ──────────────────────────────────────┐

@@ -1,4 +1,4 @@
-//! The way here, in the lower border of the body: `└ ⌫ Subjects › frame › layout #1 ─`.
+//! Breadcrumbs in the lower border of the body: `└ ⌫ Subjects › frame › layout #1 ─`.
 
 use metaspy_report::text::width;
 
@@ -7,12 +7,12 @@ use super::theme;
 use crate::crawler::layout::{Area, Layout};
 use crate::crawler::state::Crawler;
 
-/// Draws as many steps as fit, the nearest at the end.
+/// Draws as many breadcrumbs as fit, the nearest at the end.
 pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler) {
     if crawler.history.depth() == 0 || body.height < 3 {
         return;
     }
-    // Within the border of the leftmost part.
+    // The text stays within the border of the leftmost part.
     let layout = Layout::new(crawler.size.0, crawler.size.1, crawler.view.pane.focus);
     let is_list = crawler.view.rows().is_none() && layout.list.width > 0;
     let columns = if is_list { layout.list.width } else { body.width }.saturating_sub(6) as usize;

@@ -1,4 +1,4 @@
-//! A browser: columns side by side, each with its rows and their numbers.
+//! Screen of a browser: columns side by side, each with its rows and their numbers.
 //!
 //! ```text
 //! ┌ Too often ───────────┬ subject ─────────────┬ events ───────────────┐
@@ -39,7 +39,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-/// The title of a column: that of the browser before the first one, then the tabs. The open tab is in brackets.
+/// Returns the title of a column: the title of the browser before the first column, then the tabs.
+/// The open tab is in brackets.
 fn title(browser: &Browser, at: usize, column: &ColumnView) -> String {
     let tabs = &browser.columns[at];
     let tab = |(at, tab): (usize, &BrowserTab)| match at == column.tab && tabs.len() > 1 {
@@ -50,8 +51,8 @@ fn title(browser: &Browser, at: usize, column: &ColumnView) -> String {
     if at == 0 { format!(" {}: {tabs} ", browser.title) } else { format!(" {tabs} ") }
 }
 
-/// The reason why a column has no rows: its query names what the recording does not have, calls were counted without
-/// events, or their events left the window.
+/// Explains why a column has no rows: its query names an element that the recording does not have,
+/// calls were counted without events, or their events left the window.
 fn why_empty(column: &ColumnView, store: &Store, status: &Status) -> Vec<String> {
     if let Some(unknown) = column.unknown(store) {
         return vec![unknown.to_string()];

@@ -1,4 +1,5 @@
-//! The only way to the cells of the terminal. It removes control characters and clips every text to its area.
+//! Only access to the cells of the terminal. It removes control characters and clips every text to
+//! its area.
 
 use metaspy_report::text::{clean, shorten, width, wrap};
 use ratatui::buffer::Buffer;
@@ -9,16 +10,17 @@ use ratatui::widgets::{Block, Clear, Widget};
 use super::theme;
 use crate::crawler::layout::Area;
 
-/// The cells of a frame.
+/// Cells of a frame.
 pub struct Canvas<'a>(&'a mut Buffer);
 
 impl<'a> Canvas<'a> {
-    /// A canvas over the cells of a frame.
+    /// Wraps the cells of a frame.
     pub fn new(cells: &'a mut Buffer) -> Self {
         Canvas(cells)
     }
 
-    /// Writes a text into at most `columns` columns, and returns how many it took.
+    /// Writes a text into at most `columns` columns, and returns the number of columns that it
+    /// took.
     pub fn text(&mut self, x: u16, y: u16, columns: u16, text: &str, style: Style) -> u16 {
         let area = self.0.area;
         if columns == 0 || x >= area.right() || y >= area.bottom() {
@@ -30,7 +32,8 @@ impl<'a> Canvas<'a> {
         width(&text) as u16
     }
 
-    /// Writes pieces one after the other into at most `columns` columns, and returns how many they took.
+    /// Writes pieces next to each other into at most `columns` columns, and returns the number of
+    /// columns that they took.
     pub fn line(&mut self, x: u16, y: u16, columns: u16, pieces: &[(&str, Style)]) -> u16 {
         let mut used = 0;
         for (text, style) in pieces {
@@ -50,11 +53,11 @@ impl<'a> Canvas<'a> {
         self.0.set_style(rect(area).intersection(self.0.area), style);
     }
 
-    /// Draws a border with a title on its left and one on its right.
+    /// Draws a border with a title at its left and another at its right.
     pub fn frame(&mut self, area: Area, left: &str, right: &str, style: Style) {
         Block::bordered().border_style(style).render(rect(area).intersection(self.0.area), self.0);
         let room = area.width.saturating_sub(4);
-        // The room that the left title leaves, but at least half of it.
+        // The right title gets the room that the left title leaves, but at least half of it.
         let right_columns = (width(right) as u16).min((room / 2).max(room.saturating_sub(width(left) as u16)));
         self.text(area.x + 1, area.y, room - right_columns, left, theme::STRONG);
         self.right(area.x + area.width.saturating_sub(1), area.y, right_columns, right, style);
@@ -64,7 +67,7 @@ impl<'a> Canvas<'a> {
     pub fn highlight(&mut self, area: Area, words: &[String]) {
         for y in area.y..(area.y + area.height).min(self.0.area.bottom()) {
             let columns = area.x..(area.x + area.width).min(self.0.area.right());
-            // One character for each cell, so that places in the text are columns.
+            // The text has one character for each cell, so an index in the text is a column.
             let cell = |x| self.0[(x, y)].symbol().chars().next().unwrap_or(' ');
             let text: Vec<char> = columns.map(|x| cell(x).to_lowercase().next().unwrap_or(' ')).collect();
             for word in words {
@@ -83,7 +86,8 @@ impl<'a> Canvas<'a> {
         Clear.render(rect(area).intersection(self.0.area), self.0);
     }
 
-    /// Writes lines into the middle of an empty area: why it is empty, and which key to press.
+    /// Writes lines into the middle of an empty area: the reason why it is empty, and the key to
+    /// press.
     pub fn empty(&mut self, area: Area, lines: &[String]) {
         let room = area.width.saturating_sub(2) as usize;
         let style = |at| if at == 0 { theme::PLAIN } else { theme::FAINT };

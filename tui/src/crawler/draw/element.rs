@@ -1,4 +1,4 @@
-//! The facts of the element under the cursor, below the tree.
+//! Facts of the element under the cursor, below the tree.
 //!
 //! ```text
 //! │ taffy::compute::Cache::Store::get                             pub fn(&self) │
@@ -19,7 +19,7 @@ use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 
-/// Draws the lines.
+/// Draws the facts.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let Some(element) = crawler.view.structure.current() else { return };
     let store = &crawler.store;
@@ -43,7 +43,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-/// The sort of the element; for a method its signature.
+/// Returns the sort of the element; for a method, its signature.
 fn sort_or_signature(store: &Store, element: &Element) -> String {
     match &element.of {
         Of::Method(Some(facts)) => signature(facts),
@@ -57,7 +57,7 @@ fn sort_or_signature(store: &Store, element: &Element) -> String {
     }
 }
 
-/// The declaration, in Rust's own words.
+/// Writes the declaration in Rust syntax.
 fn signature(facts: &Facts) -> String {
     let visibility = match facts.visibility {
         Visibility::Public => "pub ",
@@ -80,7 +80,7 @@ fn signature(facts: &Facts) -> String {
     format!("{visibility}{is_async}{sort}{takes}")
 }
 
-/// The file and the lines of a method, and its size.
+/// Describes the file, the lines and the size of a method.
 fn source_and_size(site: &RecordedSite, element: &Element, room: usize) -> String {
     let complexity = element.complexity.map_or(String::new(), |paths| format!(", complexity {paths}"));
     let size = format!("{}{complexity}", counted(element.lines, "line"));
@@ -88,7 +88,7 @@ fn source_and_size(site: &RecordedSite, element: &Element, room: usize) -> Strin
     format!("{}  {size}", shorten_file(&place, room.saturating_sub(width(&size) + 2)))
 }
 
-/// The size of a package, a type or a module.
+/// Describes the size of a package, a type or a module.
 fn size(element: &Element) -> String {
     let complexity = element.complexity.map_or(String::new(), |paths| format!(", complexity up to {paths}"));
     let never = match element.methods - element.ran {
@@ -98,7 +98,7 @@ fn size(element: &Element) -> String {
     format!("{}{never}  {}{complexity}", counted(element.methods.into(), "method"), counted(element.lines, "line"))
 }
 
-/// Number, outcomes and times of the calls.
+/// Describes the number, outcomes and times of the calls.
 fn counts(store: &Store, element: &Element) -> String {
     let measure = &element.measure;
     let failure = element.site().and_then(|site| store.site(site)).map_or("failed", |site| site.failure());
@@ -127,7 +127,7 @@ fn counts(store: &Store, element: &Element) -> String {
     text
 }
 
-/// The traits that it implements or needs.
+/// Lists the traits that a type implements or a trait needs.
 fn traits(element: &Element) -> String {
     match &element.of {
         Of::Type { traits, .. } if traits.is_empty() => String::new(),

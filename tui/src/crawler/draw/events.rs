@@ -26,9 +26,9 @@ use crate::crawler::state::event_list::Row;
 use crate::crawler::state::pane::detail;
 use crate::crawler::state::{Crawler, indent, name};
 
-/// From this width on, times are written with spaces.
+/// Minimum width at which times are written with spaces.
 const WIDE: u16 = 60;
-/// Most columns for the lines of the tree; the rest belongs to the text.
+/// Maximum number of columns for the lines of the tree; the rest belongs to the text.
 const GUIDES: usize = 16;
 
 /// Draws the list.
@@ -51,7 +51,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         let gone = crawler.store.event(event.id).is_none();
         Row { event, gone }
     });
-    // Minutes may take more than two columns, the same number in all rows.
+    // Minutes may take more than two columns, and all rows use the same number.
     let ends = [above.as_ref(), rows.last()].into_iter().flatten();
     let columns = ends.map(|row| width(&stamp(crawler, row, inner.width >= WIDE))).max().unwrap_or(0);
     for ((y, row), indent) in (inner.y..inner.y + inner.height).zip(rows).zip(&indents) {
@@ -89,7 +89,7 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, i
     let indent: Cow<'_, str> = if wide || indent.is_empty() {
         indent.into()
     } else {
-        // One column for each level instead of two.
+        // A level takes a single column instead of two.
         indent.chars().step_by(2).chain([' ']).collect::<String>().into()
     };
     let used = canvas.text(x, line.y, room, &indent, theme::FAINT);
@@ -112,14 +112,14 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, i
     }
 }
 
-/// Minutes and seconds, down to the microsecond: `03:41.207 113`.
+/// Formats minutes and seconds, down to the microsecond: `03:41.207 113`.
 fn stamp(crawler: &Crawler, row: &Row, wide: bool) -> String {
     let stamp = detail::stamp(crawler.store.time_ns(row.event.start));
     let stamp = stamp.rsplit_once(' ').map_or("", |(stamp, _)| stamp);
     if wide { stamp.to_owned() } else { stamp.replace(' ', "") }
 }
 
-/// The innermost lines of a deep tree.
+/// Returns the innermost lines of a deep tree.
 fn clip(indent: &str) -> &str {
     let over = indent.chars().count().saturating_sub(GUIDES);
     indent.char_indices().nth(over).map_or("", |(at, _)| &indent[at..])
@@ -140,7 +140,7 @@ fn title(crawler: &Crawler) -> String {
     }
 }
 
-/// The state of the end of the list: a search, follow mode, or new events.
+/// Describes the state of the end of the list: a search, follow mode, or new events.
 fn follow_note(crawler: &Crawler) -> String {
     let list = &crawler.view.list;
     if let Some((done, of)) = crawler.progress(Slot::Rows) {
@@ -154,7 +154,7 @@ fn follow_note(crawler: &Crawler) -> String {
     }
     let new = crawler.status.totals.emitted.saturating_sub(crawler.seen_emitted);
     if crawler.store.grows() && new > 0 && !list.shows_end() {
-        // The number that passes the filter is not known before they are read.
+        // The number of events that pass the filter is not known before they are read.
         let all = if crawler.view.filter.is_all() { "" } else { " in all" };
         return format!(" +{}{all} ▼ ", short(new));
     }

@@ -1,4 +1,4 @@
-//! The line at the bottom: the keys of the screen, or the prompt, or a message.
+//! Line at the bottom: the keys of the screen, or the prompt, or a message.
 //!
 //! ```text
 //!  ↑↓ move  → effects  ← cause  s subject  / search  f filter  m mark  ␣ pause  ? help
@@ -47,7 +47,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     } else if let Some(palette) = &crawler.palette {
         draw_line(canvas, x, area.y, room, ":", &palette.line, None);
     } else if let Some(message) = &crawler.message {
-        // In full, because it states what to do instead.
+        // The message is shown in full, because it states how to correct the input.
         let mut lines = wrap(message, room as usize);
         let last = lines.pop().unwrap_or_default();
         draw_above(canvas, area, &lines, theme::WARNING);
@@ -63,7 +63,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-/// Draws lines right above the line at the bottom.
+/// Draws lines directly above the line at the bottom.
 fn draw_above(canvas: &mut Canvas<'_>, area: Area, lines: &[String], style: Style) {
     let height = (lines.len() as u16).min(area.y);
     let above = Area { y: area.y - height, height, ..area };
@@ -73,7 +73,7 @@ fn draw_above(canvas: &mut Canvas<'_>, area: Area, lines: &[String], style: Styl
     }
 }
 
-/// Draws what the word before the caret may become, above an area.
+/// Draws the candidates for the word before the caret, above an area.
 fn draw_candidates(canvas: &mut Canvas<'_>, area: Area, completion: &Completion) {
     let candidates = &completion.candidates;
     let height = (candidates.len() as u16).min(area.y.saturating_sub(2));
@@ -91,9 +91,9 @@ fn draw_candidates(canvas: &mut Canvas<'_>, area: Area, completion: &Completion)
     }
 }
 
-/// Draws a line that is edited, with its caret. The wrong part of it is in the colour of errors.
+/// Draws a line that is edited, with its caret. A wrong part has the colour of errors.
 fn draw_line(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, name: &str, line: &Line, wrong: Option<Range<usize>>) {
-    // Of a long text the end before the caret is shown, because the user types there.
+    // A long text shows the end before the caret, because the user types there.
     let before = tail(line.before(), (room as usize).saturating_sub(width(name) + 2));
     let cut = line.before().len() - before.len();
     let part = |text: &str, from: usize| -> [String; 3] {
@@ -150,7 +150,7 @@ fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) 
     }
 }
 
-/// The end of a text, as far as it fits.
+/// Returns as much of the end of a text as fits.
 fn tail(text: &str, columns: usize) -> &str {
     let over = width(text).saturating_sub(columns);
     let mut cut = 0;

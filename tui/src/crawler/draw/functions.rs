@@ -1,4 +1,5 @@
-//! The functions by processor time, with their lines, their callers, and the subjects and the events that they ran in.
+//! Screen of functions by processor time, with their lines, their callers, and the subjects and
+//! events that they ran in.
 //!
 //! ```text
 //! ┌ 214 functions, 1,672 samples ──────────────────────────────────────────────┐

@@ -1,4 +1,4 @@
-//! The nodes of the graph, over the lines of its edges.
+//! Nodes of the graph, drawn over the lines of its edges.
 
 use super::canvas::Canvas;
 use super::theme;
@@ -6,7 +6,7 @@ use crate::crawler::layout::Area;
 use crate::crawler::state::pane::Pane;
 use crate::crawler::state::pane::graph::Target;
 
-/// Draws the nodes of a line of the drawing, which begins one column in.
+/// Draws the nodes in a line of the drawing, which begins one column in.
 pub fn draw(canvas: &mut Canvas<'_>, line: Area, pane: &Pane, at: usize) {
     for (index, node) in pane.graph.nodes.iter().enumerate().filter(|(_, node)| node.line == at) {
         let x = line.x + 1 + node.column as u16;

@@ -1,10 +1,10 @@
-//! The two lines at the top: the recording and its state; the screens, the filter and the order.
+//! Two lines at the top: the recording and its state, then the screens, the filter and the order.
 //!
 //! ```text
 //!  metaspy  layout  live ● 1.2 M ev/s   window 00:03:41   events 8.4 M  lost 0
 //! ```
 //!
-//! If there is not enough room for all, warnings stay.
+//! If the room is not sufficient for all parts, warnings stay.
 
 use metaspy_reader::EndState;
 use metaspy_report::text::{clock, duration, short, width};
@@ -15,7 +15,7 @@ use super::theme;
 use crate::crawler::layout::{Area, screens};
 use crate::crawler::state::Crawler;
 
-/// A piece of the first line. The piece with the highest `rank` is dropped first.
+/// Part of the first line. The part with the highest `rank` is dropped first.
 struct Piece {
     rank: u8,
     text: String,
@@ -96,7 +96,8 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
     pieces
 }
 
-/// A length of time. While it grows it keeps its columns; after that a short one is written with three digits.
+/// Formats a length of time. While the recording is live, the text keeps its columns; afterwards, a
+/// short time has three digits.
 fn time_span(crawler: &Crawler, ns: u64) -> String {
     match crawler.status.ended {
         EndState::Live => clock(ns),

@@ -1,4 +1,4 @@
-//! The keys, from the table that also feeds dispatch.
+//! Help screen, built from the table that also feeds dispatch.
 //!
 //! ```text
 //! ┌ keys of this screen ───────────────────────────────────────┐
@@ -10,7 +10,7 @@ use super::theme;
 use crate::crawler::layout::{Area, HELP_KEYS};
 use crate::crawler::state::Crawler;
 
-/// Draws the help over the body, beginning with its line `top`.
+/// Draws the help over the body. `top` is its first visible line.
 pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler, top: usize) {
     let lines = crawler.help_lines();
     let height = (lines.len() as u16 + 2).min(body.height);

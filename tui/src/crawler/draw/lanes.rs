@@ -1,4 +1,4 @@
-//! The lanes over time: how busy each thread was, and what it did last.
+//! Screen of the lanes over time: how busy each thread was, and its last event.
 //!
 //! ```text
 //! ┌ 3 lanes ─────────────────────────── 12.4 ms, 1 cell = 250 µs ┐
@@ -8,8 +8,8 @@
 //! └──────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! The height is the number of events that begin in a cell, `─` an event that runs on, `×` a time in which calls of the
-//! lane found no room as events, `┃` the selected event.
+//! The height is the number of events that begin in a cell. `─` is an event that continues, `×` a
+//! time in which calls of the lane found no room as events, and `┃` the selected event.
 
 use metaspy_report::text::{clean, counted, duration, short, width};
 
@@ -20,7 +20,7 @@ use crate::crawler::state::Crawler;
 use crate::crawler::state::lanes::{LaneRow, Lanes, LanesView};
 use crate::crawler::state::name;
 
-/// Columns between two labels of the ruler at least.
+/// Minimum number of columns between two labels of the ruler.
 const LABEL: usize = 13;
 
 /// Draws the screen.
@@ -104,7 +104,7 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &LaneRo
     canvas.right(end, y, lost_columns, &lost, theme::ALARM);
 }
 
-/// The length of the span, where it is, and the length of a cell.
+/// Describes the length of the span, its position, and the length of a cell.
 fn extent(crawler: &Crawler, view: &LanesView, lanes: &Lanes) -> String {
     let text = |ticks| duration(crawler.store.span_ns(ticks)).split_whitespace().collect::<Vec<_>>().join(" ");
     let ticks = lanes.span.to.saturating_sub(lanes.span.from);
@@ -117,11 +117,11 @@ fn extent(crawler: &Crawler, view: &LanesView, lanes: &Lanes) -> String {
     format!(" {}{place}, 1 cell = {cell} ", text(ticks))
 }
 
-/// Labels of the time, each behind a mark at its column.
+/// Returns the labels of the time, each after a mark at its column.
 fn ruler(crawler: &Crawler, lanes: &Lanes, columns: usize) -> String {
     let mut line: Vec<char> = vec![' '; columns];
     let whole_ns = crawler.store.span_ns(lanes.span.to.saturating_sub(lanes.span.from));
-    // As many decimals as distinguish two labels.
+    // This number of decimals distinguishes two labels.
     let step_ns = (whole_ns / (columns / LABEL).max(1) as u64).max(1);
     let decimals = 10_usize.saturating_sub(step_ns.ilog10() as usize).min(9);
     for column in (0..columns.saturating_sub(LABEL / 2)).step_by(LABEL) {
@@ -134,7 +134,7 @@ fn ruler(crawler: &Crawler, lanes: &Lanes, columns: usize) -> String {
     line.into_iter().collect()
 }
 
-/// Seconds with decimals; from a minute on with minutes.
+/// Formats seconds with decimals; from one minute on, with minutes.
 fn seconds(ns: u64, decimals: usize) -> String {
     let (s, fraction) = (ns / 1_000_000_000, format!("{:09}", ns % 1_000_000_000));
     let fraction = if decimals == 0 { String::new() } else { format!(".{}", &fraction[..decimals]) };
@@ -150,7 +150,7 @@ fn heights(row: &LaneRow, largest: u32) -> String {
         _ if row.lost[at] => '×',
         0 if row.busy[at] => '─',
         0 => ' ',
-        // Square roots, so that one busy moment does not hide all others.
+        // Heights are square roots, so that one busy moment does not hide all others.
         count => HEIGHTS[((f64::from(count) / f64::from(largest.max(1))).sqrt() * 7.0).round() as usize],
     };
     row.columns.iter().enumerate().map(column).collect()

@@ -1,4 +1,4 @@
-//! Draws the state. Each panel is one file with one `draw`; drawing changes nothing.
+//! Drawing of the state. Each panel is one file with one `draw`; drawing changes nothing.
 
 mod blueprint;
 mod breadcrumbs;
@@ -31,7 +31,7 @@ use super::panel::Panel;
 use super::state::Crawler;
 use canvas::Canvas;
 
-/// The smallest screen that is drawn.
+/// Smallest screen that is drawn, in columns and rows.
 const SMALLEST: (u16, u16) = (24, 6);
 
 /// Draws the whole screen.

@@ -1,4 +1,4 @@
-//! The palette of commands, over the body.
+//! Palette of commands, drawn over the body.
 //!
 //! ```text
 //! ┌ commands ────────────────────────────────────────────────────┐
@@ -13,10 +13,10 @@ use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::palette::{Entry, Palette};
 
-/// Columns for the name.
+/// Columns for the name of a command.
 const NAME: u16 = 22;
 
-/// Draws it.
+/// Draws the palette at the top of an area.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, palette: &Palette) {
     let height = (palette.entries.len().max(1) as u16 + 2).min(area.height);
     let area = Area { height, ..area };

@@ -1,4 +1,4 @@
-//! The selected event: why it happened, and which subject it is about.
+//! Pane of the selected event: its causes, its effects, and its subject.
 //!
 //! ```text
 //! ┬ Scene::layout ── #412 <p> ──────┐
@@ -143,7 +143,7 @@ fn title(crawler: &Crawler, columns: u16) -> String {
     let Some(event) = crawler.view.list.selected else { return String::new() };
     let path = crawler.store.site_path(event.site);
     let Some(subject) = event.subject else { return format!(" {} ", short_path(path)) };
-    // The border, and the signs around both.
+    // Ten columns are for the border and the signs around both names.
     let room = |site: &str| (columns as usize).saturating_sub(width(site) + 10);
     let whole = width(&name::subject(&crawler.store, subject));
     let site = match short_path(path) {

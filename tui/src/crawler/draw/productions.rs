@@ -1,4 +1,5 @@
-//! The rules of a grammar as a tree of references, with their activations. Rules that no input matched stand out.
+//! Screen of a grammar: its rules as a tree of references, with their activations. Rules that no
+//! input matched stand out.
 //!
 //! ```text
 //! ┌ rules 36/37 matched ───────────────────────────────────────────────────┐
@@ -47,7 +48,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-/// Number of rules that matched. Under a filter this is not the coverage: other activations may have matched too.
+/// Counts the rules that matched. Under a filter this is not the coverage.
 fn title(crawler: &Crawler, inaccuracy: Option<&Inaccuracy>) -> String {
     let (matched, of) = crawler.view.productions.covered(&crawler.store);
     let sign = inaccuracy.map_or("", Inaccuracy::sign);
@@ -61,7 +62,7 @@ fn draw_source(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler) {
     let Some(site) = source.production.and_then(|site| crawler.store.site(site)) else { return };
     let room = line.width.saturating_sub(2) as usize;
     let text = source.line.as_deref().unwrap_or_default();
-    // The source matters more than the folders.
+    // The source needs the room more than the folders.
     let place = format!("{}:{}", site.file, site.lines.0);
     let place = shorten_file(&place, room.saturating_sub(width(text) + 2).max(room / 3));
     let used = canvas.text(line.x + 1, line.y, room as u16, &place, theme::FAINT) + 2;
@@ -69,7 +70,7 @@ fn draw_source(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler) {
     canvas.text(line.x + 1 + used, line.y, room as u16, &shorten(text, room), theme::PLAIN);
 }
 
-/// Draws why the production under the cursor never matched, if the recording has the reason.
+/// Draws the reason why the production under the cursor never matched, if the recording has it.
 fn draw_shadow(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler) {
     let view = &crawler.view.productions;
     let Some(tree) = &view.tree else { return };

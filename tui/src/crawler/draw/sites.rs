@@ -1,4 +1,5 @@
-//! The sites of the program with their counts, those without events and those that cannot be observed included.
+//! Screen of the sites with their counts, including sites without events and sites that cannot be
+//! observed.
 //!
 //! ```text
 //! ┌ 14 sites ──────────────────────────────────────────────────────────────┐

@@ -1,5 +1,5 @@
-//! The structure of the program: packages, types and methods. Shows which of them ran, how often, how long, and on how
-//! many receivers.
+//! Screen of the program's structure: packages, types and methods, with their calls, times and
+//! receivers. Elements that never ran stand out.
 //!
 //! ```text
 //! ┌ 14/23 methods ran ─────────────────────────────────────────────────────┐
@@ -48,7 +48,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-/// Number of methods that ran. Under a filter this is not the coverage: other methods may have run too.
+/// Counts the methods that ran. Under a filter this is not the coverage, because other methods may
+/// have run too.
 fn title(crawler: &Crawler, whole: &Program, inaccuracy: Option<&Inaccuracy>) -> String {
     let (ran, of) = whole.ran();
     let sign = inaccuracy.map_or("", Inaccuracy::sign);

@@ -1,4 +1,4 @@
-//! The subjects with their counts. The bars widen while the program runs.
+//! Screen of the subjects with their counts. The bars widen while the program runs.
 //!
 //! ```text
 //! ┌ 5,318 subjects ────────────────────────────────────────────────────────┐

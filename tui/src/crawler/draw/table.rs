@@ -1,4 +1,5 @@
-//! The one table: titles over columns, and rows. The row under the cursor is highlighted.
+//! Table that all screens share: titles over columns, and rows. The row under the cursor is
+//! highlighted.
 //!
 //! ```text
 //! │ subject                calls                         Δ 1.0 s     total │
@@ -16,7 +17,7 @@ use crate::crawler::state::accuracy::Inaccuracy;
 use crate::crawler::state::table::{Cell, Column, Kind, Rows, TableList, Tone, Value, fitting};
 use crate::crawler::state::{Crawler, name};
 
-/// Draws the head and the rows in view, with a cursor.
+/// Draws the head and the visible rows, with a cursor.
 pub fn draw<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, list: &L) {
     draw_rows(canvas, area, store, list);
     let (cursor, rows) = (list.cursor(), area.height.saturating_sub(1) as usize);
@@ -26,7 +27,7 @@ pub fn draw<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, li
     }
 }
 
-/// Draws the head and the rows in view.
+/// Draws the head and the visible rows.
 pub fn draw_rows<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, list: &L) {
     let columns = list.columns(store);
     let mut x = area.x;
@@ -67,8 +68,8 @@ fn draw_row<L: TableList>(
     }
 }
 
-/// What restricts the numbers of a table, for the right of its frame: why they are not exact, or that the values of a
-/// profile are not filtered.
+/// Describes the restriction of a table's numbers, for the right of its frame: they are not exact,
+/// or the values of a profile are not filtered.
 pub fn note(crawler: &Crawler, inaccuracy: Option<&Inaccuracy>) -> String {
     match (inaccuracy, crawler.view.rows().and_then(Rows::profile)) {
         (Some(inaccuracy), _) => format!(" {} ", inaccuracy.reason()),
@@ -77,7 +78,7 @@ pub fn note(crawler: &Crawler, inaccuracy: Option<&Inaccuracy>) -> String {
     }
 }
 
-/// A column at its place.
+/// Column at its place.
 struct Placed<'a, L> {
     column: &'a Column<L>,
     x: u16,
@@ -85,7 +86,7 @@ struct Placed<'a, L> {
     scale: Scale,
 }
 
-/// What all numbers of a column are measured by.
+/// Reference of all numbers in a column, from which bars and units follow.
 enum Scale {
     None,
     Largest(u64),
@@ -119,7 +120,8 @@ impl<L: TableList> Placed<'_, L> {
             Value::Text(text) => text.clone(),
             _ => String::new(),
         };
-        // What the name leaves, and a third of the room at least; a level takes two columns.
+        // The tree lines get the room that the name leaves, and at least a third of it; a level
+        // takes two columns.
         let levels = (room as usize).saturating_sub(width(&text) + 1).max(room as usize / 3) / 2;
         let x = self.x + 1;
         let used = canvas.text(x, y, room, &list.tree_lines(item, levels), theme::FAINT);
@@ -127,7 +129,7 @@ impl<L: TableList> Placed<'_, L> {
         canvas.text(x + used, y, room, &text, tone(cell.tone));
     }
 
-    /// Draws a cell. A note may go on until `end`.
+    /// Draws a cell. A note may extend up to `end`.
     fn draw_cell(&self, canvas: &mut Canvas<'_>, y: u16, end: u16, cell: &Cell) {
         let style = tone(cell.tone);
         match (&cell.value, &self.scale) {
@@ -137,7 +139,7 @@ impl<L: TableList> Placed<'_, L> {
             }
             (Value::Unknown, _) => self.draw_right(canvas, y, "–", style),
             (Value::Note(text), _) => {
-                // Only what ends in another column needs a blank behind it.
+                // Only a text that ends in another column needs a blank after it.
                 let blank = u16::from(cell.tone == Tone::Alert);
                 canvas.text(self.x, y, (end - self.x).saturating_sub(blank), text, style);
             }
@@ -181,14 +183,14 @@ fn tone(tone: Tone) -> Style {
     }
 }
 
-/// A bar of eighths.
+/// Draws a bar in eighths of a column.
 fn bar(count: u64, largest: u64, columns: u16) -> String {
     let eighths = (count as u128 * columns as u128 * 8).checked_div(largest as u128).unwrap_or(0) as usize;
-    // Any count above 0 is visible.
+    // Any count above 0 gives a visible bar.
     self::eighths(if count > 0 { eighths.max(1) } else { 0 })
 }
 
-/// A bar of this many eighths of a column.
+/// Draws a bar of this many eighths of a column.
 pub fn eighths(eighths: usize) -> String {
     let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
     format!("{}{rest}", "█".repeat(eighths / 8))

@@ -7,23 +7,23 @@ use metaspy_reader::Outcome;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
-/// The least important text.
+/// Least important text.
 pub const FAINT: Style = Style::new().fg(Color::DarkGray);
 /// Plain text.
 pub const PLAIN: Style = Style::new();
 /// Titles.
 pub const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
-/// The part that has the focus.
+/// Part that has the focus.
 pub const FOCUS: Style = Style::new().fg(Color::Cyan);
 /// Keys.
 pub const KEY: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
-/// The part of a line that is wrong.
+/// Wrong part of a line.
 pub const UNDERLINED: Style = Style::new().add_modifier(Modifier::UNDERLINED);
-/// A match of the search.
+/// Match of the search.
 pub const MATCH: Style = Style::new().add_modifier(Modifier::BOLD).add_modifier(Modifier::UNDERLINED);
-/// The row under the cursor.
+/// Row under the cursor.
 pub const CURSOR: Style = Style::new().add_modifier(Modifier::REVERSED);
-/// The column under the cursor.
+/// Column under the cursor.
 pub const COLUMN: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
 /// Warnings.
 pub const WARNING: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
@@ -40,7 +40,7 @@ pub const MARK: Style = Style::new().fg(Color::Magenta);
 
 use crate::crawler::theme::Theme;
 
-/// Replaces the colours of a finished frame by those of a theme.
+/// Replaces the colours of a finished frame by the colours of a theme.
 pub fn apply(cells: &mut Buffer, theme: Theme) {
     if theme == Theme::Terminal {
         return;
@@ -51,14 +51,16 @@ pub fn apply(cells: &mut Buffer, theme: Theme) {
     }
 }
 
-/// A colour of the terminal in a theme. The numbers are those of the palette of 256 colours.
+/// Returns the replacement of a terminal colour in a theme, as a number in the palette of 256
+/// colours.
 fn replaced(color: Color, theme: Theme) -> Color {
     let [faint, red, green, yellow, blue, magenta, cyan] = match theme {
         Theme::Terminal => return color,
         Theme::Plain => return Color::Reset,
         Theme::Dark => [246, 203, 114, 221, 75, 176, 80],
         Theme::Light => [242, 160, 28, 130, 26, 127, 30],
-        // Near the eight colours of Okabe and Ito, "Color Universal Design" (2008): they differ in brightness, too.
+        // The numbers are near the eight colours of Okabe and Ito, "Color Universal Design" (2008),
+        // which also differ in brightness.
         Theme::ColourBlind => [246, 202, 36, 227, 32, 175, 74],
     };
     match color {
@@ -73,7 +75,7 @@ fn replaced(color: Color, theme: Theme) -> Color {
     }
 }
 
-/// The sign and style of an outcome; a success has no sign.
+/// Returns the sign and style of an outcome; a success has no sign.
 pub fn outcome(outcome: Outcome) -> (char, Style) {
     match outcome {
         Outcome::Failed => ('✗', Style::new().fg(Color::Yellow)),
@@ -85,13 +87,13 @@ pub fn outcome(outcome: Outcome) -> (char, Style) {
     }
 }
 
-/// The colour of a duration: the longer, the warmer.
+/// Returns the colour of a duration: the longer, the warmer.
 pub fn heat(ns: u64) -> Style {
     match ns {
         0..1_000 => FAINT,
         1_000..1_000_000 => PLAIN,
         1_000_000..16_000_000 => Style::new().fg(Color::Yellow),
-        // Longer than a frame at 60 frames a second.
+        // This is longer than a frame at 60 frames a second.
         _ => Style::new().fg(Color::Red),
     }
 }

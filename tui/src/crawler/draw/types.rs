@@ -1,4 +1,4 @@
-//! The types that arrived at methods, and what they show.
+//! Screen of the types that arrived at methods, and the findings about them.
 //!
 //! ```text
 //! ┌ types ─────────────────────────────────────────────────┐

@@ -1,4 +1,4 @@
-//! The effects of an event: a tree over all lanes.
+//! Effects of an event: a tree over all lanes.
 //!
 //! Effects are counted in all lanes, beside the screen. The event's own lane alone would show 0,
 //! which is wrong, because most effects of a message are on another thread. Until all lanes are
@@ -10,30 +10,30 @@ use metaspy_reader::{EffectsIndex, Event, EventId, Store};
 
 use super::Progress;
 
-/// Most rows and most levels of a tree of effects.
+/// Maximum number of rows of a tree of effects; `DEPTH` limits its levels.
 const TREE: usize = 400;
 const DEPTH: usize = 12;
-/// Most causes that are followed from a linked event.
+/// Maximum number of causes that are followed from a linked event.
 const CAUSES: usize = 64;
 
-/// The effects of an event.
+/// Effects of an event.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// The tree, depth first.
+    /// Effects as a tree, depth first.
     pub tree: Vec<Effect>,
-    /// The direct effects by site, the most frequent first.
+    /// Direct effects by site, the most frequent first.
     pub by_site: Vec<(metaspy_probe::SiteId, usize)>,
     /// Number of direct effects.
     pub direct: usize,
     /// Ticks of the direct effects on the same lane.
     pub ticks: u64,
-    /// How many direct effects are not in the tree.
+    /// Number of direct effects that are not in the tree.
     pub further: usize,
-    /// The part of the recording that was searched.
+    /// Part of the recording that was searched.
     pub reach: Reach,
 }
 
-/// The part of a recording that was searched for effects.
+/// Part of a recording that was searched for effects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// The event's own lane while it ran.
@@ -41,27 +41,28 @@ pub enum Reach {
     OwnLane,
     /// All lanes, when they were last read.
     LastReading,
-    /// Everything.
+    /// The whole recording.
     Whole,
 }
 
-/// An event in a tree of effects or of reasons.
+/// Event in a tree of effects or of reasons.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect {
-    /// Its level; 0 is a direct effect, or a direct reason.
+    /// Level in the tree; 0 is a direct effect, or a direct reason.
     pub depth: usize,
-    /// The event.
+    /// Event of the row.
     pub event: Event,
-    /// True if a link connects it with the event above: its cause is another one.
+    /// True if a link connects the event with the event above, while its cause is different.
     pub is_link: bool,
-    /// How many of its own effects are not in the tree.
+    /// Number of its own effects that are not in the tree.
     pub further: usize,
 }
 
-/// A tree while it is read, level by level.
+/// Tree while it is read, level by level.
 struct Tree {
     nodes: Vec<Node>,
-    /// Links may form a circle, and lead to events that have a place.
+    /// Events in the tree. Links may form a cycle, and may lead to events that already have a
+    /// place.
     seen: HashSet<EventId>,
 }
 
@@ -71,12 +72,12 @@ struct Node {
 }
 
 impl Tree {
-    /// Adds the effects of an event below its node; the direct ones have none.
+    /// Adds the effects of an event below its node; direct effects have no node above.
     fn add(&mut self, store: &Store, of: EventId, node: Option<usize>, effects: &[EventId]) {
         let depth = node.map_or(0, |node| self.nodes[node].effect.depth + 1);
         for event in effects.iter().filter_map(|&id| store.event(id)) {
             let is_link = event.cause != Some(of);
-            // What causes lead to stands there. A link would only take it from its place.
+            // An event that causes lead to is placed there, and a link must not move it.
             if is_link && node.is_some() && self.leads_to(store, &event) {
                 continue;
             }
@@ -91,7 +92,7 @@ impl Tree {
         }
     }
 
-    /// True if causes lead from an event of the tree to this one.
+    /// Returns true if causes lead from an event of the tree to this event.
     fn leads_to(&self, store: &Store, event: &Event) -> bool {
         let causes = std::iter::successors(event.cause, |&cause| store.event(cause)?.cause);
         causes.take(CAUSES).any(|cause| self.seen.contains(&cause))
@@ -137,7 +138,7 @@ pub(super) fn read(store: &Store, id: EventId, index: Option<&EffectsIndex>, pro
     let mut tree = Tree { nodes: Vec::new(), seen: HashSet::from([id]) };
     tree.add(store, id, None, &direct[..direct.len().min(TREE)]);
     answer.further = direct.len().saturating_sub(TREE);
-    // Level by level, so that a deep effect never hides one that is nearer.
+    // The tree grows level by level, so that a deep effect never hides a nearer effect.
     let mut at = 0;
     while at < tree.nodes.len() && !progress.is_stopped() {
         let id = tree.nodes[at].effect.event.id;

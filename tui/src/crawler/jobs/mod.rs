@@ -1,6 +1,8 @@
-//! Work that may take longer than a frame. It runs on another thread, and its answer changes the state.
+//! Jobs: work that may take longer than a frame. A job runs on another thread, and its answer
+//! changes the state.
 //!
-//! A job is data, so a test can run it in place. A new job replaces the previous one of the same [`Slot`].
+//! A job is data, so a test can run it in place. A new job replaces the previous job of the same
+//! [`Slot`].
 
 mod effects;
 
@@ -34,12 +36,12 @@ use super::state::tally::{TallyKey, TallyView};
 use super::state::types::{self, TypesRead};
 use super::state::view::Count;
 
-/// Slots that are scanned between two checks for a stop.
+/// Number of slots that are scanned between two checks for a stop.
 const STRIDE: usize = 1 << 18;
-/// Events of the same subject that are listed before and after the selected one.
+/// Number of events of the same subject that are listed before and after the selected event.
 const AROUND: usize = 60;
 
-/// The purpose of a job. A new job replaces the previous one for the same purpose.
+/// Purpose of a job. A new job replaces the previous job for the same purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slot {
     /// More rows for the list of events.
@@ -52,7 +54,7 @@ pub enum Slot {
     Index,
     /// The table of a screen.
     Table,
-    /// The change of its rows over time.
+    /// The change of a table's rows over time.
     Trend,
     /// The number of events that pass the filter.
     Count,
@@ -66,7 +68,7 @@ pub enum Slot {
     Merge,
 }
 
-/// A piece of work.
+/// Piece of work.
 #[derive(Clone)]
 #[allow(missing_docs, reason = "the fields are the words of the sentence above them")]
 pub enum Job {
@@ -80,7 +82,7 @@ pub enum Job {
     Reasons { id: EventId, from: Option<EventId> },
     /// Finds the reasons and the effects of an event.
     Neighbours { id: EventId, index: Option<Arc<EffectsIndex>>, reach: Reach },
-    /// Finds the events of a subject around one of them.
+    /// Finds the events of a subject around a given event.
     SameSubject { id: EventId, subject: Subject },
     /// Counts the facets of the events that pass the filter.
     Facets { filter: Filter },
@@ -92,17 +94,17 @@ pub enum Job {
     Index,
     /// Reads a table of subjects or sites.
     Tally { table: Box<TallyView>, filter: Filter },
-    /// Sorts the rows of such a table.
+    /// Sorts the rows of a table of subjects or sites.
     Sort { table: Box<TallyView> },
-    /// Finds the next row of such a table whose name contains a text.
+    /// Finds the next row of a table of subjects or sites whose name contains a text.
     FindRow { table: Box<TallyView>, text: String, side: Side },
-    /// Reads the change of rows of such a table over time.
+    /// Reads the change of rows over time in a table of subjects or sites.
     Trend { by: By, rows: Vec<TallyKey>, filter: Filter },
     /// Reads the lanes over time.
     Lanes { part: Part, columns: usize, filter: Filter },
     /// Reads a column of a browser.
     Browse { at: usize, tab: BrowserTab, filter: Filter },
-    /// Nothing: the screen reads itself.
+    /// Does nothing, for a screen that reads its own data.
     Nothing,
     /// Counts the events that pass the filter.
     Count { filter: Filter },
@@ -120,13 +122,13 @@ pub enum Job {
     Source { site: SiteId },
     /// Writes the events that pass the filter in the format of another tool.
     Export { filter: Filter, target: Target },
-    /// Arms or disarms what a filter selects.
+    /// Arms or disarms the sites and subjects that a filter selects.
     Control { change: Change, filter: Filter },
-    /// Merges the recordings of several processes again, as they are now.
+    /// Merges the current recordings of several processes again.
     Merge,
 }
 
-/// The result of a job.
+/// Result of a job.
 pub enum Answer {
     /// Rows for one end of the list.
     Rows(Side, Page),
@@ -150,7 +152,7 @@ pub enum Answer {
     Index(Option<Arc<EffectsIndex>>),
     /// A table of subjects or sites.
     Tally(TallyView),
-    /// The same table in another order.
+    /// A table of subjects or sites in another order.
     Sorted(TallyView),
     /// The row that was found in a table.
     FoundRow(By, Option<TallyKey>),
@@ -158,11 +160,11 @@ pub enum Answer {
     Trend(By, Trends),
     /// The lanes.
     Lanes(Lanes),
-    /// A column of a browser: its place, its filter and its rows.
+    /// Rows of a column of a browser, with the index and the filter of the column.
     Browsed(usize, String, Vec<BrowserRow>),
     /// The recordings of several processes, merged.
     Merged(Box<Store>),
-    /// Nothing.
+    /// No result.
     Nothing,
     /// The productions.
     Productions(Tree),
@@ -172,30 +174,30 @@ pub enum Answer {
     Blueprint(BlueprintView),
     /// The types that arrived at methods.
     Types(TypesRead),
-    /// The functions with samples; `None` without any.
+    /// Functions with samples, or the reason why there are none.
     Functions(Result<Functions, NoFunctions>),
     /// The first line of source of a site, if it can be read.
     Source(SiteId, Option<String>),
-    /// The sentence about what the process observes now, or why it refused.
+    /// A sentence about the sites that the process now observes, or about its refusal.
     Controlled(String),
-    /// The sentence about a file that was written, or not.
+    /// A sentence about an exported file, or about the failure.
     Exported(String),
-    /// The number of events that pass the filter, those that left the window included.
+    /// The number of events that pass the filter, including those that left the window.
     Count(Count),
 }
 
-/// The reasons of an event.
+/// Reasons of an event.
 #[derive(Clone, Debug, Default)]
 pub struct Reasons {
-    /// The tree, depth first: causes and links.
+    /// Causes and links as a tree, depth first.
     pub tree: Vec<Effect>,
-    /// True if there are more.
+    /// True if there are more reasons than the tree shows.
     pub cut: bool,
-    /// The path from another event, if it was requested.
+    /// Path from another event, if it was requested.
     pub path: Option<Path>,
 }
 
-/// The progress of a job, shared with its thread.
+/// Progress of a job, shared with its thread.
 #[derive(Debug, Default)]
 pub struct Progress {
     stopped: AtomicBool,
@@ -204,7 +206,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Stops the job: its result is not needed.
+    /// Stops the job, because its result is no longer needed.
     pub fn stop(&self) {
         self.stopped.store(true, Relaxed);
     }
@@ -213,12 +215,12 @@ impl Progress {
         self.stopped.load(Relaxed)
     }
 
-    /// Events scanned, and their number in all; 0 if it is not known.
+    /// Returns the number of events scanned, and of all events; 0 if it is not known.
     pub fn read(&self) -> (u64, u64) {
         (self.done.load(Relaxed), self.of.load(Relaxed))
     }
 
-    /// Counts tested events. False if the job was stopped.
+    /// Counts tested events. Returns false if the job was stopped.
     fn goes_on(&self, tested: usize) -> bool {
         self.add(tested);
         !self.is_stopped()
@@ -230,7 +232,7 @@ impl Progress {
 }
 
 impl Job {
-    /// Its purpose.
+    /// Returns the purpose of the job.
     pub fn slot(&self) -> Slot {
         match self {
             Job::Rows { .. } => Slot::Rows,
@@ -263,7 +265,7 @@ impl Job {
         }
     }
 
-    /// Runs it. Returns `None` if it was stopped.
+    /// Runs the job. Returns `None` if it was stopped.
     pub fn run(self, store: &Store, progress: &Progress) -> Option<Answer> {
         progress.of.store(store.totals().stored, Relaxed);
         let answer = match self {

@@ -1,4 +1,5 @@
-//! Keys become commands. One table feeds dispatch, the help, the hints at the bottom, the palette and the documents.
+//! Keys, which become commands. One table feeds dispatch, the help, the hints at the bottom, the
+//! palette and the documents.
 
 mod rebind;
 mod table;
@@ -13,10 +14,10 @@ pub use table::BINDINGS;
 /// Rows for each step of the wheel.
 const WHEEL: isize = 3;
 
-/// What the keys act on.
+/// Part of the crawler that the keys act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// A screen, out of these.
+    /// Open screen, and the screens that the recording has.
     Screen(Screen, Screens),
     /// The prompt.
     Prompt,
@@ -26,16 +27,16 @@ pub enum Mode {
     Help,
 }
 
-/// A key, alone or together with Control.
+/// Key, alone or together with Control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The key; `Null` for a command without one.
+    /// Code of the key; `Null` for a command without a key.
     pub code: KeyCode,
     /// True together with Control.
     pub control: bool,
 }
 
-/// Where a binding is active.
+/// Part of the crawler in which a binding is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// On every screen.
@@ -76,27 +77,28 @@ pub enum Place {
     Help,
 }
 
-/// A key and its command.
+/// Key and its command.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding {
-    /// Where it is active.
+    /// Part of the crawler in which the binding is active.
     pub place: Place,
-    /// The key.
+    /// Key that runs the command.
     pub key: Key,
-    /// The command.
+    /// Command that the key runs.
     pub command: Command,
-    /// The name of the command in the palette; empty for a further key of the previous command.
+    /// Name of the command in the palette; empty for a further key of the previous command.
     pub name: &'static str,
-    /// The sentence for the help; empty if it is in the line of the previous command.
+    /// Sentence for the help; empty if the line of the previous command covers it.
     pub help: &'static str,
-    /// The word for what the command takes in the palette: a name, a file; empty if it takes nothing.
+    /// Word for the argument of the command in the palette, such as a name or a file; empty if
+    /// there is none.
     pub argument: &'static str,
-    /// The word for the bottom line; empty if it is not shown there.
+    /// Word for the bottom line; empty if it is not shown there.
     pub hint: &'static str,
 }
 
 impl Place {
-    /// Where it is, in words.
+    /// Describes the place in words: `on every screen`.
     pub fn name(self) -> &'static str {
         match self {
             Place::Screens => "on every screen",
@@ -120,7 +122,7 @@ impl Place {
         }
     }
 
-    /// True if a binding of this place is active in a mode.
+    /// Returns true if a binding of this place is active in a mode.
     pub fn contains(self, mode: Mode) -> bool {
         match (self, mode) {
             (Place::Prompt, Mode::Prompt) | (Place::Palette, Mode::Palette) | (Place::Help, Mode::Help) => true,
@@ -147,7 +149,7 @@ impl Place {
     }
 }
 
-/// The command of a mouse event.
+/// Returns the command of a mouse event; `None` if it has none.
 pub fn mouse(event: MouseEvent) -> Option<Command> {
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => Some(Command::Click { column: event.column, row: event.row }),
@@ -157,15 +159,15 @@ pub fn mouse(event: MouseEvent) -> Option<Command> {
     }
 }
 
-/// A line of the help: the keys of a command, and what it does.
+/// Line of the help: the keys of a command, and its description.
 pub struct HelpLine {
-    /// The keys, as they are shown.
+    /// Keys, as they are shown.
     pub keys: String,
-    /// What the command does.
+    /// Description of the command.
     pub help: String,
 }
 
-/// The name of a key on screen: `↑`, `^D`. A command without a key has an empty one.
+/// Returns the name of a key on screen: `↑`, `^D`. A command without a key has an empty name.
 pub fn name(key: Key) -> String {
     match key.code {
         KeyCode::Char(c) if key.control => format!("^{}", c.to_ascii_uppercase()),

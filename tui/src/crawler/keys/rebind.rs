@@ -1,20 +1,20 @@
-//! The keys of a crawler: those of the table, and those that a user chose in place of them.
+//! Keys of a crawler: the keys of the table, and the keys that a user chose instead.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{BINDINGS, Binding, HelpLine, Key, Mode, Place, name};
 use crate::crawler::command::{Command, Screen, Screens};
 
-/// The keys that a user chose for a command.
+/// Keys that a user chose for a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rebinding {
-    /// The name of the command, as in the palette.
+    /// Name of the command, as in the palette.
     pub command: String,
-    /// Its keys, in place of those of the table.
+    /// Keys that replace the keys of the table.
     pub keys: Vec<Key>,
 }
 
-/// The bindings of a crawler, in the order in which the help shows them.
+/// Bindings of a crawler, in the order in which the help shows them.
 #[derive(Clone, Debug)]
 pub struct Keys(Vec<Binding>);
 
@@ -25,12 +25,12 @@ impl Default for Keys {
 }
 
 impl Keys {
-    /// All bindings.
+    /// Returns all bindings.
     pub fn bindings(&self) -> &[Binding] {
         &self.0
     }
 
-    /// The command of a key in this mode.
+    /// Returns the command of a key in this mode.
     pub fn command(&self, key: KeyEvent, mode: Mode) -> Option<Command> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let pressed = Key { code: key.code, control };
@@ -43,13 +43,13 @@ impl Keys {
         }
     }
 
-    /// The bindings for the bottom line of this mode.
+    /// Iterates over the bindings for the bottom line of this mode.
     pub fn hints(&self, mode: Mode) -> impl Iterator<Item = &Binding> {
         let has_key = |binding: &&Binding| binding.key.code != KeyCode::Null;
         self.0.iter().filter(has_key).filter(move |it| it.place.contains(mode) && !it.hint.is_empty())
     }
 
-    /// The help for a screen: every active binding, with all keys of one sentence together.
+    /// Builds the help for a screen: every active binding, with all keys of a sentence together.
     pub fn help(&self, screen: Screen, screens: Screens) -> Vec<HelpLine> {
         let mut lines: Vec<HelpLine> = Vec::new();
         for binding in self.0.iter().filter(|binding| binding.place.contains(Mode::Screen(screen, screens))) {
@@ -64,7 +64,8 @@ impl Keys {
         lines
     }
 
-    /// Why a key has no command on a screen. `None` in a prompt, in the palette and in the help.
+    /// Explains why a key has no command on a screen. Returns `None` in a prompt, in the palette
+    /// and in the help.
     pub fn refusal(&self, key: KeyEvent, mode: Mode) -> Option<String> {
         let Mode::Screen(..) = mode else { return None };
         let pressed = Key { code: key.code, control: key.modifiers.contains(KeyModifiers::CONTROL) };
@@ -79,11 +80,12 @@ impl Keys {
         })
     }
 
-    /// Gives a command other keys. A key that another command of the same screens has moves to this one.
+    /// Gives a command other keys. A key that another command of the same screens uses moves to
+    /// this command.
     ///
     /// # Errors
     ///
-    /// No command has this name, or without its old key a screen cannot be left.
+    /// If no command has this name, or if a screen could not be left without the old key.
     pub fn rebind(&mut self, rebinding: &Rebinding) -> Result<(), String> {
         let is_named = |binding: &Binding| binding.name == rebinding.command && is_on_screens(binding.place);
         if !self.0.iter().any(is_named) {
@@ -115,7 +117,7 @@ impl Keys {
     }
 }
 
-/// One more key of a command.
+/// Makes the binding of a further key of a command.
 fn further_key(of: Binding) -> Binding {
     Binding { name: "", help: "", hint: "", argument: "", ..of }
 }
@@ -124,18 +126,19 @@ fn is_on_screens(place: Place) -> bool {
     !matches!(place, Place::Prompt | Place::Palette | Place::Help)
 }
 
-/// True if a screen has bindings of both places.
+/// Returns true if a screen has bindings of both places.
 fn overlap(a: Place, b: Place) -> bool {
     let modes = Screen::ALL.map(|screen| Mode::Screen(screen, &Screen::ALL));
     modes.into_iter().any(|mode| a.contains(mode) && b.contains(mode))
 }
 
 impl Key {
-    /// A key by its name: as it is shown (`n`, `^D`, `↵`, `Tab`), or in words (`ctrl-d`, `enter`, `space`, `f5`).
+    /// Parses the name of a key: as it is shown (`n`, `^D`, `↵`, `Tab`), or in words (`ctrl-d`,
+    /// `enter`, `space`, `f5`).
     ///
     /// # Errors
     ///
-    /// It is the name of no key.
+    /// If no key has this name.
     pub fn named(text: &str) -> Result<Key, String> {
         let lower = text.to_lowercase();
         let letter = lower.strip_prefix("ctrl-").or(lower.strip_prefix('^')).filter(|rest| !rest.is_empty());
@@ -169,7 +172,7 @@ impl Key {
     }
 }
 
-/// The only character of a text.
+/// Returns the only character of a text.
 fn one_letter(text: &str) -> Result<char, ()> {
     let mut letters = text.chars();
     letters.next().filter(|_| letters.next().is_none()).ok_or(())

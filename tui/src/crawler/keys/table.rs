@@ -1,4 +1,4 @@
-//! The table of keys, with the names and the sentences of all commands.
+//! Table of keys, with the names and the sentences of all commands.
 //!
 //! Dispatch, the help, the hints at the bottom, the palette and the documentation read it. With a
 //! table for each, they could differ from what a key does; a test compares `docs/crawler.md`.
@@ -13,39 +13,39 @@ use crate::crawler::command::Command::{self, *};
 use crate::crawler::command::{Caret, Screen, Step, Zoom as Time};
 use crate::crawler::theme::Theme;
 
-/// A key, its command, the name of the command, and a sentence for the help.
+/// Binds a key to a command, with its name in the palette and a sentence for the help.
 const fn bind(place: Place, key: KeyCode, command: Command, name: &'static str, help: &'static str) -> Binding {
     Binding { place, key: Key { code: key, control: false }, command, name, help, hint: "", argument: "" }
 }
 
-/// One more key of the command before.
+/// Binds a further key to the previous command.
 const fn also(place: Place, key: KeyCode, command: Command) -> Binding {
     bind(place, key, command, "", "")
 }
 
-/// One more key of the command before: a letter together with Control.
+/// Binds a letter together with Control to the previous command.
 const fn control(place: Place, letter: char, command: Command) -> Binding {
     Binding { key: Key { code: Char(letter), control: true }, ..also(place, Char(letter), command) }
 }
 
-/// A command without a key, for the palette.
+/// Lists a command without a key, for the palette.
 const fn unbound(command: Command, name: &'static str, help: &'static str) -> Binding {
     bind(Place::Screens, KeyCode::Null, command, name, help)
 }
 
 impl Binding {
-    /// With the rest of the line in the palette.
+    /// Sets the word for the argument in the palette.
     const fn takes(self, argument: &'static str) -> Binding {
         Binding { argument, ..self }
     }
 
-    /// With a word for the bottom line.
+    /// Sets the word for the bottom line.
     const fn hint(self, hint: &'static str) -> Binding {
         Binding { hint, ..self }
     }
 }
 
-/// The bindings, in the order in which the help shows them.
+/// Bindings, in the order in which the help shows them.
 pub const BINDINGS: &[Binding] = &[
     bind(Place::Screens, Up, Move(Step::Up), "up", "up, down").hint("↓ move"),
     also(Place::Screens, Char('k'), Move(Step::Up)),

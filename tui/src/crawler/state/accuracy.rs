@@ -1,16 +1,16 @@
-//! Why a number is not exact: a sign before it, and a few words beside it.
+//! Reasons why a number is not exact, shown as a sign before it and a few words beside it.
 
 use metaspy_reader::EndState;
 use metaspy_report::text::counted;
 
 use super::{Crawler, filter_edit};
 
-/// Why a number is not exact.
+/// Reason why a number is not exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inaccuracy {
     /// The recording is damaged.
     Damaged,
-    /// This term of the filter is not known for calls that left the window.
+    /// The filter has this term, whose value is unknown for calls that left the window.
     UnknownTerm(String),
     /// The recording was written while it was read.
     BeingWritten,
@@ -21,14 +21,14 @@ pub enum Inaccuracy {
 }
 
 impl Crawler {
-    /// Why numbers under the open filter are not exact, if they are not.
+    /// Returns the reason why numbers under the open filter are not exact.
     pub fn inaccuracy(&self) -> Inaccuracy {
         let (store, totals) = (&self.store, &self.status.totals);
         if !store.missing().is_empty() {
             return Inaccuracy::Damaged;
         }
         match filter_edit::first_event_term(&self.view.filter) {
-            // Calls that are counted and not stored.
+            // Some calls are counted and not stored.
             Some(term) if totals.emitted > totals.stored => Inaccuracy::UnknownTerm(term.to_owned()),
             _ if totals.unnamed > 0 => Inaccuracy::Unattributed(totals.unnamed),
             _ if matches!(store.end_state(), EndState::Live | EndState::Snapshot) => Inaccuracy::BeingWritten,
@@ -38,7 +38,7 @@ impl Crawler {
 }
 
 impl Inaccuracy {
-    /// The sign before such a number.
+    /// Returns the sign to write before such a number.
     pub fn sign(&self) -> &'static str {
         match self {
             Inaccuracy::BeingWritten => "about ",
@@ -46,7 +46,7 @@ impl Inaccuracy {
         }
     }
 
-    /// The reason, for the frame around such numbers.
+    /// Describes the reason, for the frame around such numbers.
     pub fn reason(&self) -> String {
         match self {
             Inaccuracy::Damaged => "at least: damaged".into(),

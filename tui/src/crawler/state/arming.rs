@@ -1,4 +1,4 @@
-//! Arming from the crawler: which sites and subjects the running process observes.
+//! Arming from the crawler: it selects the sites and subjects that the running process observes.
 
 use metaspy_reader::control::{Change, ControlRequest, Observed, SiteState};
 use metaspy_reader::{Filter, Store};
@@ -9,7 +9,7 @@ use crate::crawler::command::Screen;
 use crate::crawler::jobs::Job;
 
 impl Crawler {
-    /// Changes what the process observes of the row under the cursor. A row of events stands for its site, and for its
+    /// Arms or disarms the row under the cursor. A row of events stands for its site, and for its
     /// subject if no others are to be observed.
     pub(super) fn control_row(&mut self, change: Change) {
         let term = match self.view.rows() {
@@ -30,7 +30,7 @@ impl Crawler {
         }
     }
 
-    /// Changes what the process observes: sites and subjects in the filter language.
+    /// Changes the observed sites and subjects, given in the filter language.
     pub(super) fn control(&mut self, change: Change, text: &str) {
         match text.parse::<Filter>() {
             Ok(filter) => self.queue(Job::Control { change, filter }),
@@ -39,7 +39,8 @@ impl Crawler {
     }
 }
 
-/// Requests a change of the running process. Returns what it observes now, or the reason why nothing was changed.
+/// Requests a change of the running process. Returns a sentence about its observed sites, or the
+/// reason why nothing was changed.
 pub fn request(store: &Store, change: Change, filter: &Filter) -> String {
     if !store.processes().is_empty() {
         return "nothing is changed: `metaspy attach` to one of these processes to arm its sites".into();
@@ -71,7 +72,7 @@ fn sentence(store: &Store, states: &[SiteState]) -> String {
     format!("observed now: {observed}, at {sites}{kept}")
 }
 
-/// The observed subjects in words.
+/// Describes the observed subjects in words.
 pub fn words(observed: Observed) -> String {
     match observed {
         Observed::Nothing => "nothing".into(),

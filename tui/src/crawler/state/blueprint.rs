@@ -1,5 +1,6 @@
-//! The blueprint of the run: who calls whom with how much time, how well the calls of a method are tested, what a cache
-//! could save, and the patterns of coverage. The pictures are those of `metaspy blueprint`.
+//! Blueprint of the run: callers and callees with their times, the coverage of a method's calls,
+//! the savings of a cache, and the patterns of coverage. The pictures are those of `metaspy
+//! blueprint`.
 
 use std::sync::Arc;
 
@@ -20,25 +21,25 @@ use crate::crawler::jobs::Job;
 /// Lines below the table.
 const FOOTER: usize = 3;
 
-/// What the screen shows.
+/// Pictures that the screen can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picture {
-    /// The tree of calls by time.
+    /// Tree of calls by time.
     #[default]
     Behavioural,
-    /// What a method leads to, and how well that is tested.
+    /// Calls of a method, with their coverage by tests.
     Calls,
-    /// What a cache could save.
+    /// Methods whose results a cache could save.
     Caching,
-    /// The five patterns of coverage.
+    /// Five patterns of coverage.
     Patterns,
 }
 
 impl Picture {
-    /// All of them, in their order.
+    /// All pictures, in the order in which a key switches between them.
     pub const ALL: [Picture; 4] = [Picture::Behavioural, Picture::Calls, Picture::Caching, Picture::Patterns];
 
-    /// Its name.
+    /// Returns the name in the title of the screen.
     pub fn name(self) -> &'static str {
         match self {
             Picture::Behavioural => "calls by time",
@@ -49,22 +50,22 @@ impl Picture {
     }
 }
 
-/// The screen.
+/// Screen of the blueprint.
 #[derive(Clone, Debug, Default)]
 pub struct BlueprintView {
-    /// What it shows.
+    /// Picture that is shown.
     pub picture: Picture,
-    /// The path of the method at the top; `None` for the whole program.
+    /// Path of the method at the top; `None` for the whole program.
     pub from: Option<String>,
-    /// The methods and their calls. `None` before the first reading.
+    /// Methods and their calls; `None` before the first reading.
     pub graph: Option<Arc<Graph>>,
-    /// The part of them that the picture shows: what the method at the top leads to.
+    /// Part of the graph that the picture shows: the methods below the method at the top.
     shown: Option<Arc<Graph>>,
-    /// The lines.
+    /// Lines of the picture, which are the rows of the table.
     pub lines: Arc<Vec<emit::Line>>,
-    /// Why there is no line.
+    /// Reason why there are no lines.
     pub problem: Option<String>,
-    /// What the picture leaves out.
+    /// Notes on the parts that the picture leaves out.
     pub notes: Arc<Vec<String>>,
     cursor: Cursor,
 }
@@ -79,7 +80,7 @@ impl BlueprintView {
         self
     }
 
-    /// Shows what a job has read. The cursor stays on its method.
+    /// Shows the result of a reading. The cursor stays on its method.
     pub fn accept(&mut self, read: BlueprintView) {
         let method = self.current().map(|line| line.name.clone());
         self.graph = read.graph;
@@ -88,7 +89,7 @@ impl BlueprintView {
         self.cursor.follow(found, self.lines.len());
     }
 
-    /// Shows the next picture.
+    /// Switches to the next picture.
     pub fn show_next(&mut self) {
         let at = Picture::ALL.iter().position(|&picture| picture == self.picture).unwrap_or(0);
         self.picture = Picture::ALL[(at + 1) % Picture::ALL.len()];
@@ -96,7 +97,7 @@ impl BlueprintView {
         self.cursor.reset();
     }
 
-    /// Puts the method under the cursor at the top; false if there is none.
+    /// Puts the method under the cursor at the top. Returns false if there is none.
     pub fn focus(&mut self) -> bool {
         let (Some(graph), Some(method)) = (&self.graph, self.current().and_then(|line| line.method)) else {
             return false;
@@ -110,7 +111,7 @@ impl BlueprintView {
         true
     }
 
-    /// The line under the cursor.
+    /// Returns the line under the cursor.
     pub fn current(&self) -> Option<&emit::Line> {
         self.lines.get(self.cursor.row)
     }
@@ -144,7 +145,7 @@ impl BlueprintView {
         self.shown = Some(graph);
     }
 
-    /// True if the picture is a tree of calls, which may begin at a method.
+    /// Returns true if the picture is a tree of calls, which may begin at a method.
     fn is_tree(&self) -> bool {
         matches!(self.picture, Picture::Behavioural | Picture::Calls)
     }
@@ -163,19 +164,19 @@ impl BlueprintView {
         .into()
     }
 
-    /// The notes of a picture. A list has none of the scales of its picture.
+    /// Returns the notes of a picture. A list does not need the notes about scales.
     fn notes_of(&self, scene: Scene) -> Vec<String> {
         if self.is_tree() { scene.notes } else { Vec::new() }
     }
 
-    /// The lines below the table.
+    /// Returns the lines below the table.
     pub fn footer(&self, columns: usize) -> Vec<String> {
         let mut lines = wrap(&self.notes.join("; "), columns);
         lines.truncate(FOOTER);
         lines
     }
 
-    /// A number of the method of a line, with the sign of an upper bound.
+    /// Returns a number of the line's method, with the sign of an upper bound.
     fn number(&self, item: usize, number: fn(&Method) -> Option<u64>, sign: fn(&Graph, usize) -> &'static str) -> Cell {
         let method = self.lines[item].method.zip(self.shown.as_deref());
         method.map_or(Cell::blank(), |(at, graph)| Cell::optional(number(&graph.methods[at]), sign(graph, at)))

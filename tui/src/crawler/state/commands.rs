@@ -1,4 +1,4 @@
-//! Applies commands to the state.
+//! Application of commands to the state.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::crawler::config::browser::declared;
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::Focus;
 
-/// Why nothing is listed as never observed or never run under a filter.
+/// Message for users who look for unobserved elements under a filter, which hides them.
 const FILTERED: &str = "unknown under a filter: press Esc to remove it";
 
 impl Crawler {
-    /// Applies a command. Returns what the state cannot do itself.
+    /// Applies a command. Returns requests that need the terminal or a file.
     pub fn apply(&mut self, command: Command) -> Option<Request> {
         self.message = None;
         let request = match (&self.prompt, &self.palette) {
@@ -38,7 +38,7 @@ impl Crawler {
             Command::Erase if prompt.line.text().is_empty() => self.cancel_search(),
             Command::Leave => self.cancel_search(),
             Command::Enter if is_search => self.submit_search(),
-            // Nothing is chosen, so nothing is done.
+            // Without a choice, nothing is exported.
             Command::Enter if prompt.purpose == Purpose::Export && prompt.line.text().trim().is_empty() => {
                 self.prompt = None;
             }
@@ -149,7 +149,7 @@ impl Crawler {
         None
     }
 
-    /// Lets the keys move the cursor of the pane. It shows one event, so follow mode ends.
+    /// Gives the keys to the pane. It shows one event, so follow mode ends.
     pub(super) fn focus_pane(&mut self) {
         self.view.pane.focus = Focus::Pane;
         self.view.list.follow = false;
@@ -163,7 +163,8 @@ impl Crawler {
         self.select_first_target();
     }
 
-    /// Moves the cursor of the pane to the first row that leads somewhere. A tree begins with the event itself.
+    /// Moves the cursor of the pane to the first row that leads to another event. A tree begins
+    /// with the event itself.
     pub(super) fn select_first_target(&mut self) {
         let pane = &mut self.view.pane;
         if pane.tab != Tab::Detail
@@ -173,7 +174,7 @@ impl Crawler {
         }
     }
 
-    /// Adds a browser, or lays out the screen that it is for.
+    /// Adds a browser, or lays out the screen that it describes.
     pub fn add_browser(&mut self, browser: Browser) {
         match browser.screen {
             Some(_) => self.view.lay_out(browser),
@@ -181,7 +182,8 @@ impl Crawler {
         }
     }
 
-    /// The browsers that can be opened: the views of the recording's profilers, then those of files.
+    /// Returns the browsers that can be opened: the views of the recording's profilers, then the
+    /// browsers from files.
     pub(super) fn all_browsers(&self) -> Vec<Arc<Browser>> {
         declared(&self.store).into_iter().map(Arc::new).chain(self.browsers.iter().cloned()).collect()
     }

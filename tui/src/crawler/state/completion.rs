@@ -1,4 +1,5 @@
-//! Completion of the word before the caret in a filter: names of terms, and their values in this recording.
+//! Completion of the word before the caret in a filter: names of terms, and their values in this
+//! recording.
 
 use metaspy_reader::{Outcome, Store};
 use metaspy_report::export::Format;
@@ -7,12 +8,12 @@ use metaspy_report::text::{clean, last_segment};
 use super::filter_edit;
 use super::line::Line;
 
-/// Most candidates.
+/// Maximum number of candidates.
 const SHOWN: usize = 8;
-/// Most labels that are searched for one key.
+/// Maximum number of labels that are searched for one key.
 const LABELS: usize = 50_000;
 
-/// The terms, each with what it selects.
+/// Terms of the filter language, each with a description.
 const TERMS: [(&str, &str); 11] = [
     ("site:", "by its path or a part of it"),
     ("subject:", "by label, or by kind and key"),
@@ -38,28 +39,28 @@ const OUTCOMES: [Outcome; 8] = [
     Outcome::Moved,
 ];
 
-/// What the word before the caret may become.
+/// Candidates for the word before the caret.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// The candidates, the best first.
+    /// Candidates, the best first.
     pub candidates: Vec<Candidate>,
-    /// The one that was inserted last.
+    /// Index of the candidate that was inserted last.
     pub chosen: Option<usize>,
-    /// The byte of the line at which they begin.
+    /// Byte of the line at which the candidates are inserted.
     from: usize,
 }
 
-/// A text to insert.
+/// Text to insert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// The text.
+    /// Text that replaces the word.
     pub text: String,
-    /// What it selects.
+    /// Description beside the text.
     pub note: String,
 }
 
 impl Completion {
-    /// The candidates for the word before the caret.
+    /// Finds the candidates for the word before the caret.
     pub fn read(store: &Store, line: &Line) -> Self {
         let before = line.before();
         let word = word_start(before);
@@ -75,7 +76,7 @@ impl Completion {
         Completion { candidates, chosen: None, from }
     }
 
-    /// The formats of an export.
+    /// Finds the formats of an export that begin with the text.
     pub fn formats(line: &Line) -> Self {
         let typed = line.before();
         let formats = Format::ALL.iter().filter(|format| format.name().starts_with(typed));
@@ -84,7 +85,7 @@ impl Completion {
         Completion { candidates, chosen: None, from: 0 }
     }
 
-    /// Inserts the next candidate, or the previous one. False if there is none.
+    /// Inserts the next candidate, or the previous candidate. Returns false if there is none.
     pub fn insert(&mut self, line: &mut Line, forward: bool) -> bool {
         let count = self.candidates.len();
         if count == 0 {
@@ -102,7 +103,8 @@ impl Completion {
     }
 }
 
-/// The byte at which the last word of a line begins. Spaces between quotation marks belong to the word.
+/// Returns the byte at which the last word of a line begins. Spaces between quotation marks belong
+/// to the word.
 fn word_start(line: &str) -> usize {
     let (mut start, mut is_quoted) = (0, false);
     for (at, c) in line.char_indices() {
@@ -115,7 +117,7 @@ fn word_start(line: &str) -> usize {
     start
 }
 
-/// The terms that begin with this text, and the sites and outcomes that contain it.
+/// Finds the terms that begin with a text, and the sites and outcomes that contain it.
 fn terms(store: &Store, typed: &str) -> Vec<Candidate> {
     let begins = TERMS.iter().filter(|(name, _)| name.starts_with(typed));
     let mut found: Vec<Candidate> =
@@ -132,7 +134,7 @@ fn terms(store: &Store, typed: &str) -> Vec<Candidate> {
     found
 }
 
-/// The values of a term that contain this text. Those that begin with it come first.
+/// Finds the values of a term that contain a text. Values that begin with it come first.
 fn values(store: &Store, term: &str, typed: &str) -> Vec<Candidate> {
     let mut found = match term {
         "site" | "cause" | "cause.site" => sites(store, typed),
@@ -196,7 +198,7 @@ fn subjects(store: &Store, typed: &str) -> Vec<Candidate> {
     found
 }
 
-/// The names that contain a text, with their notes.
+/// Finds the names that contain a text, with their notes.
 fn named(names: impl Iterator<Item = (String, String)>, typed: &str) -> Vec<Candidate> {
     let typed = typed.to_lowercase();
     let mut found: Vec<Candidate> = names

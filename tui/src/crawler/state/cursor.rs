@@ -1,34 +1,34 @@
-//! A cursor over rows, and the rows in view.
+//! Cursor over rows, and the visible rows.
 
 use std::ops::Range;
 
 use super::event_list::Side;
 use crate::crawler::command::Step;
 
-/// A cursor over rows. It scrolls them so that its own row stays in view.
+/// Cursor over rows. It scrolls them so that its own row stays visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
-    /// The row under the cursor.
+    /// Index of the row under the cursor.
     pub row: usize,
-    /// The first row in view.
+    /// Index of the first visible row.
     pub top: usize,
-    /// Rows in view at once.
+    /// Maximum number of visible rows.
     pub height: usize,
 }
 
 impl Cursor {
-    /// Moves over `rows` rows.
+    /// Applies a movement among `rows` rows.
     pub fn step(&mut self, step: Step, rows: usize) {
         self.select(step.apply(self.row, rows, self.height), rows);
     }
 
-    /// Moves to a row, or to the last one if there are fewer.
+    /// Moves to a row, or to the last row if there are fewer.
     pub fn select(&mut self, row: usize, rows: usize) {
         self.row = row.min(rows.saturating_sub(1));
         self.top = self.top.clamp((self.row + 1).saturating_sub(self.height.max(1)), self.row);
     }
 
-    /// Scrolls `rows` rows by this many. The cursor moves only as far as it must to stay in view.
+    /// Scrolls `rows` rows by this many. The cursor moves only as far as it must to stay visible.
     pub fn scroll(&mut self, by: isize, rows: usize) {
         self.top = self.top.saturating_add_signed(by).min(rows.saturating_sub(self.height));
         let last = (self.top + self.height.max(1) - 1).min(rows.saturating_sub(1));
@@ -40,9 +40,10 @@ impl Cursor {
         (self.row, self.top) = (0, 0);
     }
 
-    /// Moves to the place that the selected row has after the rows were read again, and keeps its line of the screen.
+    /// Moves to the new position of the selected row after a reading, and keeps its line of the
+    /// screen.
     ///
-    /// A cursor on the first row stays there: the user is looking at the head of the table, not at one of its rows.
+    /// A cursor on the first row stays there, because the user looks at the top of the table.
     pub fn follow(&mut self, found: Option<usize>, rows: usize) {
         let line = self.row.saturating_sub(self.top);
         if let Some(row) = found.filter(|_| self.row > 0) {
@@ -52,14 +53,14 @@ impl Cursor {
         self.select(self.row, rows);
     }
 
-    /// The rows in view.
+    /// Returns the range of visible rows.
     pub fn visible(&self, rows: usize) -> Range<usize> {
         let top = self.top.min(rows);
         top..(top + self.height).min(rows)
     }
 
-    /// The next row that matches: below the cursor, then from the top down to the cursor itself. On the other side, the same
-    /// upwards.
+    /// Finds the next row that matches: below the cursor, then from the top down to the cursor
+    /// itself. For the other side, the search goes upwards.
     pub fn find(&self, rows: usize, side: Side, mut is_match: impl FnMut(usize) -> bool) -> Option<usize> {
         let by = |by: usize| if side == Side::After { by } else { rows - by };
         (1..=rows).map(|steps| (self.row + by(steps)) % rows).find(|&row| is_match(row))

@@ -1,4 +1,4 @@
-//! The list of events: the rows around the visible ones, and never the whole recording.
+//! List of events: it holds rows around the visible part, and never the whole recording.
 //!
 //! Follow mode selects the newest event, and ends when the user moves. If the selection stayed
 //! while the rows move, list and pane would show different moments.
@@ -7,85 +7,85 @@ use metaspy_reader::{Event, EventId, Filter, Page, Position, Store};
 
 use crate::crawler::command::Step;
 
-/// Slots that one key may scan before a job continues the search. Two such scans, one at each end, take less than a frame
-/// on a busy machine, too.
+/// Number of slots that a key may scan before a job continues the search. Two such scans, one at
+/// each end, take less than a frame even on a busy machine.
 const BUDGET: usize = 30_000;
-/// Most rows that are kept.
+/// Maximum number of rows that are kept.
 const KEPT: usize = 600;
 
-/// A row of the list.
+/// Row of the list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// The event at the last reading.
+    /// Event at the last reading.
     pub event: Event,
-    /// True if it left the window: its last state is shown, and cannot be read again.
+    /// True if the event left the window. Its last state is shown, and cannot be read again.
     pub gone: bool,
 }
 
-/// What follows at one end of the rows.
+/// State of the recording beyond an end of the rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Edge {
-    /// Nothing, at the last reading.
+    /// There were no more rows at the last reading.
     End,
-    /// Perhaps more rows, from here on.
+    /// There may be more rows from this position on.
     More(Position),
     /// A job searches for more rows.
     Searching(Position),
 }
 
-/// One end of the rows.
+/// End of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The older one, at the top.
+    /// Older end, at the top.
     Before,
-    /// The newer one, at the bottom.
+    /// Newer end, at the bottom.
     After,
 }
 
-/// A part of the events that pass the filter, in order of time.
+/// Part of the events that pass the filter, in order of time.
 #[derive(Clone, Debug)]
 pub struct EventList {
-    /// The rows, oldest first.
+    /// Rows, oldest first.
     pub rows: Vec<Row>,
-    /// The first visible row.
+    /// Index of the first visible row.
     pub top: usize,
-    /// The event in the right pane. It may be outside of the rows.
+    /// Event in the right pane. It may be outside the rows.
     pub selected: Option<Event>,
-    /// What precedes the rows.
+    /// State before the first row.
     pub before: Edge,
-    /// What follows the rows.
+    /// State after the last row.
     pub after: Edge,
-    /// True in follow mode: the newest rows are shown, and the newest one is selected.
+    /// True in follow mode, which shows the newest rows and selects the last of them.
     pub follow: bool,
     /// Number of visible rows.
     pub height: usize,
 }
 
 impl EventList {
-    /// An empty list.
+    /// Creates an empty list.
     pub fn new(height: usize) -> Self {
         let edge = Edge::End;
         EventList { rows: Vec::new(), top: 0, selected: None, before: edge, after: edge, follow: false, height }
     }
 
-    /// The visible rows.
+    /// Returns the visible rows.
     pub fn visible(&self) -> &[Row] {
         let top = self.top.min(self.rows.len());
         &self.rows[top..(top + self.height).min(self.rows.len())]
     }
 
-    /// The place of the selected event, if it is among the rows.
+    /// Returns the index of the selected event, if it is among the rows.
     pub fn cursor(&self) -> Option<usize> {
         let id = self.selected?.id;
         self.rows.iter().position(|row| row.event.id == id)
     }
 
-    /// The selected event, if it is not visible.
+    /// Returns the selected event, if it is not visible.
     pub fn offscreen_selection(&self) -> Option<Event> {
         self.selected.filter(|event| self.visible().iter().all(|row| row.event.id != event.id))
     }
 
-    /// True if the newest row is visible.
+    /// Returns true if the newest row is visible.
     pub fn shows_end(&self) -> bool {
         self.after == Edge::End && self.top + self.height >= self.rows.len()
     }
@@ -116,7 +116,7 @@ impl EventList {
         self.reset(Edge::More(at), Edge::More(at));
         self.selected = Some(event);
         self.rows.push(Row { event, gone: false });
-        // A third of the screen shows the events before it.
+        // A third of the screen shows earlier events.
         self.extend(store, filter, Side::Before, self.height);
         let place = self.rows.len() - 1;
         self.top = place.saturating_sub(self.height / 3);
@@ -133,7 +133,8 @@ impl EventList {
         }
         let cursor = match self.cursor() {
             Some(cursor) => cursor,
-            // The selection is far from the visible rows: begin at the last one of these.
+            // The selection is far from the visible rows, so the movement starts at the last
+            // visible row.
             None => (self.top + self.height.saturating_sub(1)).min(self.rows.len().saturating_sub(1)),
         };
         let page = self.height.max(2) - 1;
@@ -188,7 +189,8 @@ impl EventList {
         }
     }
 
-    /// Reads a live recording again: visible events may have ended or left the window, and new ones may have arrived.
+    /// Reads a live recording again: visible events may have ended or left the window, and further
+    /// events may have arrived.
     pub fn refresh(&mut self, store: &Store, filter: &Filter) {
         if self.height == 0 {
             // Nothing is visible; the rows are kept until the screen is larger.
@@ -217,7 +219,7 @@ impl EventList {
         }
     }
 
-    /// Shows the newest rows, and selects the last one.
+    /// Shows the newest rows, and selects the last row.
     fn load_newest(&mut self, store: &Store, filter: &Filter) {
         let page = store.backward(Position::End, filter, self.height, BUDGET);
         if page.events.len() >= self.height || page.more.is_none() {
@@ -255,7 +257,7 @@ impl EventList {
         }
     }
 
-    /// The search that a job has to continue: its end of the list, and its position.
+    /// Returns the search that a job has to continue: its end of the list, and its position.
     pub fn pending_search(&self) -> Option<(Side, Position)> {
         match (self.after, self.before) {
             (Edge::Searching(at), _) => Some((Side::After, at)),
@@ -279,7 +281,7 @@ impl EventList {
         self.trim();
     }
 
-    /// Loads up to `want` rows at one end, and returns their number.
+    /// Loads up to `want` rows at an end, and returns their number.
     fn extend(&mut self, store: &Store, filter: &Filter, side: Side, want: usize) -> usize {
         let edge = if side == Side::Before { self.before } else { self.after };
         let Edge::More(from) = edge else { return 0 };
@@ -311,7 +313,7 @@ impl EventList {
         page.events.len()
     }
 
-    /// The position of new events.
+    /// Returns the position of new events.
     fn end(&self, store: &Store) -> Position {
         match self.rows.last() {
             Some(row) if store.event(row.event.id).is_some() => Position::Event(row.event.id),
@@ -324,7 +326,7 @@ impl EventList {
         *self = EventList { before, after, follow: self.follow, ..EventList::new(self.height) };
     }
 
-    /// Discards rows far from the visible ones.
+    /// Discards rows that are far from the visible rows.
     pub fn trim(&mut self) {
         if self.rows.len() <= KEPT {
             return;
@@ -342,7 +344,7 @@ impl EventList {
         }
     }
 
-    /// The id of the selected event.
+    /// Returns the id of the selected event.
     pub fn selected_id(&self) -> Option<EventId> {
         self.selected.map(|event| event.id)
     }

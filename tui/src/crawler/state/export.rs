@@ -1,5 +1,5 @@
-//! Findings leave the crawler: the listed events in the format of another tool, and an event or its chain of causes on
-//! the clipboard.
+//! Export of findings: the listed events in the format of another tool, and an event or its chain
+//! of causes on the clipboard.
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +12,12 @@ use super::prompt::Prompt;
 use super::{Crawler, Request};
 use crate::crawler::jobs::Job;
 
-/// The events to export, and where to.
+/// Destination of an export.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The format.
+    /// Format of the file.
     pub format: Format,
-    /// The file.
+    /// Path of the file.
     pub file: PathBuf,
 }
 
@@ -27,20 +27,21 @@ impl Crawler {
         self.prompt = Some(Prompt::export(""));
     }
 
-    /// Opens the prompt of the export with a recording of its own: what the window holds now.
+    /// Opens the prompt of the export for a new recording with the current contents of the window.
     pub(super) fn keep(&mut self) {
         let stem = self.stem();
         let free = (1..).map(|number| format!("{stem}-kept-{number}.spy")).find(|name| !Path::new(name).exists());
         self.prompt = Some(Prompt::export(&format!("spy {}", free.unwrap_or_default())));
     }
 
-    /// The name of the recording, without directories and extension.
+    /// Returns the name of the recording, without directories and extension.
     fn stem(&self) -> String {
         let stem = Path::new(&self.source).file_stem();
         stem.map_or("recording".into(), |stem| stem.to_string_lossy().into_owned())
     }
 
-    /// Exports the listed events: `chrome run.trace.json`. Without a file its name is that of the recording.
+    /// Exports the listed events: `chrome run.trace.json`. By default, the file is named after the
+    /// recording.
     pub(super) fn export(&mut self, line: &str) -> Result<(), String> {
         let target = self.target(line)?;
         let filter = self.view.filter.clone();
@@ -81,7 +82,8 @@ impl Crawler {
     }
 }
 
-/// Writes the events that pass a filter. Returns the sentence about it; `None` if it was stopped.
+/// Writes the events that pass a filter. Returns a sentence about the file; `None` if the job was
+/// stopped.
 pub fn write(
     store: &metaspy_reader::Store,
     filter: &Filter,

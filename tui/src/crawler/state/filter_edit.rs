@@ -1,4 +1,5 @@
-//! Edits the text of a filter: a term from a row replaces the term with the same key, and uses short names.
+//! Editing of a filter's text: a term from a row replaces the term with the same key, and uses
+//! short names.
 
 use std::ops::Range;
 
@@ -7,7 +8,7 @@ use metaspy_reader::{Filter, FilterError, RecordedLane, Selector, Store};
 use metaspy_report::program::{Element, Key, Program};
 use metaspy_report::text::short_type;
 
-/// `filter` with `term` in place of every term with the same key. Terms that exclude something stay.
+/// Replaces every term that has the same key as `term`. Terms that exclude elements stay.
 pub fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     let key = terms(term).first().and_then(|term| term.key);
     let kept = terms(filter.text()).into_iter().filter(|term| term.excludes || term.key.is_none() || term.key != key);
@@ -15,7 +16,8 @@ pub fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     line.join(" ").parse()
 }
 
-/// Parses a line that a person typed. A site that the recording does not have is an error; a kind may still come.
+/// Parses a line that a user typed. An unknown site is an error, but an unknown kind may still
+/// appear.
 pub fn checked(line: &str, store: &Store) -> Result<Filter, FilterError> {
     let filter: Filter = line.parse()?;
     match filter.check(store) {
@@ -24,7 +26,7 @@ pub fn checked(line: &str, store: &Store) -> Result<Filter, FilterError> {
     }
 }
 
-/// The bytes of the first term that is wrong on its own; otherwise the whole line.
+/// Returns the bytes of the first term that is wrong on its own; otherwise the whole line.
 pub fn first_wrong_term(line: &str, is_right: impl Fn(&str) -> bool) -> Range<usize> {
     let wrong = terms(line).into_iter().find(|term| !is_right(term.text));
     wrong.map_or(0..line.len(), |term| {
@@ -33,7 +35,7 @@ pub fn first_wrong_term(line: &str, is_right: impl Fn(&str) -> bool) -> Range<us
     })
 }
 
-/// The filter without the terms of a key, and with one that excludes its value: `-site:x`.
+/// Replaces `term` by a term that excludes its value: `-site:x`.
 pub fn without(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     let excluded = format!("-{term}");
     let kept = terms(filter.text()).into_iter().map(|term| term.text).filter(|&text| text != term && text != excluded);
@@ -41,13 +43,14 @@ pub fn without(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     line.join(" ").parse()
 }
 
-/// The key of the first term that needs the event itself, so that it is unknown for calls that left the window.
+/// Returns the key of the first term that needs the event itself, so that it is unknown for calls
+/// that left the window.
 pub fn first_event_term(filter: &Filter) -> Option<&str> {
     const UNKNOWN: [&str; 4] = ["took", "cause", "lane", "level"];
     terms(filter.text()).into_iter().filter_map(|term| term.key).find(|key| UNKNOWN.contains(key))
 }
 
-/// The term for a subject: `subject:Node:#5`. It has the number of the kind if the name is ambiguous.
+/// Writes the term for a subject: `subject:Node:#5`. An ambiguous kind is written as its number.
 pub fn subject_term(store: &Store, subject: Subject) -> String {
     let Subject { kind, key } = subject;
     let is_unambiguous = |name: &str| {
@@ -62,7 +65,8 @@ pub fn subject_term(store: &Store, subject: Subject) -> String {
     }
 }
 
-/// The term for a site: as many of its last segments as are needed to make it unique.
+/// Writes the term for a site, with as many of its last segments as are necessary to make it
+/// unique.
 pub fn site_term(store: &Store, site: SiteId) -> String {
     let path = store.site_path(site);
     let is_unambiguous = |end: &str| {
@@ -70,12 +74,12 @@ pub fn site_term(store: &Store, site: SiteId) -> String {
         paths.flatten().filter(|before| before.is_empty() || before.ends_with("::")).count() == 1
     };
     let ends = path.rmatch_indices("::").map(|(at, _)| &path[at + 2..]);
-    // These characters would make it a pattern.
+    // These characters would turn the term into a pattern.
     let end = ends.filter(|end| !end.contains(['*', '<', '>', '"'])).find(|end| is_unambiguous(end));
     format!("site:{}", quoted(end.unwrap_or(path)))
 }
 
-/// The term for the element of a program at this place; `None` if no pattern selects exactly its methods.
+/// Writes the term for an element of a program; `None` if no pattern selects exactly its methods.
 pub fn element_term(store: &Store, program: &Program, at: usize) -> Option<String> {
     let element = program.elements.get(at)?;
     let path = match &element.key {
@@ -85,16 +89,16 @@ pub fn element_term(store: &Store, program: &Program, at: usize) -> Option<Strin
     };
     let within = format!("{path}::");
     let pattern: Selector = format!("{within}**").parse().ok().filter(|_| !path.contains(['*', '<', '>', '"']))?;
-    // A pattern matches the end of a path, so it may match in another crate, too.
+    // A pattern matches the end of a path, so it may also match in another crate.
     let mut meant = store.sites().iter().filter(|site| pattern.matches(&site.path));
     let is_own = meant.all(|site| site.path.starts_with(&within));
-    // A method of a type may be in another module than its definition, where the pattern does not match.
+    // A method may be in a different module than its type, where the pattern does not match.
     let below = program.elements[at + 1..].iter().take_while(|other| other.under.is_some_and(|under| under >= at));
     let is_whole = below.filter_map(Element::site).all(|site| pattern.matches(store.site_path(site)));
     (is_own && is_whole).then(|| format!("site:{}", quoted(&pattern.to_string())))
 }
 
-/// The term for a lane: the name of its thread, or its number if the name is ambiguous.
+/// Writes the term for a lane: the name of its thread, or its number if the name is ambiguous.
 pub fn lane_term(store: &Store, lane: &RecordedLane) -> String {
     let only = store.lanes().iter().filter(|other| other.name == lane.name).count() == 1;
     let is_number = lane.name.trim_start_matches('#').parse::<u32>().is_ok();
@@ -109,14 +113,14 @@ fn quoted(value: &str) -> String {
     if value.contains(char::is_whitespace) { format!("\"{value}\"") } else { value.to_owned() }
 }
 
-/// A term of a filter, as it was typed.
+/// Term of a filter, as it was typed.
 struct Term<'a> {
     excludes: bool,
     key: Option<&'a str>,
     text: &'a str,
 }
 
-/// The terms of a filter: split at spaces, but not between quotation marks.
+/// Splits a filter into terms at spaces, but not between quotation marks.
 fn terms(line: &str) -> Vec<Term<'_>> {
     let mut terms = Vec::new();
     let mut rest = line.trim_start();
@@ -180,7 +184,7 @@ mod tests {
         let beyond = |text: &str| text.parse::<Filter>().map(|filter| first_event_term(&filter).map(str::to_owned));
         assert_eq!(beyond("site:x took:>1ms"), Ok(Some("took".into())));
         assert_eq!(beyond("site:x subject:#4 fox"), Ok(None));
-        // The tallies know the outcomes of all calls.
+        // The tallies contain the outcomes of all calls.
         assert_eq!(beyond("outcome:failed"), Ok(None));
         assert_eq!(beyond("outcome:failed took:>1ms"), Ok(Some("took".into())));
     }

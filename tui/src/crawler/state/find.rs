@@ -13,7 +13,7 @@ impl Crawler {
         self.prompt = Some(Prompt::search(&self.view));
     }
 
-    /// Searches for what is typed so far, from where the search began.
+    /// Searches for the typed text, starting where the search began.
     pub(super) fn search_as_typed(&mut self) {
         let Some(prompt) = self.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Search) else { return };
         let text = prompt.line.text().trim().to_owned();
@@ -38,7 +38,8 @@ impl Crawler {
         }
     }
 
-    /// Shows the match of a search that is typed, without leaving the view; otherwise goes to it.
+    /// Shows the match of a search that is being typed, without leaving the view; otherwise goes to
+    /// it.
     pub(super) fn accept_match(&mut self, found: Option<Event>) {
         let typed = self.prompt.as_ref().map(|prompt| prompt.line.text().trim().to_owned());
         match (found, typed) {
@@ -94,7 +95,7 @@ impl Crawler {
         }
     }
 
-    /// Leaves a search: the view is as it was before.
+    /// Cancels a search and restores the view before it.
     pub(super) fn cancel_search(&mut self) {
         self.stop(Slot::Search);
         if let Some(origin) = self.prompt.take().and_then(|prompt| prompt.origin) {
@@ -103,7 +104,7 @@ impl Crawler {
         }
     }
 
-    /// Searches for a text; an empty one repeats the last search.
+    /// Searches for a text. An empty text repeats the last search.
     pub(super) fn search_for(&mut self, text: String) {
         if !text.is_empty() {
             self.searched = text;
@@ -138,7 +139,7 @@ impl Crawler {
         }
     }
 
-    /// The words that are highlighted: those of the search, without terms of a filter.
+    /// Returns the words to highlight: those of the search, without terms of a filter.
     pub fn highlighted(&self) -> Vec<String> {
         let typed = self.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Search);
         let text = match typed {
@@ -150,7 +151,7 @@ impl Crawler {
         words.map(str::to_lowercase).collect()
     }
 
-    /// Stops a job. False if none was running.
+    /// Stops a job. Returns false if none was running.
     pub(super) fn stop(&mut self, slot: Slot) -> bool {
         let running = self.waiting.remove(&slot);
         running.inspect(|(_, progress)| progress.stop()).is_some()

@@ -1,4 +1,4 @@
-//! The help: the keys of the open screen, and the reason why another key has no command there.
+//! Help: the keys of the open screen, and the reason why another key has no command there.
 
 use metaspy_report::text::wrap;
 use ratatui::crossterm::event::KeyEvent;
@@ -20,7 +20,7 @@ impl Crawler {
         }
     }
 
-    /// The lines of the help. A long sentence goes on below, without keys.
+    /// Returns the lines of the help. A long sentence continues on the next line, without keys.
     pub fn help_lines(&self) -> Vec<HelpLine> {
         let room = self.size.0.saturating_sub(HELP_KEYS + 3).max(1).into();
         let lines = |line: HelpLine| {
@@ -30,7 +30,7 @@ impl Crawler {
         self.keys.help(self.view.screen, self.screens()).into_iter().flat_map(lines).collect()
     }
 
-    /// Moves the help that is open at line `at`.
+    /// Moves the help, whose first visible line is `at`.
     pub(super) fn step_help(&mut self, at: usize, step: Step) {
         let height = self.view.list.height.max(1);
         self.help = Some(step.apply(at, self.help_lines_beyond(height) + 1, height));
@@ -42,7 +42,7 @@ impl Crawler {
         self.help = self.help.map(|at| at.saturating_add_signed(by).min(most));
     }
 
-    /// Lines of the help that do not fit into `height` lines.
+    /// Counts the lines of the help that do not fit into `height` lines.
     fn help_lines_beyond(&self, height: usize) -> usize {
         self.help_lines().len().saturating_sub(height)
     }

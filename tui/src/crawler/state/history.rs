@@ -1,4 +1,4 @@
-//! The views before and after the open one: back to each of them as it was, and forward again.
+//! History of views: back to each earlier view as it was, and forward again.
 
 use super::Crawler;
 use super::name;
@@ -7,10 +7,10 @@ use super::view::View;
 use crate::crawler::command::Screen;
 use crate::crawler::jobs::Slot;
 
-/// Most views that are kept.
+/// Maximum number of views in the history.
 const KEPT: usize = 200;
 
-/// The views before and after the open one.
+/// Views before and after the open view.
 #[derive(Clone, Default)]
 pub struct History {
     past: Vec<View>,
@@ -18,7 +18,7 @@ pub struct History {
 }
 
 impl History {
-    /// Keeps `view`, because another one is opened.
+    /// Stores `view`, because another view is about to open.
     pub fn leave(&mut self, view: &View) {
         self.future.clear();
         self.past.push(view.clone());
@@ -27,7 +27,7 @@ impl History {
         }
     }
 
-    /// The view before `view`. `forward` returns to `view`.
+    /// Returns the view before `view`. `forward` returns to `view`.
     pub fn back(&mut self, view: &View) -> Option<View> {
         let past = self.past.pop()?;
         self.future.push(view.clone());
@@ -41,17 +41,17 @@ impl History {
         Some(future)
     }
 
-    /// Number of steps back.
+    /// Returns the number of steps back.
     pub fn depth(&self) -> usize {
         self.past.len()
     }
 }
 
-/// Columns of one crumb.
+/// Maximum width of a breadcrumb, in columns.
 const CRUMB: usize = 20;
 
 impl Crawler {
-    /// The views on the way here, the nearest first: the event that was selected, or the name of the screen.
+    /// Names the earlier views, the nearest first: by the selected event, or by the screen.
     pub fn breadcrumbs(&self) -> Vec<String> {
         let crumb = |view: &View| match (view.screen, view.list.selected) {
             (Screen::Events, Some(event)) => name::fit_event(&self.store, &event, CRUMB),

@@ -1,4 +1,4 @@
-//! The lines of trees before the names of rows: `│ ├ `.
+//! Lines of trees before the names of rows: `│ ├ `.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,29 +6,30 @@ use metaspy_reader::{Event, EventId, Filter, FilterTester, Store};
 
 use super::event_list::Row;
 
-/// Most causes of a row, so that a deep recursion does not delay a frame.
+/// Maximum number of causes of a row, so that a deep recursion does not delay a frame.
 const DEPTH: usize = 48;
 
-/// The lines before the text of each row: `│ ├ `.
+/// Draws the lines before the text of each row: `│ ├ `.
 ///
-/// A row hangs under the nearest cause that passes the filter. Rows of other trees may stand between a cause and its
-/// effects, because lanes interleave. So each cause with effects further below has a column of its own, and no row
-/// stands in it that is not its effect, as in `git log --graph`.
+/// A row hangs under the nearest cause that passes the filter. Rows of other trees may stand
+/// between a cause and its effects, because lanes interleave. So each cause with effects further
+/// below has its own column, which only its effects may occupy, as in `git log --graph`.
 ///
-/// A cause above the visible rows has a column if several of them depend on it. Causes that all rows have in common
-/// have none.
+/// A cause above the visible rows has a column if several of them depend on it. Causes that all
+/// rows share have none.
 pub fn indents(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
     let mut known = HashMap::new();
     for row in rows {
         known.insert(row.event.id, row.event);
     }
-    // A filter by causes remembers the reasons of the rows before.
+    // A filter by causes remembers the reasons of earlier rows.
     let mut filter = filter.tester(store);
     let paths: Vec<Vec<EventId>> = rows.iter().map(|row| path(store, &mut filter, &mut known, row.event)).collect();
     guides(&paths)
 }
 
-/// The lines of rows with these paths: the causes of a row, the farthest first, and the row itself.
+/// Draws the lines of rows with these paths. A path holds the causes of a row, the farthest first,
+/// and the row itself.
 fn guides(paths: &[Vec<EventId>]) -> Vec<String> {
     let parent = |path: &[EventId]| path.len().checked_sub(2).map(|at| path[at]);
     let mut below: HashMap<EventId, usize> = HashMap::new();
@@ -48,7 +49,7 @@ fn guides(paths: &[Vec<EventId>]) -> Vec<String> {
         for (at, column) in columns.iter().enumerate() {
             let (sign, behind) = match own {
                 Some(own) if at == own => (if left > 0 { '├' } else { '└' }, ' '),
-                // The line from the cause crosses those of other trees.
+                // The line from the cause crosses the lines of other trees.
                 Some(own) if at > own => (if column.is_some() { '│' } else { '─' }, '─'),
                 _ => (if column.is_some() { '│' } else { ' ' }, ' '),
             };
@@ -66,7 +67,7 @@ fn guides(paths: &[Vec<EventId>]) -> Vec<String> {
             columns.pop();
         }
         if below.contains_key(&row) {
-            // Its effects begin below its text.
+            // The effects of the row begin below its text.
             columns.resize(text_column, None);
             columns.push(Some(row));
         }
@@ -75,7 +76,8 @@ fn guides(paths: &[Vec<EventId>]) -> Vec<String> {
     lines
 }
 
-/// The causes above the visible rows that have a column: the direct cause of a row, if others depend on it, too.
+/// Returns the causes above the visible rows that have a column: direct causes of a row that other
+/// rows also depend on.
 fn outer_causes(paths: &[Vec<EventId>]) -> Vec<EventId> {
     let rows: HashSet<EventId> = paths.iter().filter_map(|path| path.last().copied()).collect();
     let common = paths.iter().map(Vec::len).min().unwrap_or(0);
@@ -91,7 +93,7 @@ fn outer_causes(paths: &[Vec<EventId>]) -> Vec<EventId> {
     outer.into_iter().filter(|(_, (is_direct, rows))| *is_direct && *rows > 1).map(|((_, cause), _)| cause).collect()
 }
 
-/// The causes of an event that pass the filter, the farthest first, and the event itself.
+/// Returns the causes of an event that pass the filter, the farthest first, and the event itself.
 fn path(
     store: &Store,
     filter: &mut FilterTester<'_>,
@@ -118,7 +120,8 @@ fn path(
     path
 }
 
-/// The lines before an item of a tree: at most `levels` of them, the innermost ones, and `…` for the others.
+/// Draws the lines before an item of a tree: the innermost `levels` of them, and `…` for the
+/// others.
 ///
 /// `place` returns the parent of an item, and true if the item is its last child.
 pub fn tree_lines(item: usize, levels: usize, place: impl Fn(usize) -> (Option<usize>, bool)) -> String {
@@ -143,7 +146,8 @@ pub fn tree_lines(item: usize, levels: usize, place: impl Fn(usize) -> (Option<u
 mod tests {
     use super::*;
 
-    /// Rows as names with their causes: `b<a` is an effect of `a`. Causes that are no rows are above the visible ones.
+    /// Checks rows given as names with their causes: `b<a` is an effect of `a`. Causes without a
+    /// row are above the visible rows.
     fn check(rows: &str, expected: &[&str]) {
         let id = |name: &str| EventId::from_raw(u64::from(name.as_bytes()[0])).expect("no name is 0");
         let path = |row: &str| row.rsplit('<').map(id).collect::<Vec<_>>();
@@ -160,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_row_between_a_cause_and_its_effect_is_not_drawn_as_the_cause() {
-        // `s` sends, `t` is an unrelated task, `r` receives what `s` sent.
+        // Here `s` sends, `t` is an unrelated task, and `r` receives the message of `s`.
         check("s t r<s", &["s", "│ t", "└ r"]);
     }
 

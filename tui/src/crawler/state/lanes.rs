@@ -1,5 +1,5 @@
-//! The lanes over time: what each thread did, how busy it was, and where calls were lost. The time can be zoomed from the
-//! whole window down to nanoseconds.
+//! Lanes over time: the events of each thread, how busy it was, and where calls were lost. The time
+//! can be zoomed from the whole window down to nanoseconds.
 
 use std::collections::HashMap;
 
@@ -12,17 +12,17 @@ use super::table::Rows;
 use crate::crawler::command::Zoom;
 use crate::crawler::jobs::Job;
 
-/// Events that are read before and after the selected one.
+/// Number of events that are read before and after the selected event.
 const LOOK_AT: usize = 50_000;
-/// Events that are tested between two checks for a stop.
+/// Number of events that are tested between two checks for a stop.
 const STRIDE: usize = 1 << 18;
 
-/// A span of time, in ticks.
+/// Span of time, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The first tick.
+    /// First tick.
     pub from: u64,
-    /// The tick behind the last one.
+    /// Tick after the last tick.
     pub to: u64,
 }
 
@@ -31,23 +31,23 @@ impl Span {
         self.to.saturating_sub(self.from).max(1)
     }
 
-    /// True if it has this tick.
+    /// Returns true if the span contains a tick.
     pub fn contains(self, tick: u64) -> bool {
         (self.from..self.to).contains(&tick)
     }
 
-    /// The column of a tick.
+    /// Returns the column of a tick.
     pub fn column(self, tick: u64, columns: usize) -> usize {
         let at = u128::from(tick.saturating_sub(self.from)) * columns as u128 / u128::from(self.ticks());
         (at as usize).min(columns.saturating_sub(1))
     }
 
-    /// The first tick of a column.
+    /// Returns the first tick of a column.
     pub fn tick(self, column: usize, columns: usize) -> u64 {
         self.from + (u128::from(self.ticks()) * column as u128 / columns.max(1) as u128) as u64
     }
 
-    /// A part of `whole` with this length, with a tick at the same place as before.
+    /// Returns a part of `whole` with this length, with `tick` in its middle as far as possible.
     fn around(tick: u64, ticks: u64, whole: Span) -> Span {
         let ticks = ticks.clamp(1, whole.ticks());
         let from = tick.saturating_sub(ticks / 2).clamp(whole.from, whole.to - ticks);
@@ -55,16 +55,16 @@ impl Span {
     }
 }
 
-/// A lane in a span of time.
+/// Lane in a span of time.
 #[derive(Clone, Debug)]
 pub struct LaneRow {
-    /// The lane.
+    /// Lane as recorded.
     pub lane: RecordedLane,
-    /// Its events in this span.
+    /// Number of events of the lane in this span.
     pub events: u64,
-    /// The last one among them.
+    /// Last event of the lane in this span.
     pub last: Option<Event>,
-    /// Events that began in each column.
+    /// Number of events that began in each column.
     pub columns: Vec<u32>,
     /// True for each column in which an event ran.
     pub busy: Vec<bool>,
@@ -72,27 +72,28 @@ pub struct LaneRow {
     pub lost: Vec<bool>,
 }
 
-/// The lanes in a span of time.
+/// Lanes in a span of time.
 #[derive(Clone, Debug)]
 pub struct Lanes {
-    /// The lanes. The busiest comes first, idle ones last.
+    /// Rows of the lanes, the busiest first, idle lanes last.
     pub rows: Vec<LaneRow>,
-    /// The span.
+    /// Span that the columns divide.
     pub span: Span,
-    /// The whole window.
+    /// Span of the whole window.
     pub whole: Span,
 }
 
-/// The part of the time to read.
+/// Part of the time to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Around an event, or at the end.
+    /// Time around an event, or the end of the recording.
     Around(Option<EventId>),
-    /// This span.
+    /// Exactly this span.
     Of(Span),
 }
 
-/// Reads the lanes. `goes_on` takes the number of events that were tested. `None` if it returned false.
+/// Reads the lanes. `goes_on` receives the number of events that were tested; if it returns false,
+/// the result is `None`.
 pub fn read(
     store: &Store,
     part: Part,
@@ -108,7 +109,7 @@ pub fn read(
     let mut drawing = Drawing::new(store, span, columns);
     events.into_iter().for_each(|event| drawing.add(event));
     if let Part::Of(span) = part {
-        // Events that began earlier may still run.
+        // Events that began earlier may still run in this span.
         let from = Position::At { tick: span.from };
         let earlier = store.backward(from, filter, LOOK_AT, LOOK_AT * 4).events;
         earlier.into_iter().for_each(|event| drawing.add(event));
@@ -126,7 +127,7 @@ pub fn read(
     Some(Lanes { rows: drawing.rows(), span, whole })
 }
 
-/// The span of all events in the window.
+/// Returns the span of all events in the window.
 pub fn window(store: &Store) -> Span {
     let all = Filter::all();
     let first = store.forward(Position::Start, &all, 1, STRIDE).events;
@@ -139,7 +140,7 @@ pub fn window(store: &Store) -> Span {
     }
 }
 
-/// The events before and after an event, and their span.
+/// Returns the events before and after an event, and their span.
 fn events_around(store: &Store, around: Option<EventId>, filter: &Filter) -> (Span, Vec<Event>) {
     let at = around.map_or(Position::End, Position::Event);
     let mut events = store.backward(at, filter, LOOK_AT, LOOK_AT * 4).events;
@@ -152,10 +153,11 @@ fn events_around(store: &Store, around: Option<EventId>, filter: &Filter) -> (Sp
     (Span { from, to }, events)
 }
 
-/// The lanes while their events are added.
+/// Lanes while their events are being added.
 struct Drawing {
     rows: HashMap<LaneId, LaneRow>,
-    /// For each lane, the events that begin to run in each column, less those that end before it.
+    /// For each lane and column, the number of events that begin to run there, minus those that end
+    /// before it.
     running: HashMap<LaneId, Vec<i32>>,
     span: Span,
     columns: usize,
@@ -219,40 +221,40 @@ impl Drawing {
     }
 }
 
-/// The screen of lanes.
+/// Screen of lanes.
 #[derive(Clone, Debug, Default)]
 pub struct LanesView {
-    /// The lanes. `None` before the first reading.
+    /// Lanes; `None` before the first reading.
     pub lanes: Option<Lanes>,
-    /// The cursor over the lanes.
+    /// Cursor over the lanes.
     pub cursor: Cursor,
-    /// The column of the cursor in time, as soon as it was moved.
+    /// Column of the cursor in time; `None` until it is moved.
     pub column: Option<usize>,
-    /// Columns of the time.
+    /// Number of columns of the time.
     pub columns: usize,
-    /// The event around which the lanes are read; `None` for the end.
+    /// Event around which the lanes are read; `None` for the end.
     pub around: Option<EventId>,
-    /// The span that was zoomed to.
+    /// Span that the user has zoomed to.
     pub zoomed: Option<Span>,
 }
 
 impl LanesView {
-    /// The lane under the cursor.
+    /// Returns the lane under the cursor.
     pub fn current(&self) -> Option<&LaneRow> {
         self.lanes.as_ref()?.rows.get(self.cursor.row)
     }
 
-    /// The tick under the cursor, as soon as it was moved.
+    /// Returns the tick under the cursor; `None` until it is moved.
     pub fn tick(&self) -> Option<u64> {
         Some(self.span()?.tick(self.column?, self.columns))
     }
 
-    /// The span of the last zoom, before its lanes are read.
+    /// Returns the span of the last zoom, even before its lanes are read.
     fn span(&self) -> Option<Span> {
         self.zoomed.or(self.lanes.as_ref().map(|lanes| lanes.span))
     }
 
-    /// Shows what a job has read. The cursor stays on its lane.
+    /// Shows the result of a reading. The cursor stays on its lane.
     pub fn accept(&mut self, lanes: Lanes) {
         let lane = self.current().map(|row| row.lane.id);
         let at = lanes.rows.iter().position(|row| Some(row.lane.id) == lane).unwrap_or(self.cursor.row);
@@ -260,8 +262,9 @@ impl LanesView {
         self.lanes = Some(lanes);
     }
 
-    /// Zooms around the cursor, or moves it. Before it was moved, `+` and `-` zoom around the selected event, if that is in
-    /// sight, and else around the middle. True if another span is to be read.
+    /// Zooms around the cursor, or moves it. Until it is moved, `+` and `-` zoom around the
+    /// selected event if it is visible, and around the middle otherwise. Returns true if another
+    /// span must be read.
     pub fn zoom(&mut self, zoom: Zoom, selected: Option<&Event>) -> bool {
         let (Some(lanes), Some(span)) = (&self.lanes, self.span()) else { return false };
         let (whole, columns) = (lanes.whole, self.columns.max(1));
@@ -291,12 +294,13 @@ impl LanesView {
                     }
                 }
             }
-            // A cell is one tick at least.
+            // A cell is at least one tick.
             Zoom::In => Span::around(tick, (span.ticks() / 2).max(columns as u64), whole),
             Zoom::Out => Span::around(tick, span.ticks().saturating_mul(2), whole),
             Zoom::Whole => whole,
         };
-        // The cursor stays at its time. Where it is at the selected event, each further zoom is around that, too.
+        // The cursor stays at its time. At the selected event it stays unset, so each further zoom
+        // is around that event too.
         if self.column.is_some() || selected.is_none() {
             self.column = Some(next.column(tick, columns));
         }
@@ -355,13 +359,13 @@ mod tests {
         let mut view = LanesView { lanes: Some(lanes), columns: 50, column: Some(10), ..LanesView::default() };
         let tick = view.tick().expect("a cursor");
         for zoom in [Zoom::In, Zoom::In, Zoom::In, Zoom::Out] {
-            // The lanes of the span are not read yet.
+            // The lanes of the span have not been read yet.
             assert!(view.zoom(zoom, None));
             let span = view.zoomed.expect("a span");
             let cell = span.ticks() / 50;
             assert!(view.tick().expect("a cursor").abs_diff(tick) <= cell + 2_000, "{span:?}");
         }
-        // Down to one tick for each cell, and not further.
+        // The zoom ends at one tick for each cell.
         for _ in 0..30 {
             view.zoom(Zoom::In, None);
         }

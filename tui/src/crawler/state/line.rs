@@ -1,19 +1,19 @@
-//! A line of text that the user edits: in the prompt and in the palette.
+//! Line of text that the user edits, in the prompt and in the palette.
 
 use crate::crawler::command::Command;
 
-/// Most characters of the text.
+/// Maximum number of characters of the text.
 const MAX: usize = 400;
 
-/// A text and the place of the caret in it.
+/// Text and the position of the caret in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     text: String,
-    /// In bytes, at the beginning of a character.
+    /// Position in bytes, at the beginning of a character.
     caret: usize,
 }
 
-/// A movement of the caret.
+/// Movement of the caret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caret {
     /// One character to the left.
@@ -22,28 +22,28 @@ pub enum Caret {
     Right,
     /// To the start of the line.
     Start,
-    /// To its end.
+    /// To the end of the line.
     End,
 }
 
 impl Line {
-    /// A text with the caret at its end.
+    /// Creates a line with the caret at the end of the text.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         Line { caret: text.len(), text }
     }
 
-    /// The text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text before the caret.
+    /// Returns the text before the caret.
     pub fn before(&self) -> &str {
         &self.text[..self.caret]
     }
 
-    /// The text behind the caret.
+    /// Returns the text after the caret.
     pub fn behind(&self) -> &str {
         &self.text[self.caret..]
     }
@@ -71,7 +71,7 @@ impl Line {
         self.caret = from;
     }
 
-    /// Erases everything.
+    /// Erases the whole text.
     pub fn clear(&mut self) {
         *self = Line::default();
     }
@@ -82,7 +82,7 @@ impl Line {
         self.caret = from + with.len();
     }
 
-    /// Applies a command that edits it. False if the command does something else.
+    /// Applies a command that edits the line. Returns false if the command has another purpose.
     pub fn apply(&mut self, command: Command) -> bool {
         match command {
             Command::Type(c) => self.push(c),

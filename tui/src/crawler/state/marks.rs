@@ -1,4 +1,4 @@
-//! Marks that the user sets on events, with names if they like. They are kept beside the recording.
+//! Marks that the user sets on events, optionally with names. They are saved beside the recording.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use metaspy_reader::EventId;
 use super::prompt::Prompt;
 use super::{Crawler, Request, name};
 
-/// Marked events with their names; an empty name is none.
+/// Marked events with their names; an unnamed mark has an empty name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     names: BTreeMap<EventId, String>,
-    /// The events in the order in which they were marked.
+    /// Events in the order in which they were marked.
     order: Vec<EventId>,
 }
 
@@ -23,23 +23,24 @@ impl Marks {
         self.names.insert(id, name.to_owned());
     }
 
-    /// Removes a mark. False if there is none.
+    /// Removes a mark. Returns false if there is none.
     pub fn remove(&mut self, id: EventId) -> bool {
         self.order.retain(|&other| other != id);
         self.names.remove(&id).is_some()
     }
 
-    /// The name of the mark on an event.
+    /// Returns the name of the mark on an event.
     pub fn name(&self, id: EventId) -> Option<&str> {
         self.names.get(&id).map(String::as_str)
     }
 
-    /// All marks, in the order in which they were set.
+    /// Iterates over all marks, in the order in which they were set.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = (EventId, &str)> {
         self.order.iter().filter_map(|&id| Some((id, self.name(id)?)))
     }
 
-    /// The first mark behind an event in the order of ids; after the last one the first.
+    /// Returns the first mark after an event in the order of ids. The last mark is followed by the
+    /// first.
     fn next(&self, after: Option<EventId>) -> Option<EventId> {
         let next = self.names.keys().find(|&&id| Some(id) > after);
         next.or(self.names.keys().next()).copied()
@@ -74,11 +75,11 @@ impl Crawler {
 
     fn changed_marks(&mut self) -> Option<Request> {
         self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
-        // Only a recording in a file has a place beside it.
+        // Only a recording in a file can have a file of marks beside it.
         self.store.path().is_some().then(|| Request::SaveMarks(self.marks.clone()))
     }
 
-    /// Goes to the next mark in the order of ids; after the last one to the first.
+    /// Goes to the next mark in the order of ids. The last mark is followed by the first.
     pub(super) fn next_mark(&mut self) {
         match self.marks.next(self.view.list.selected_id()) {
             Some(id) => self.go_to_mark(id),
@@ -94,7 +95,7 @@ impl Crawler {
         }
     }
 
-    /// Each mark with the name of its event, for the palette.
+    /// Returns each mark with the name of its event, for the palette.
     pub(super) fn named_marks(&self) -> Vec<(EventId, String, String)> {
         let event =
             |id| self.store.event(id).map_or("left the window".into(), |event| name::event(&self.store, &event));
@@ -103,7 +104,7 @@ impl Crawler {
     }
 }
 
-/// A mark in words: its name, or else its event.
+/// Describes a mark: by its name, or by its event if it has no name.
 pub fn title(id: EventId, name: &str) -> String {
     if name.is_empty() { format!("◆ {id}") } else { format!("◆ {name}") }
 }

@@ -1,4 +1,4 @@
-//! The state of the crawler. Commands change it, the drawing reads it. It holds no drawing types.
+//! State of the crawler. Commands change it, the drawing reads it. It holds no drawing types.
 //!
 //! The time is a parameter, and long work leaves as a queued job and returns as a reply. So a test
 //! steps through a journey without a clock, a thread or a terminal.
@@ -64,7 +64,7 @@ use prompt::Prompt;
 use status::Status;
 use view::View;
 
-/// What the state cannot do itself.
+/// Requests that the event loop fulfils, because they need the terminal, an editor or a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// End the crawler.
@@ -77,7 +77,7 @@ pub enum Request {
     Edit {
         /// The file, as the recording names it.
         file: String,
-        /// The line.
+        /// Line number, counted from 1.
         line: u32,
     },
     /// Copy a text to the clipboard.
@@ -88,50 +88,50 @@ pub enum Request {
     SaveFilters(Filters),
 }
 
-/// A crawler on one recording.
+/// Crawler on a recording.
 pub struct Crawler {
-    /// The recording.
+    /// Recording that is shown.
     pub store: Store,
-    /// Its name: a file, or a process.
+    /// Name of the recording: a file, or a process.
     pub source: String,
     /// Columns and rows of the screen.
     pub size: (u16, u16),
-    /// The open view.
+    /// View that is open.
     pub view: View,
-    /// The views before and after it.
+    /// Views before and after the open view.
     pub history: History,
-    /// The contents of the first line.
+    /// Contents of the first line.
     pub status: Status,
     /// Marked events.
     pub marks: Marks,
-    /// The prompt, while it is open.
+    /// Prompt, while it is open.
     pub prompt: Option<Prompt>,
-    /// The palette of commands, while it is open.
+    /// Palette of commands, while it is open.
     pub palette: Option<Palette>,
-    /// The colours.
+    /// Colours of the screen.
     pub theme: Theme,
-    /// The keys.
+    /// Keys, with the user's changes.
     pub keys: Keys,
-    /// The browsers of files.
+    /// Browsers from files.
     pub browsers: Vec<Arc<Browser>>,
-    /// Filters with names.
+    /// Filters that the user saved under a name.
     pub saved_filters: Filters,
-    /// A message to the user, until the next key.
+    /// Message to the user, until the next key.
     pub message: Option<String>,
-    /// The first visible line of the help, while it is open.
+    /// First visible line of the help, while it is open.
     pub help: Option<usize>,
-    /// True if a live recording is not updated.
+    /// True if the user has stopped the updates of a live recording.
     pub paused: bool,
-    /// The last search.
+    /// Text of the last search.
     pub searched: String,
     /// True while the matches of the search are highlighted.
     pub shows_matches: bool,
-    /// Events emitted when the newest row was last visible.
+    /// Number of events emitted when the newest row was last visible.
     pub seen_emitted: u64,
     now_ns: u64,
     notes_shown: usize,
     index: Option<Arc<EffectsIndex>>,
-    /// Events emitted when the index was last queued.
+    /// Number of events emitted when the index was last queued.
     index_emitted: u64,
     queued: Vec<QueuedJob>,
     waiting: HashMap<Slot, (u64, Arc<Progress>)>,
@@ -140,7 +140,8 @@ pub struct Crawler {
 }
 
 impl Crawler {
-    /// Opens a recording on a screen of this size: a live one at its end, any other at its start.
+    /// Opens a recording on a screen of this size: a live recording at its end, any other at its
+    /// start.
     pub fn new(store: Store, source: impl Into<String>, size: (u16, u16)) -> Self {
         let mut crawler = Crawler {
             source: source.into(),
@@ -185,7 +186,8 @@ impl Crawler {
         crawler
     }
 
-    /// The events. If there are only counts, the table of the last profiler, as far as it has rows.
+    /// Returns the screen to open first: the events, or the table of the last profiler with rows if
+    /// calls were only counted.
     fn first_screen(&self) -> Screen {
         if self.status.totals.stored > 0 || self.status.totals.emitted == 0 {
             return Screen::Events;
@@ -218,7 +220,7 @@ impl Crawler {
         self.notes_shown = count;
     }
 
-    /// What the keys act on.
+    /// Returns the mode that decides the meaning of keys.
     pub fn mode(&self) -> Mode {
         match (&self.prompt, &self.palette, self.help) {
             (Some(_), _, _) => Mode::Prompt,
@@ -228,14 +230,15 @@ impl Crawler {
         }
     }
 
-    /// What the keys act on if neither prompt, palette nor help is open.
+    /// Returns the mode if neither prompt, palette nor help is open.
     fn screen_mode(&self) -> Mode {
         Mode::Screen(self.view.screen, self.screens())
     }
 
-    /// The screens of this recording. Productions and structure are among them if the recording has some.
+    /// Returns the screens of this recording. Productions and structure are included if the
+    /// recording contains them.
     pub fn screens(&self) -> Screens {
-        // The blueprint has no place in the line of names unless it is open.
+        // The line of names lists the blueprint only while it is open.
         const ALL: Screens = &[
             Screen::Events,
             Screen::Subjects,
@@ -270,7 +273,7 @@ impl Crawler {
         self.view.list.fill(&self.store, &self.view.filter);
         self.view.pane.of = None;
         if self.view.screen == Screen::Lanes {
-            // The time has other columns.
+            // The number of columns of the time has changed.
             self.queue_screen();
         }
         self.update_dependents();
@@ -311,7 +314,7 @@ impl Crawler {
         self.update_dependents();
     }
 
-    /// True if the open tab shows other things when the recording has grown.
+    /// Returns true if the contents of the open tab change when the recording grows.
     fn pane_changes(&self) -> bool {
         let pane = &self.view.pane;
         pane.tab.is_about_the_list()

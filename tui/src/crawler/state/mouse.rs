@@ -1,5 +1,5 @@
-//! The mouse: a press selects a row, a screen or a tab. A second press on the same row of the pane goes to its event.
-//! The wheel scrolls the part under it.
+//! Mouse: a press selects a row, a screen or a tab. A second press on the same row of the pane goes
+//! to its event. The wheel scrolls the part under it.
 
 use metaspy_report::text::width;
 
@@ -21,7 +21,7 @@ impl Crawler {
             }
             return;
         }
-        // The line of an area under the mouse, below `head` lines of titles.
+        // Returns the line of an area under the mouse, below `head` lines of titles.
         let line = |area: Area, head: u16| row.checked_sub(area.inner().y + head).map(usize::from);
         let view = &mut self.view;
         match view.screen {
@@ -52,7 +52,7 @@ impl Crawler {
         }
     }
 
-    /// Scrolls the part under the mouse. The selection stays, and so does the focus.
+    /// Scrolls the part under the mouse. The selection and the focus stay.
     pub(super) fn wheel(&mut self, column: u16, row: u16, by: isize) {
         if self.help.is_some() {
             return self.scroll_help(by);

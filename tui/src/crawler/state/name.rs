@@ -1,10 +1,11 @@
-//! The names of subjects and events, in full or shortened to a number of columns.
+//! Names of subjects and events, in full or shortened to a number of columns.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{Event, Store};
 use metaspy_report::text::{clean, last_segment, short_type, shorten, shorten_label, width};
 
-/// The name of a subject: its label, or its kind and key: `Node #12`. A place has an address: `Node @7f3a`.
+/// Returns the name of a subject: its label, or its kind and key, as `Node #12`. A place has an
+/// address: `Node @7f3a`.
 pub fn subject(store: &Store, subject: Subject) -> String {
     match store.label(subject) {
         Some(label) => clean(label).into_owned(),
@@ -12,7 +13,7 @@ pub fn subject(store: &Store, subject: Subject) -> String {
     }
 }
 
-/// The kind and key of a subject, even if it has a label.
+/// Returns the kind and key of a subject, even if it has a label.
 pub fn kind_and_key(store: &Store, subject: Subject) -> String {
     match kind_and_key_parts(store, subject) {
         (kind, key) if kind.is_empty() => key,
@@ -20,21 +21,22 @@ pub fn kind_and_key(store: &Store, subject: Subject) -> String {
     }
 }
 
-/// The name of a subject in `columns` columns. A label keeps its first word; other names keep their key.
+/// Shortens the name of a subject to `columns` columns. A label keeps its first word; other names
+/// keep their key.
 pub fn fit_subject(store: &Store, subject: Subject, columns: usize) -> String {
     if let Some(label) = store.label(subject) {
         return shorten_label(&clean(label), columns);
     }
     let (kind, key) = kind_and_key_parts(store, subject);
     match columns.checked_sub(width(&key) + 1) {
-        // One column of a kind is of no use.
+        // A kind in one column is unreadable.
         None | Some(0 | 1) => shorten(&key, columns),
         Some(_) if kind.is_empty() => key,
         Some(room) => format!("{} {key}", shorten(&kind, room)),
     }
 }
 
-/// The short name of its kind, which may be empty, and its key.
+/// Returns the short name of a subject's kind, which may be empty, and its key.
 fn kind_and_key_parts(store: &Store, subject: Subject) -> (String, String) {
     match store.kind(subject.kind) {
         Some(kind) if !subject.is_none() => {
@@ -47,20 +49,22 @@ fn kind_and_key_parts(store: &Store, subject: Subject) -> (String, String) {
     }
 }
 
-/// The short name of a site: the method, or the kind of message and the end of a proxied channel: `Done::sent`.
+/// Returns the short name of a site: the method, or the kind of message and the end of a proxied
+/// channel: `Done::sent`.
 pub fn site(store: &Store, site: SiteId) -> String {
     let path = store.site_path(site);
     let module = store.site(site).filter(|site| site.kind == SiteKind::Announcement).map_or(0, |site| site.module);
     clean(of_kind(path, module as usize).unwrap_or(last_segment(path))).into_owned()
 }
 
-/// The kind and the end of a path whose module has this length, if its last segment is an end of a channel.
+/// Returns the kind and the end of a path whose module has this length, if its last segment is an
+/// end of a channel.
 fn of_kind(path: &str, module: usize) -> Option<&str> {
     let name = path.get(module..).filter(|_| module > 0)?.strip_prefix("::")?;
     matches!(last_segment(name), "sent" | "received").then_some(name)
 }
 
-/// An event: its site and its subject.
+/// Names an event by its site and its subject.
 pub fn event(store: &Store, event: &Event) -> String {
     let site = site(store, event.site);
     match event.subject {
@@ -69,7 +73,8 @@ pub fn event(store: &Store, event: &Event) -> String {
     }
 }
 
-/// An event in `columns` columns. First the label is shortened, down to its first word; then the site; then both.
+/// Shortens the name of an event to `columns` columns: first the label, down to its first word,
+/// then the site, then both.
 pub fn fit_event(store: &Store, event: &Event, columns: usize) -> String {
     let site = site(store, event.site);
     let Some(of) = event.subject else { return shorten(&site, columns) };

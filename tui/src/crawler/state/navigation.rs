@@ -10,11 +10,12 @@ use super::{Crawler, Request, filter_edit, functions, name};
 use crate::crawler::command::Screen;
 use crate::crawler::jobs::Slot;
 
-/// Events that are scanned for the nearest one of a subject. This takes less than a frame.
+/// Maximum number of events that are scanned for the nearest event of a subject. This takes less
+/// than a frame.
 const BUDGET: usize = 200_000;
 
 impl Crawler {
-    /// Goes to an event, and keeps the view for the way back.
+    /// Goes to an event, and stores the view for the way back.
     pub fn go_to(&mut self, event: Event) {
         self.history.leave(&self.view);
         self.view.screen = Screen::Events;
@@ -22,13 +23,14 @@ impl Crawler {
             self.message = Some(format!("filter `{}` removed; Backspace restores it", self.view.filter.text()));
             self.view.filter = Filter::all();
             self.view.count = None;
-            // Without the filter, other rows surround it.
+            // Without the filter, the event has other neighbours.
             self.view.list.rows.clear();
         }
         self.view.list.load_around(&self.store, &self.view.filter, event);
     }
 
-    /// Follows the row under the cursor of the screen of functions, unless it is one of a subject.
+    /// Follows the row under the cursor of the screen of functions, unless it is the row of a
+    /// subject.
     pub(super) fn follow_function(&mut self) -> bool {
         match self.view.functions.current().map(|row| &row.target) {
             Some(&functions::Target::Event(id)) => self.go_to_id(id),
@@ -100,7 +102,7 @@ impl Crawler {
         }
     }
 
-    /// Shows the durations of the events of the row under the cursor, or of those that are listed.
+    /// Shows the durations of the events of the row under the cursor, or of all listed events.
     pub(super) fn open_times(&mut self) {
         if let Some(rows) = self.view.rows() {
             if rows.row_count() == 0 {
@@ -130,7 +132,8 @@ impl Crawler {
         }
     }
 
-    /// Keeps the subject, so that the next ones are shown beside it. The same subject again ends the comparison.
+    /// Stores the subject, so that later subjects are shown beside it. A second call on the same
+    /// subject ends the comparison.
     pub(super) fn compare(&mut self) {
         let pane = &mut self.view.pane;
         let Some(object) = pane.object.clone().filter(|_| pane.tab == Tab::Object) else {
@@ -160,7 +163,7 @@ impl Crawler {
         self.open_tab(Tab::Causes);
     }
 
-    /// Selects the first event at this tick or behind it.
+    /// Selects the first event at or after this tick.
     pub(super) fn show_time(&mut self, tick: u64) {
         let (store, filter) = (&self.store, &self.view.filter);
         let found = store.forward(Position::At { tick }, filter, 1, BUDGET).events.first().copied();
@@ -182,7 +185,8 @@ impl Crawler {
         }
     }
 
-    /// Goes to the nearest event of a subject before the selected event, or to the first one after it.
+    /// Goes to the nearest event of a subject before the selected event, or to the first event
+    /// after it.
     fn go_to_events_of(&mut self, subject: Subject) {
         let filter = Filter::subject(subject);
         let at = self.view.list.selected_id().map_or(Position::End, Position::Event);

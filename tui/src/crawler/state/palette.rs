@@ -1,4 +1,4 @@
-//! The palette: every command by name, filtered as the user types.
+//! Palette: every command by name, filtered as the user types.
 //!
 //! A command that cannot run now is listed with the reason. A command may take the rest of the line: `mark slow`.
 
@@ -15,62 +15,62 @@ use crate::crawler::command::{Command, Step};
 use crate::crawler::config::Browser;
 use crate::crawler::keys::{self, Binding, Place};
 
-/// The palette, while it is open.
+/// Palette, while it is open.
 #[derive(Clone, Debug, Default)]
 pub struct Palette {
-    /// What the user has typed.
+    /// Text that the user has typed.
     pub line: Line,
-    /// The commands that match.
+    /// Commands that match the text.
     pub entries: Vec<Entry>,
-    /// The cursor over them.
+    /// Cursor over the entries.
     pub cursor: Cursor,
 }
 
-/// What an entry of the palette does.
+/// Effect of an entry of the palette.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Runs the command of a binding.
     Run(Binding),
     /// Goes to a marked event.
     GoTo {
-        /// The event.
+        /// Marked event to go to.
         id: EventId,
-        /// The name of the entry.
+        /// Name of the entry.
         title: String,
-        /// The event in words.
+        /// Event in words.
         event: String,
     },
     /// Opens a browser.
     Browse {
-        /// The browser.
+        /// Browser to open.
         browser: Arc<Browser>,
-        /// The name of the entry.
+        /// Name of the entry.
         title: String,
     },
     /// Filters by a saved filter.
     Filter {
-        /// Its name.
+        /// Name under which the filter was saved.
         name: String,
-        /// Its text.
+        /// Text of the filter.
         text: String,
     },
 }
 
-/// An entry of the palette.
+/// Entry of the palette.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What it does.
+    /// Effect of the entry.
     pub action: Action,
-    /// All of its keys.
+    /// All keys of the command, as they are shown.
     pub keys: String,
-    /// The rest of the line, if the command takes one.
+    /// Rest of the line, if the command takes an argument.
     pub argument: Option<String>,
-    /// Why it cannot run now.
+    /// Reason why the command cannot run now.
     pub refusal: Option<String>,
 }
 
 impl Entry {
-    /// What it does, unless its name states it.
+    /// Describes the effect, unless the name states it.
     pub fn description(&self) -> &str {
         match &self.action {
             Action::Filter { text, .. } => text,
@@ -82,7 +82,7 @@ impl Entry {
         }
     }
 
-    /// Its name: what the line begins with.
+    /// Returns the name, with which the line begins.
     pub fn name(&self) -> &str {
         match &self.action {
             Action::Filter { name, .. } => name,
@@ -91,7 +91,7 @@ impl Entry {
         }
     }
 
-    /// The word for what it takes; empty if it takes nothing.
+    /// Returns the word for the argument; empty if the command takes none.
     pub fn takes(&self) -> &'static str {
         match &self.action {
             Action::Filter { .. } | Action::GoTo { .. } | Action::Browse { .. } => "",
@@ -99,7 +99,8 @@ impl Entry {
         }
     }
 
-    /// The rank among the matches of `text`; lower is better. `None` if it does not match.
+    /// Returns the rank among the matches of `text`; lower is better. `None` if the entry does not
+    /// match.
     fn rank(&self, text: &str) -> Option<u8> {
         let refused = 4 * u8::from(self.refusal.is_some());
         let (name, help) = (self.name().to_lowercase(), self.description().to_lowercase());
@@ -155,14 +156,14 @@ impl Crawler {
             .filter_map(|mut entry| {
                 let rest = typed.strip_prefix(entry.name()).and_then(|rest| rest.strip_prefix(' '));
                 if rest.is_some() && !entry.takes().is_empty() {
-                    // As it was typed, in upper and lower case.
+                    // The argument keeps the upper and lower case that was typed.
                     let rest = palette.line.text().trim_start()[entry.name().len()..].trim();
                     entry.argument = Some(rest.to_owned());
                 }
                 Some((entry.rank(typed.trim_end())?, entry))
             })
             .collect();
-        // `arm only X` is that command, and not `arm` with the words behind it.
+        // `arm only X` means that command, and not `arm` with an argument.
         let named = |entry: &Entry| entry.argument.as_ref().map_or(0, |_| entry.name().len());
         ranked.sort_by_key(|(rank, entry)| (*rank, Reverse(named(entry))));
         let entries: Vec<Entry> = ranked.into_iter().map(|(_, entry)| entry).collect();
@@ -174,7 +175,7 @@ impl Crawler {
         }
     }
 
-    /// Every command that has a name, with all of its keys.
+    /// Returns every command that has a name, with all of its keys.
     fn all_commands(&self) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
         let is_listed = |place| !matches!(place, Place::Prompt | Place::Palette | Place::Help);
@@ -187,7 +188,7 @@ impl Crawler {
                 entry.keys.push_str(&format!(" {}", keys::name(binding.key)));
             }
         }
-        // By name, a step of the cursor is of no use.
+        // Moving the cursor by a command's name would be of no use.
         entries.retain(|entry| match &entry.action {
             Action::Run(binding) => !matches!(binding.command, Command::Palette | Command::Move(_)),
             Action::Filter { .. } | Action::GoTo { .. } | Action::Browse { .. } => true,
@@ -213,7 +214,7 @@ impl Crawler {
         entries
     }
 
-    /// Why a command cannot run now.
+    /// Returns the reason why a command cannot run now.
     fn refusal(&self, binding: &Binding) -> Option<String> {
         if !binding.place.contains(self.screen_mode()) {
             return Some(binding.place.name().into());

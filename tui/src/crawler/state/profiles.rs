@@ -1,4 +1,5 @@
-//! The tables of method profilers as columns: whatever a profiler declares is shown, without code for that profiler.
+//! Tables of method profilers as columns. Any declared column is shown, without code for that
+//! profiler.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,27 +11,28 @@ use metaspy_report::rows::cpu;
 
 use super::table::{Cell, Column, Kind, Width};
 
-/// Most cells of a column.
+/// Maximum width of a column, in cells.
 const WIDEST: usize = 24;
 
-/// The profiles of a recording, with their values by item: by site, by subject, or by element of the program.
+/// Profiles of a recording, with their values by item: by site, by subject, or by element of the
+/// program.
 #[derive(Clone, Debug)]
 pub struct Profiles<K> {
     all: Arc<Vec<Profile<K>>>,
-    /// The profile whose columns are shown.
+    /// Name of the profile whose columns are shown.
     shown: Option<String>,
-    /// True if the user chose it.
+    /// True if the user chose the profile.
     is_chosen: bool,
 }
 
-/// A profile.
+/// Profile of one method profiler.
 #[derive(Clone, Debug)]
 struct Profile<K> {
     name: String,
     columns: Vec<ProfileColumn<K>>,
 }
 
-/// A column of a profile.
+/// Column of a profile.
 #[derive(Clone, Debug)]
 struct ProfileColumn<K> {
     name: String,
@@ -48,13 +50,14 @@ impl<K> Default for Profiles<K> {
 }
 
 impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
-    /// Reads the latest profile of each method profiler. `items` returns the items to which a row belongs, its own item
-    /// first. A value that belongs to several rows is merged by the rule of its column. If it cannot be merged, only the
-    /// own item has it.
+    /// Reads the latest profile of each method profiler. `items` returns the items to which a row
+    /// belongs, its own item first. A value that belongs to several rows is merged by the rule of
+    /// its column. If it cannot be merged, only the row's own item gets it.
     pub fn read(&self, store: &Store, items: impl Fn(RowKey) -> Vec<K>) -> Self {
         let mut all: Vec<Profile<K>> = Vec::new();
         for profile in store.united_profiles() {
-            // Several values of a call have types, and functions have samples: their sum is no number of an item.
+            // Tables by type or by sample have several values for a call or a function, whose sum
+            // is no number of an item.
             let is_of_items = |table: &&ProfileTable| !matches!(table.key, KeyKind::Type | KeyKind::Sampled);
             let tables = profile.tables.iter().filter(is_of_items).filter(|table| !profile.is_divided(table));
             let mut columns = tables.flat_map(|table| columns(&profile.name, table, &items)).collect::<Vec<_>>();
@@ -66,7 +69,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
                 all.push(Profile { name: profile.name, columns });
             }
         }
-        // Calls that were only counted have their times here, if they have some.
+        // A profile of calls that were only counted is shown if it has their times.
         let has_times = |profile: &&Profile<K>| profile.columns.iter().any(|column| column.kind == Kind::Time);
         let shown = match self.is_chosen || store.totals().stored > 0 {
             true => self.shown.clone(),
@@ -75,7 +78,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
         Profiles { all: Arc::new(all), shown, is_chosen: self.is_chosen }
     }
 
-    /// Replaces the values by those that a job has read.
+    /// Replaces the values by the values of a reading.
     pub fn accept(&mut self, read: Profiles<K>) {
         self.all = read.all;
         if !self.is_chosen {
@@ -83,12 +86,12 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
         }
     }
 
-    /// The name of the profile whose columns are shown.
+    /// Returns the name of the profile whose columns are shown.
     pub fn shown(&self) -> Option<&str> {
         self.shown.as_deref()
     }
 
-    /// The name of the profile after the one that is shown.
+    /// Returns the name of the profile after the shown profile.
     pub fn next(&self) -> Option<&str> {
         let place = self.all.iter().position(|profile| Some(&profile.name) == self.shown.as_ref());
         self.all.get(place.map_or(0, |at| at + 1)).map(|profile| profile.name.as_str())
@@ -99,13 +102,14 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
         (self.shown, self.is_chosen) = (self.next().map(str::to_owned), true);
     }
 
-    /// The items that have a value in the profile that is shown.
+    /// Iterates over the items that have a value in the shown profile.
     pub fn items(&self) -> impl Iterator<Item = &K> {
         let shown = self.all.iter().filter(|profile| Some(&profile.name) == self.shown.as_ref());
         shown.flat_map(|profile| &profile.columns).flat_map(|column| column.values.keys())
     }
 
-    /// The columns of the profile that is shown. `key` returns the key of an item; without one, its cells are blank.
+    /// Returns the columns of the shown profile. `key` returns the key of an item; without a key,
+    /// its cells are blank.
     pub fn columns<L: 'static>(&self, key: fn(&Store, &L, usize) -> Option<K>) -> Option<Vec<Column<L>>> {
         let profile = self.all.iter().find(|profile| Some(&profile.name) == self.shown.as_ref())?;
         Some(profile.columns.iter().map(|column| column.column(key)).collect())
@@ -123,7 +127,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> ProfileColumn<K> {
     }
 }
 
-/// The columns of a table with the values of each item.
+/// Builds the columns of a table with the values of each item.
 fn columns<K: Clone + Eq + Hash>(
     profiler: &str,
     table: &ProfileTable,
@@ -159,13 +163,13 @@ fn columns<K: Clone + Eq + Hash>(
     table.columns.iter().zip(values).filter(|(_, values)| !values.is_empty()).map(column).collect()
 }
 
-/// All samples of the sampler, those in no event included.
+/// Counts all samples of the sampler, including those outside events.
 fn samples(tables: &[ProfileTable]) -> u64 {
     let rows = tables.iter().flat_map(|table| table.rows.iter().map(|row| table.value(row.key, cpu::SAMPLES)));
     rows.filter_map(|value| value.number()).sum()
 }
 
-/// The share of each item in all samples, with the error of sampling.
+/// Computes the share of each item in all samples, with the error of sampling.
 fn share<K: Clone + Eq + Hash>(columns: &[ProfileColumn<K>], all: u64) -> Option<ProfileColumn<K>> {
     let samples = columns.iter().find(|column| column.name == cpu::SAMPLES)?;
     let text = |part: u64| format!("{:>5.1} ± {:.1}", 100.0 * part as f64 / all as f64, cpu::error_percent(part, all));

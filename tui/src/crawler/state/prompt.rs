@@ -1,4 +1,4 @@
-//! The prompt at the bottom, for a filter or for a search.
+//! Prompt at the bottom, for a filter, a search, a mark or an export.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::line::Line;
 use super::view::View;
 use crate::crawler::command::{Command, Step};
 
-/// The purpose of the prompt.
+/// Purpose of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To edit the filter.
@@ -23,36 +23,36 @@ pub enum Purpose {
     Export,
 }
 
-/// The prompt.
+/// Prompt with its text and completion.
 #[derive(Clone)]
 pub struct Prompt {
-    /// Its purpose.
+    /// Purpose, which decides how the text is parsed.
     pub purpose: Purpose,
-    /// Its text.
+    /// Text with its caret.
     pub line: Line,
-    /// Why the text is refused.
+    /// Reason why the text is refused.
     pub problem: Option<Problem>,
-    /// What the word before the caret may become.
+    /// Candidates for the word before the caret.
     pub completion: Completion,
-    /// The view before a search, to return to.
+    /// View before a search, to return to.
     pub origin: Option<Box<View>>,
 }
 
-/// Why the text is refused, and what to type instead.
+/// Reason why the text is refused, and a correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The reason.
+    /// Message to the user.
     pub text: String,
-    /// The bytes of the wrong word.
+    /// Bytes of the wrong word.
     pub at: Range<usize>,
 }
 
 impl Prompt {
-    /// A prompt with a filter to edit.
+    /// Opens a prompt with a filter to edit.
     pub fn filter(store: &Store, text: impl Into<String>) -> Self {
         let mut text = text.into();
         if !text.is_empty() {
-            // What is typed is a further term.
+            // The user types a further term after the space.
             text.push(' ');
         }
         let line = Line::new(text);
@@ -60,26 +60,26 @@ impl Prompt {
         Prompt { purpose: Purpose::Filter, line, problem: None, completion, origin: None }
     }
 
-    /// A prompt for the name of a mark.
+    /// Opens a prompt for the name of a mark.
     pub fn mark(name: &str) -> Self {
         let completion = Completion::default();
         Prompt { purpose: Purpose::Mark, line: Line::new(name), problem: None, completion, origin: None }
     }
 
-    /// A prompt for a format and a file.
+    /// Opens a prompt for a format and a file.
     pub fn export(text: &str) -> Self {
         let line = Line::new(text);
         let completion = Completion::formats(&line);
         Prompt { purpose: Purpose::Export, line, problem: None, completion, origin: None }
     }
 
-    /// A prompt for a search from a view.
+    /// Opens a prompt for a search from a view.
     pub fn search(origin: &View) -> Self {
         let (line, completion) = (Line::default(), Completion::default());
         Prompt { purpose: Purpose::Search, line, problem: None, completion, origin: Some(Box::new(origin.clone())) }
     }
 
-    /// Applies a command that edits the text. True if the text may have changed.
+    /// Applies a command that edits the text. Returns true if the text may have changed.
     pub fn edit(&mut self, store: &Store, command: Command) -> bool {
         let inserts = match command {
             Command::Complete | Command::Move(Step::Down) => Some(true),
@@ -112,14 +112,14 @@ impl Prompt {
         true
     }
 
-    /// True if a space between terms stands before the caret.
+    /// Returns true if a space between terms stands before the caret.
     fn has_space(&self) -> bool {
         let before = self.line.before();
         before.ends_with(' ') && before.matches('"').count().is_multiple_of(2)
     }
 
-    /// The filter that is typed. If it is wrong, or names a site that the recording does not have, its first wrong word
-    /// is marked.
+    /// Parses the typed filter. If it is wrong, or names a site that the recording does not have,
+    /// its first wrong word is marked.
     pub fn parse(&mut self, store: &Store) -> Option<Filter> {
         match filter_edit::checked(self.line.text(), store) {
             Ok(filter) => Some(filter),

@@ -1,4 +1,5 @@
-//! The jobs that the state needs: queued here, run beside the screen, and answered in `replies.rs`.
+//! Queue of the jobs that the state needs. They run on other threads, and `replies.rs` handles
+//! their answers.
 
 use std::sync::Arc;
 
@@ -11,10 +12,11 @@ use crate::crawler::jobs::{Job, Progress, Reach, Slot};
 use crate::crawler::layout::{Focus, Layout};
 use crate::crawler::worker::QueuedJob;
 
-/// Time between two readings of the index of effects, as a multiple of the time of one. It is read for every selected event.
+/// Time between two readings of the index of effects, as a multiple of the time that a reading
+/// takes.
 const INDEX_FACTOR: u64 = 20;
-/// Stored events that are indexed as soon as an event is selected. The index of a larger recording is read when the tree
-/// of effects is opened.
+/// Maximum number of stored events of a recording that is indexed as soon as an event is selected.
+/// The index of a larger recording is read when the tree of effects is opened.
 const INDEXED_AT_ONCE: u64 = 20_000_000;
 
 impl Crawler {
@@ -49,7 +51,7 @@ impl Crawler {
         }
     }
 
-    /// The part of the recording that the index of effects holds.
+    /// Returns the part of the recording that the index of effects holds.
     pub(super) fn reach(&self) -> Reach {
         let waits = self.waiting.contains_key(&Slot::Index);
         match &self.index {
@@ -73,7 +75,8 @@ impl Crawler {
         }
     }
 
-    /// Fits the open screen, or a tab of the pane, to a panel of this size, and queues what the panel shows.
+    /// Fits the open screen, or a tab of the pane, to a panel of this size, and queues the jobs
+    /// that the panel needs.
     pub(crate) fn fit_panel(&mut self, tab: Option<Tab>, (width, height): (u16, u16)) {
         let (lines, view) = (height.saturating_sub(2).into(), &mut self.view);
         // The header, the screens and the footer are no part of a panel.
@@ -124,8 +127,8 @@ impl Crawler {
         }
     }
 
-    /// Queues the reading of the rows in view over time, if the screen is wide enough to show it. Of a live recording it is
-    /// repeated as often as the table, and less often if it takes long.
+    /// Queues the reading of the visible rows over time, if the screen is wide enough to show it.
+    /// For a live recording it is repeated as often as the table, and less often if it takes long.
     pub(super) fn queue_trend(&mut self) {
         let table = match self.view.screen {
             Screen::Sites => &self.view.sites,
@@ -150,7 +153,7 @@ impl Crawler {
         }
     }
 
-    /// Queues the next column of a browser that is to be read.
+    /// Queues the next column of a browser that must be read.
     pub(super) fn queue_column(&mut self) {
         let is_free = !self.waiting.contains_key(&Slot::Table);
         let (browser, filter) = (&mut self.view.browser, &self.view.filter);
@@ -162,7 +165,7 @@ impl Crawler {
         self.paces.get(&slot).copied().unwrap_or_default()
     }
 
-    /// True if the job of a slot may be repeated, because the recording grows.
+    /// Returns true if the job of a slot may be repeated, because the recording grows.
     pub(super) fn is_due(&self, slot: Slot) -> bool {
         !self.waiting.contains_key(&slot) && self.pace(slot).is_due(self.now_ns, Pace::FACTOR)
     }
@@ -177,17 +180,17 @@ impl Crawler {
         self.queued.push(QueuedJob { number, job, progress });
     }
 
-    /// Takes the jobs out of the queue.
+    /// Takes all jobs out of the queue.
     pub fn take_jobs(&mut self) -> Vec<QueuedJob> {
         std::mem::take(&mut self.queued)
     }
 
-    /// True while a job runs.
+    /// Returns true while a job runs.
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// The progress of the job in a slot: events scanned, and their number in all.
+    /// Returns the progress of the job in a slot: events scanned, and the number of all events.
     pub fn progress(&self, slot: Slot) -> Option<(u64, u64)> {
         self.waiting.get(&slot).map(|(_, progress)| progress.read())
     }

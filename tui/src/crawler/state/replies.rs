@@ -1,4 +1,4 @@
-//! Applies the results of jobs to the state.
+//! Application of the results of jobs to the state.
 
 use metaspy_reader::{By, Store};
 
@@ -54,7 +54,7 @@ impl Crawler {
                 self.view.pane.same_subject = Some(events);
                 self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
                 if let (Some(at), true, Tab::SameSubject) = (at, first, self.view.pane.tab) {
-                    // Below the title.
+                    // The title takes the first row.
                     self.view.pane.select(at + 1);
                 }
             }
@@ -129,7 +129,8 @@ impl Crawler {
         }
     }
 
-    /// Continues in a later reading of the same recordings. If ids have other meanings in it, the selection is found by time.
+    /// Continues in a later reading of the same recordings. If event ids have changed their
+    /// meaning, the selection is found by time.
     fn continue_with(&mut self, store: Store) {
         let has_numbers = self.store.has_numbers_of(&store);
         self.store = store;

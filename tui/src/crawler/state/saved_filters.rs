@@ -1,4 +1,4 @@
-//! Filters with names, which the user keeps for other recordings.
+//! Filters with names, which the user saves for other recordings.
 
 use super::{Crawler, Request};
 

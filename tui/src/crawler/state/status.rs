@@ -1,42 +1,42 @@
-//! The state of the recording, for the first line of the screen.
+//! State of the recording, for the first line of the screen.
 
 use std::collections::VecDeque;
 
 use metaspy_reader::{EndState, Filter, Position, Store, Totals};
 use metaspy_report::rows::text::title;
 
-/// The time over which the rate is measured.
+/// Time over which the rate is measured.
 const RATE_NS: u64 = 1_000_000_000;
 
-/// The state of a recording.
+/// State of a recording.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// The name of the profiler, or else of the program.
+    /// Name of the profiler or, without a profiler, of the program.
     pub name: String,
-    /// Live, or how the recording ended.
+    /// End of the recording, or live.
     pub ended: EndState,
-    /// Events emitted, stored, folded and lost.
+    /// Numbers of events emitted, stored, folded and lost.
     pub totals: Totals,
-    /// Events per second over the last second; only for a live recording.
+    /// Events per second over the last second; `None` unless the recording is live.
     pub rate: Option<u64>,
-    /// The time between the first and the last event in the window.
+    /// Time between the first and the last event in the window.
     pub window_ns: u64,
-    /// The time since the recording began.
+    /// Time since the recording began.
     pub whole_ns: u64,
     /// Number of parts that cannot be read.
     pub missing: usize,
-    /// True if the clocks of its processes differ, so that the order of their events is uncertain.
+    /// True if the clocks of the processes differ, so that the order of their events is uncertain.
     pub uncertain_order: bool,
     samples: VecDeque<(u64, u64)>,
 }
 
-/// Live as long as more comes, from one process or several.
+/// Returns live as long as any process of the recording may add events.
 fn ended(store: &Store) -> EndState {
     if store.grows() { EndState::Live } else { store.end_state() }
 }
 
 impl Status {
-    /// The status of a recording.
+    /// Reads the status of a recording.
     pub fn new(store: &Store) -> Self {
         let mut status = Status {
             name: title(store),
@@ -68,7 +68,7 @@ impl Status {
             (Some(first), Some(last)) => store.time_ns(last.start).saturating_sub(store.time_ns(first.start)),
             _ => 0,
         };
-        // Of several processes, the rate is between two readings.
+        // With several processes, the rate is measured between two readings with new events.
         let is_same = self.samples.back().is_some_and(|&(_, emitted)| emitted == self.totals.emitted);
         if is_same && !store.processes().is_empty() {
             return;
@@ -85,14 +85,14 @@ impl Status {
         });
     }
 
-    /// The reason why no events were stored although calls were recorded, and how to record events.
+    /// Explains why no events were stored although calls were recorded, and how to record events.
     pub fn only_counted(&self) -> Option<Vec<String>> {
         let counted = self.totals.emitted > 0 && self.totals.stored == 0 && self.totals.folded == 0;
         let how = "METASPY_MODE=full, or the mode full in the profiler, records events";
         counted.then(|| vec!["calls were only counted".into(), how.into()])
     }
 
-    /// Events that left the window.
+    /// Returns the number of events that left the window.
     pub fn evicted(&self) -> u64 {
         self.totals.folded
     }

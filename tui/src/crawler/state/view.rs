@@ -20,50 +20,50 @@ use crate::crawler::config::browser::{Browser, Laid};
 use crate::crawler::config::shipped_screens;
 use crate::crawler::layout::{Focus, LaneColumns, Layout};
 
-/// The number of events that pass a filter.
+/// Number of events that pass a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// Their number, those that left the window included.
+    /// Number of events, including those that left the window.
     pub events: u64,
     /// True if the number is exact.
     pub exact: bool,
 }
 
-/// A view on a recording.
+/// View of a recording.
 #[derive(Clone)]
 pub struct View {
-    /// The screen that is open.
+    /// Screen that is open.
     pub screen: Screen,
-    /// The filter.
+    /// Filter that restricts the events.
     pub filter: Filter,
-    /// Events that pass the filter, as soon as they are counted.
+    /// Number of events that pass the filter; `None` until they are counted.
     pub count: Option<Count>,
-    /// The list of events.
+    /// List of events.
     pub list: EventList,
-    /// The right pane.
+    /// Right pane.
     pub pane: Pane,
-    /// The table of subjects.
+    /// Table of subjects.
     pub subjects: TallyView,
-    /// The table of sites.
+    /// Table of sites.
     pub sites: TallyView,
-    /// The columns of a browser.
+    /// Columns of a browser.
     pub browser: BrowserView,
-    /// The lanes.
+    /// Lanes over time.
     pub lanes: LanesView,
-    /// The tree of productions.
+    /// Tree of productions.
     pub productions: ProductionsView,
-    /// The structure of the program.
+    /// Structure of the program.
     pub structure: StructureView,
-    /// Its blueprint.
+    /// Blueprint of the run.
     pub blueprint: BlueprintView,
-    /// The types that arrived at methods.
+    /// Types that arrived at methods.
     pub types: TypesView,
     /// Functions by processor time.
     pub functions: FunctionsView,
 }
 
 impl View {
-    /// The view that a screen of this size begins with.
+    /// Creates the view with which a screen of this size begins.
     pub fn new(width: u16, height: u16) -> Self {
         let mut view = View {
             screen: Screen::Events,
@@ -86,7 +86,7 @@ impl View {
         view
     }
 
-    /// Shows the columns of a file on the screen that it lays out.
+    /// Applies the columns of a file to the screen that it lays out.
     pub fn lay_out(&mut self, mut file: Browser) {
         let (Some(screen), Some(tab)) = (file.screen, file.columns.swap_remove(0).pop()) else { return };
         let arrangement = match screen {
@@ -98,7 +98,7 @@ impl View {
         *arrangement = Arrangement::new(tab);
     }
 
-    /// Fits it to a screen of this size.
+    /// Fits the view to a screen of this size.
     pub fn resize(&mut self, width: u16, height: u16) {
         let layout = Layout::new(width, height, self.pane.focus);
         let lines = layout.body.inner().height as usize;
@@ -110,7 +110,7 @@ impl View {
         self.all_rows().into_iter().for_each(|rows| rows.resize(lines));
     }
 
-    /// The filter, the profile and the order, for the line at the top.
+    /// Describes the filter, the profile and the order, for the line at the top.
     pub fn filter_and_sort(&self) -> String {
         let filter = (!self.filter.is_all()).then(|| format!("filter: {}", self.filter.text()));
         let sort = self.rows().and_then(Rows::sort).map(Sort::label);
@@ -118,14 +118,14 @@ impl View {
         filter.into_iter().chain(profile).chain(sort).collect::<Vec<_>>().join("   ")
     }
 
-    /// The production under the cursor, if its line in the source was not read yet.
+    /// Returns the production under the cursor, if its line in the source was not read yet.
     pub fn unread_source(&self) -> Option<SiteId> {
         let productions = &self.productions;
         let site = productions.site().filter(|_| self.screen == Screen::Productions);
         site.filter(|_| site != productions.source.production)
     }
 
-    /// The rows of the open screen; `None` for events.
+    /// Returns the rows of the open screen; `None` for events.
     pub fn rows(&self) -> Option<&dyn Rows> {
         match self.screen {
             Screen::Events => None,
@@ -141,13 +141,13 @@ impl View {
         }
     }
 
-    /// The rows of the open screen, to change them.
+    /// Returns the rows of the open screen, to change them.
     pub fn rows_mut(&mut self) -> Option<&mut dyn Rows> {
         let screen = self.screen;
         self.all_rows().into_iter().zip(&Screen::ALL[1..]).find(|(_, of)| **of == screen).map(|(rows, _)| rows)
     }
 
-    /// The rows of all screens but the first, in the order of their keys.
+    /// Returns the rows of all screens except the first, in the order of their keys.
     pub fn all_rows(&mut self) -> [&mut dyn Rows; 9] {
         [
             &mut self.subjects,
@@ -171,7 +171,8 @@ mod tests {
     use crate::crawler::config::browser::{RowsOf, values};
     use crate::crawler::state::table::TableList;
 
-    /// The columns that a list has without a file. Some appear only with losses, or while the program runs.
+    /// Checks the columns that a list has without a file. Some appear only with losses, or while
+    /// the program runs.
     fn check<L: TableList>(view: &mut L, rows: RowsOf, set: fn(&mut L) -> &mut Arrangement, rare: &[&str]) {
         *set(view) = Arrangement::default();
         let recording = Recording::memory().budget(1 << 20).start().expect("a small recording");

@@ -1,7 +1,9 @@
-//! The views that profilers declare, as browsers: the title, the grouping, the values and the relations of each.
+//! Browsers built from the views that profilers declare, with the title, grouping, values and
+//! relations of each view.
 //!
-//! The first column has the rows of the grouping. The next ones lead to the events, and a tab beside the events to the
-//! subjects of each relation. A grammar is grouped by its rules, which have no subjects.
+//! The first column has the rows of the grouping. The next columns lead to the events, and a tab
+//! beside the events leads to the subjects of each relation. A grammar is grouped by its rules,
+//! which have no subjects.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,14 +14,15 @@ use metaspy_reader::Store;
 
 use super::{Browser, BrowserTab, RowsOf, Show, ValueOf, values};
 
-/// The views of a recording, the last one first. A profiler that was installed several times has one.
+/// Builds browsers for the views of a recording, the newest view first. A profiler that was
+/// installed several times gets a single browser.
 pub fn declared(store: &Store) -> Vec<Browser> {
     let mut names = HashSet::new();
     let views = store.views().iter().rev().map(|recorded| &recorded.view);
     views.filter(|view| names.insert(&view.name)).filter_map(|view| browser(store, view)).collect()
 }
 
-/// The browser of a view; `None` without sites.
+/// Builds the browser of a view; `None` if the view has no sites.
 fn browser(store: &Store, view: &View) -> Option<Browser> {
     let paths: HashSet<&str> = view.sites.iter().map(String::as_str).collect();
     let sites = store.sites().iter().filter(|site| paths.contains(site.path.as_str()));
@@ -47,14 +50,14 @@ fn browser(store: &Store, view: &View) -> Option<Browser> {
     Some(Browser { title: view.name.clone(), screen: None, columns })
 }
 
-/// What all columns of a view have in common.
+/// Properties that all columns of a view share.
 struct Shape<'a> {
     view: &'a View,
     sites: Arc<HashSet<SiteId>>,
 }
 
 impl Shape<'_> {
-    /// A column behind this many others.
+    /// Makes a tab whose column comes after `before` other columns.
     fn tab(&self, rows: RowsOf, before: usize) -> BrowserTab {
         let query = (1..=before).map(|before| format!("{{{before}}}")).collect::<Vec<_>>().join(" ");
         BrowserTab {
@@ -68,19 +71,20 @@ impl Shape<'_> {
         }
     }
 
-    /// The subjects with a relation to the one that is selected in a column.
+    /// Makes a tab of the subjects related to the subject that is selected in a column.
     fn relation(&self, name: &str, column: usize) -> BrowserTab {
         let query = format!("{{{column}}}");
         let tab = self.tab(RowsOf::Relation, 0);
         BrowserTab { title: name.to_owned(), query, relation: Some(name.to_owned()), ..tab }
     }
 
-    /// The declared values that a row has. A view without one has its count, and its time in wide columns.
+    /// Returns the declared values that a row has. A view that declares none shows its count, and
+    /// its time in wide columns.
     fn show(&self) -> Vec<Show> {
         let known = values(RowsOf::Subject, false);
         let declared = self.view.columns.iter().map(|name| Show::of(name));
         let declared = declared.filter(|show| known.contains(&show.name.as_str()));
-        // In a narrow column, the later ones give way to the name.
+        // In a narrow column, later values give way to the name.
         let from = |at: usize| if at == 0 { 0 } else { 20 + 10 * at as u16 };
         let shown: Vec<Show> = declared.enumerate().map(|(at, show)| Show { from: from(at), ..show }).collect();
         match shown.is_empty() {

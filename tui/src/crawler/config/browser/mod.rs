@@ -39,54 +39,54 @@ use serde::Deserialize;
 
 pub use declared::declared;
 
-/// A browser, or the layout of a screen.
+/// Browser, or the layout of a screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Browser {
-    /// Its title.
+    /// Title in the frame of the screen.
     pub title: String,
-    /// The screen that it lays out.
+    /// Screen that the file lays out; `None` for a browser.
     pub screen: Option<Laid>,
-    /// Its columns, from left to right. Each has one tab at least.
+    /// Columns, from left to right. Each has at least one tab.
     pub columns: Vec<Vec<BrowserTab>>,
 }
 
-/// The content of a column.
+/// Content of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrowserTab {
-    /// Its title.
+    /// Title of the column.
     pub title: String,
-    /// What its rows are.
+    /// Kind of its rows.
     pub rows: RowsOf,
-    /// The filter, with `{1}` for the selection in the first column.
+    /// Filter, with `{1}` for the selection in the first column.
     pub query: String,
-    /// The number that the rows are sorted by.
+    /// Number that the rows are sorted by.
     pub value: ValueOf,
-    /// The values of a row.
+    /// Values of a row, beside its name.
     pub show: Vec<Show>,
-    /// The relation between the rows and the subjects that pass the query; `None` for every relation.
+    /// Relation between the rows and the subjects that pass the query; `None` for every relation.
     pub relation: Option<String>,
-    /// The sites that are counted; `None` for all. Only the view of a profiler restricts them.
+    /// Sites that are counted; `None` for all. Only the view of a profiler restricts them.
     pub sites: Option<Arc<HashSet<SiteId>>>,
 }
 
-/// A value of each row, beside its name.
+/// Value of each row, beside its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Show {
-    /// The name of the value.
+    /// Name of the value.
     pub name: String,
-    /// The title, in place of its own one.
+    /// Title that replaces the default title of the value.
     pub title: Option<String>,
-    /// Narrower tables leave it out.
+    /// Minimum width of a table that shows the value.
     pub from: u16,
 }
 
-/// A screen that a file can lay out.
+/// Screen that a file can lay out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Laid {
-    /// The sites.
+    /// Table of sites.
     Sites,
-    /// The subjects.
+    /// Table of subjects.
     Subjects,
     /// The rules of a grammar.
     Productions,
@@ -94,7 +94,7 @@ pub enum Laid {
     Structure,
 }
 
-/// What the rows of a column are.
+/// Kind of the rows of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowsOf {
@@ -118,31 +118,31 @@ pub enum RowsOf {
     Element,
 }
 
-/// The number of a row.
+/// Number of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ValueOf {
-    /// Calls.
+    /// Number of calls.
     #[default]
     #[serde(rename = "calls", alias = "count")]
     Count,
-    /// Their time in all.
+    /// Total time of the calls.
     Total,
-    /// The time of the longest one.
+    /// Time of the longest call.
     #[serde(alias = "longest")]
     Max,
 }
 
 impl Show {
-    /// A value without a title of its own, in every width.
+    /// Creates a value with its default title, shown in every width.
     pub fn of(name: &str) -> Show {
-        // Conditions count calls, too, so their word is accepted.
+        // Conditions also count calls, so their word is accepted.
         let name = if name == "count" { "calls" } else { name };
         Show { name: name.to_owned(), title: None, from: 0 }
     }
 }
 
-/// The values of a row.
+/// Returns the names of the values that rows of this kind can show.
 pub fn values(rows: RowsOf, is_screen: bool) -> &'static [&'static str] {
     match (rows, is_screen) {
         (RowsOf::Site, true) => &["calls", "bar", "trend", "lost", "observed", "change", "total", "self", "max"],
@@ -207,7 +207,8 @@ impl RowsOf {
     }
 }
 
-/// The filter of a query with the terms of the selections before. A selection without a term selects everything.
+/// Fills the selections of earlier columns into a query. A selection without a term selects
+/// everything.
 pub fn filled(query: &str, selections: &[Option<String>]) -> Result<Filter, String> {
     let mut text = String::new();
     let mut rest = query;

@@ -1,4 +1,4 @@
-//! The text of a browser: its TOML, and the errors with their places.
+//! Parser for the TOML text of a browser. Its errors name a line and a column.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -7,12 +7,12 @@ use super::{Browser, BrowserTab, Laid, RowsOf, Show, ValueOf, filled, values};
 use crate::crawler::config::place::sentence;
 use crate::crawler::config::with_place;
 
-/// Most columns.
+/// Maximum number of columns.
 const COLUMNS: usize = 6;
-/// Most values that a column shows, and most tabs that it has: a screen has no room for more.
+/// Maximum number of values of a column, and of its tabs: a screen has no room for more.
 const VALUES: usize = 24;
 
-/// The file as it is written.
+/// Browser file, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -52,14 +52,14 @@ struct Placed {
     from: u16,
 }
 
-/// A file that is read: its name and its text, for the places of errors.
+/// File that is being read. Errors need its name and its text.
 struct Source<'a> {
     file: &'a str,
     text: &'a str,
 }
 
 impl Browser {
-    /// Parses the text of `file`. An error has the file, the line and the column.
+    /// Parses the text of `file`. An error names the file, the line and the column.
     pub fn parse(file: &str, text: &str) -> Result<Browser, String> {
         let written: Written = toml::from_str(text).map_err(|error| with_place(file, text, &error))?;
         let source = Source { file, text };
@@ -86,7 +86,7 @@ impl Source<'_> {
         Err(sentence(self.file, self.text, at, error))
     }
 
-    /// The tabs of a column. A column without tabs is one.
+    /// Builds the tabs of a column. A column without tabs counts as a single tab.
     fn column(
         &self,
         column: Spanned<WrittenColumn>,
@@ -134,7 +134,7 @@ impl Source<'_> {
                 return self.error(show[VALUES].span().start, &format!("a column shows at most {VALUES} values"));
             }
             Some(show) => show.into_iter().map(|show| self.show(show, rows, screen)).collect::<Result<_, _>>()?,
-            // In a narrow column it gives way to the name.
+            // In a narrow column, this value gives way to the name.
             None if rows == RowsOf::Event => vec![Show { from: 20, ..Show::of("took") }],
             None => vec![Show::of(tab.value.word())],
         };

@@ -1,4 +1,4 @@
-//! A column of a browser: rows of one kind with their values.
+//! Column of a browser: rows of the same kind with their values.
 
 use std::cmp::Reverse;
 
@@ -15,76 +15,78 @@ use crate::crawler::state::cursor::Cursor;
 use crate::crawler::state::table::{Cell, Column, Kind, Rows, TableList, Width};
 use crate::crawler::state::{filter_edit, name};
 
-/// Most rows of a column.
+/// Maximum number of rows of a column.
 pub(super) const ROWS: usize = 2_000;
-/// Most events that are tested for a column of events.
+/// Maximum number of events that are tested for a column of events.
 const BUDGET: usize = 50_000_000;
 
-/// A row of a column.
+/// Row of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BrowserRow {
-    /// Its name.
+    /// Name of the site, subject or event.
     pub name: String,
-    /// Its values, in the order of the file.
+    /// Values, in the order of the file.
     pub cells: Vec<Cell>,
-    /// The filter term that selects it.
+    /// Filter term that selects the row; `None` if no term can.
     pub term: Option<String>,
-    /// The event, in a column of events.
+    /// Event of the row, in a column of events.
     pub event: Option<Event>,
 }
 
 impl BrowserRow {
-    /// True for the same thing at another time.
+    /// Returns true if the other row stands for the same item at another time.
     fn is_same(&self, other: &BrowserRow) -> bool {
         let id = |row: &BrowserRow| row.event.map(|event| event.id);
         self.term == other.term && id(self) == id(other)
     }
 }
 
-/// A column as it is shown.
+/// Column as it is shown.
 #[derive(Clone, Debug)]
 pub struct ColumnView {
-    /// The number of its tab.
+    /// Index of the open tab.
     pub tab: usize,
-    /// The tab.
+    /// Definition of the open tab.
     pub of: BrowserTab,
-    /// The rows. `None` before the first reading.
+    /// Rows of the column; `None` before the first reading.
     pub rows: Option<Vec<BrowserRow>>,
     cursor: Cursor,
-    /// The text of the filter that the rows were read for.
+    /// Text of the filter that the rows were read for.
     read: Option<String>,
-    /// True if the recording has grown since.
+    /// True if the recording has grown since the rows were read.
     pub is_old: bool,
 }
 
 impl ColumnView {
-    /// A column that shows one of its tabs.
+    /// Creates a column with an open tab.
     pub fn new(tabs: &[BrowserTab], tab: usize) -> Self {
         ColumnView { tab, of: tabs[tab].clone(), rows: None, cursor: Cursor::default(), read: None, is_old: false }
     }
 
-    /// The row under the cursor.
+    /// Returns the row under the cursor.
     pub fn selected(&self) -> Option<&BrowserRow> {
         self.rows.as_ref()?.get(self.cursor.row)
     }
 
-    /// True if the rows, or their job, are for this filter.
+    /// Returns true if the rows, or their job, are for this filter.
     pub fn was_read_for(&self, filter: Option<&str>) -> bool {
         self.read.as_deref() == filter
     }
 
-    /// What its filter names and the recording does not have, with the nearest names.
+    /// Returns an error if the filter names an element that the recording does not have. It lists
+    /// the most similar names.
     pub fn unknown(&self, store: &Store) -> Option<FilterError> {
         self.read.as_deref()?.parse::<Filter>().ok()?.check(store).err()
     }
 
-    /// Expects the rows for another filter.
+    /// Discards the rows, and expects those for another filter.
     pub fn begin(&mut self, filter: Option<String>) {
         (self.read, self.rows, self.is_old) = (filter, None, false);
         self.cursor.reset();
     }
 
-    /// Shows what a job has read. The cursor stays on its row, because the next columns show what it selects.
+    /// Shows the rows of a reading. The cursor stays on its row, because the next columns depend on
+    /// it.
     pub fn accept(&mut self, rows: Vec<BrowserRow>) {
         let before = self.selected();
         let found = before.and_then(|before| rows.iter().position(|row| row.is_same(before)));
@@ -92,11 +94,11 @@ impl ColumnView {
         self.rows = Some(rows);
     }
 
-    /// The width of a value: that of its widest number.
+    /// Computes the width of a value from its widest number.
     fn cells_of(&self, at: usize, title: &str) -> u16 {
         let rows = self.rows.iter().flatten();
         let largest = rows.filter_map(|row| row.cells.get(at)?.number()).max().unwrap_or(0);
-        // A sign before it, and a blank behind it.
+        // A sign comes before the number, and a blank after it.
         (width(&grouped(largest)) + 2).max(width(title) + 1) as u16
     }
 }
@@ -172,7 +174,7 @@ pub fn read(store: &Store, tab: &BrowserTab, filter: Filter) -> Vec<BrowserRow> 
         RowsOf::Asker => By::SenderSubject,
         RowsOf::Event => return events(store, &filter),
         RowsOf::Relation => return related::read(store, tab, filter),
-        // They have a screen of their own.
+        // Productions and elements have screens of their own.
         RowsOf::Production | RowsOf::Element => return Vec::new(),
     };
     let mut rows = store.tally(by, &scope(tab, filter)).rows;
@@ -182,7 +184,7 @@ pub fn read(store: &Store, tab: &BrowserTab, filter: Filter) -> Vec<BrowserRow> 
     rows.iter().map(|row| counted(store, tab, row.site, row.subject, &row.measure)).collect()
 }
 
-/// The calls that pass a filter, at the sites of the tab.
+/// Selects the calls that pass a filter, at the sites of the tab.
 pub(super) fn scope(tab: &BrowserTab, filter: Filter) -> Scope {
     let members = tab.sites.clone().map(|sites| Members::new(move |site, _| sites.contains(&site)));
     Scope { members, ..Scope::matching(filter) }
@@ -196,7 +198,7 @@ pub(super) fn counted(
     measure: &Measure,
 ) -> BrowserRow {
     let site_name = |site: SiteId| clean(short_path(store.site_path(site))).into_owned();
-    // A cause is selected by a term of its own: `cause.site:layout`.
+    // A cause has its own term: `cause.site:layout`.
     let site_term = |site: SiteId, name: &str| filter_edit::site_term(store, site).replacen("site:", name, 1);
     let of_cause = |subject: Subject| format!("cause.{}", filter_edit::subject_term(store, subject));
     let (name, term) = match (tab.rows, site, subject) {
@@ -243,7 +245,7 @@ fn events(store: &Store, filter: &Filter) -> Vec<BrowserRow> {
     let row = |event: &Event| BrowserRow {
         name: name::event(store, event),
         cells: vec![event.span.filter(|_| event.timed).map_or(Cell::blank(), |span| Cell::amount(store.span_ns(span)))],
-        // The next columns show its model: its subject, or its site.
+        // The next columns show the subject of the event, or its site.
         term: Some(match event.subject {
             Some(subject) => filter_edit::subject_term(store, subject),
             None => filter_edit::site_term(store, event.site),

@@ -1,4 +1,5 @@
-//! The screen of browsers: columns side by side. The selection in a column decides what the next ones show.
+//! Screen of browsers: columns side by side. The selection in a column decides the rows of the next
+//! columns.
 //!
 //! A column is read again if its filter differs from the one that its selections require. Columns
 //! send no messages to each other, so each change of a selection, a filter or a browser is one
@@ -19,16 +20,16 @@ use crate::crawler::jobs::Job;
 
 pub use column::{BrowserRow, ColumnView, read};
 
-/// The screen.
+/// Screen of a browser.
 #[derive(Clone, Debug, Default)]
 pub struct BrowserView {
-    /// The browser.
+    /// Browser that is open.
     pub browser: Option<Arc<Browser>>,
-    /// Its columns.
+    /// Columns of the open browser.
     pub columns: Vec<ColumnView>,
-    /// The column that the keys move in.
+    /// Index of the column that the keys move in.
     pub focus: usize,
-    /// Lines of a column.
+    /// Number of lines of a column.
     lines: usize,
     empty: Cursor,
 }
@@ -41,7 +42,8 @@ impl BrowserView {
         self.resize(self.lines);
     }
 
-    /// The filter of a column under the filter of the screen. `None` if nothing is selected before it.
+    /// Returns the filter of a column, combined with the filter of the screen; `None` if an earlier
+    /// column has no selection.
     fn filter(&self, column: usize, all: &Filter) -> Option<Filter> {
         let selections: Option<Vec<Option<String>>> =
             self.columns[..column].iter().map(|before| Some(before.selected()?.term.clone())).collect();
@@ -49,7 +51,7 @@ impl BrowserView {
         Some(all.clone().and(filter))
     }
 
-    /// The job for the first column that shows something else than its selections require.
+    /// Returns the job for the first column whose rows do not match the selections before it.
     pub fn next_job(&mut self, all: &Filter) -> Option<Job> {
         for at in 0..self.columns.len() {
             let wanted = self.filter(at, all);
@@ -58,19 +60,19 @@ impl BrowserView {
                 continue;
             }
             self.columns[at].begin(text);
-            // What follows depends on it.
+            // The later columns depend on it.
             self.columns[at + 1..].iter_mut().for_each(|behind| behind.begin(None));
             return Some(Job::Browse { at, tab: self.columns[at].of.clone(), filter: wanted? });
         }
         None
     }
 
-    /// Reads all columns again: the recording has grown.
+    /// Marks all columns to be read again, because the recording has grown.
     pub fn grow(&mut self) {
         self.columns.iter_mut().for_each(|column| column.is_old = column.rows.is_some());
     }
 
-    /// The job for the first column that shows the same as before, of a recording that has grown.
+    /// Returns the job that reads the first outdated column of a recording that has grown.
     pub fn next_reread(&mut self, all: &Filter) -> Option<Job> {
         let at = self.columns.iter().position(|column| column.is_old)?;
         self.columns[at].is_old = false;
@@ -84,12 +86,12 @@ impl BrowserView {
         }
     }
 
-    /// Moves the focus to the next column, or to the one before.
+    /// Moves the focus to the next column, or to the previous column.
     pub fn move_focus(&mut self, by: isize) {
         self.focus = self.focus.saturating_add_signed(by).min(self.columns.len().saturating_sub(1));
     }
 
-    /// Shows the next tab of the focused column, or the one before. False if it has no other.
+    /// Shows the next or the previous tab of the focused column. Returns false if it has no other.
     pub fn move_tab(&mut self, by: isize) -> bool {
         let Some(browser) = &self.browser else { return false };
         let (tabs, column) = (&browser.columns[self.focus], &mut self.columns[self.focus]);
@@ -105,7 +107,7 @@ impl BrowserView {
         self.columns.get(self.focus)
     }
 
-    /// The event under the cursor, in a column of events.
+    /// Returns the event under the cursor, in a column of events.
     pub fn event(&self) -> Option<Event> {
         self.focused()?.selected()?.event
     }
@@ -142,7 +144,7 @@ impl Rows for BrowserView {
         self.event().map(|event| event.site)
     }
 
-    /// The terms of the selections up to the focused column.
+    /// Joins the terms of the selections up to the focused column.
     fn filter_term(&self, store: &Store) -> Option<String> {
         let filter = self.filter(self.focus, &Filter::all())?;
         let own = self.focused()?.filter_term(store)?;
@@ -150,7 +152,7 @@ impl Rows for BrowserView {
     }
 
     fn job(&self, _: Filter) -> Job {
-        // Its columns are read one after the other: see `next_job`.
+        // The columns are read in sequence: see `next_job`.
         Job::Nothing
     }
 }

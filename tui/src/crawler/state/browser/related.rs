@@ -1,4 +1,4 @@
-//! The rows of a column of relations: the subjects at the other ends.
+//! Rows of a column of relations: the subjects at the other ends.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -9,8 +9,8 @@ use metaspy_reader::{By, Filter, Measure, Store};
 use super::column::{BrowserRow, ROWS, counted, number, scope};
 use crate::crawler::config::browser::BrowserTab;
 
-/// Reads the subjects that are related to those that pass the filter, with their own calls. `→` is an end of the
-/// relation, `←` a beginning.
+/// Reads the subjects that are related to the subjects that pass the filter, with their own calls.
+/// `→` marks an end of the relation, `←` a beginning.
 pub fn read(store: &Store, tab: &BrowserTab, filter: Filter) -> Vec<BrowserRow> {
     let passing = store.tally(By::Subject, &scope(tab, filter)).rows;
     let subjects = passing.iter().filter(|row| !row.is_others()).filter_map(|row| row.subject);

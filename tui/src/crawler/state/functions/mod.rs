@@ -1,5 +1,6 @@
-//! The screen of functions: where the processor time of the program went, from the samples of `metaspy sample`. A function
-//! unfolds into its lines, its callers, what it called, and the subjects and the events that it ran in.
+//! Screen of functions: the processor time of the program by function, from the samples of `metaspy
+//! sample`. A function unfolds into its lines, its callers, its callees, and the subjects and
+//! events that it ran in.
 
 mod rows;
 
@@ -19,41 +20,41 @@ use crate::crawler::jobs::Job;
 /// Lines below the table.
 const FOOTER: usize = 1;
 
-/// A row: a function, a title in it, or a part of it.
+/// Row of the tree: a function, a title within it, or a detail of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionRow {
-    /// Its depth in the tree. Functions have 0.
+    /// Depth in the tree; 0 for functions.
     pub depth: usize,
-    /// Its text.
+    /// Text of the row.
     pub name: String,
-    /// Samples in its own code, if that is known.
+    /// Samples in the function's own code, if they are known.
     pub self_samples: Option<u64>,
-    /// Samples in it, or in what it called. Titles have none.
+    /// Samples in the function and its callees; `None` for titles.
     pub total_samples: Option<u64>,
-    /// Where it leads.
+    /// Destination of the row.
     pub target: Target,
 }
 
-/// Where a row leads.
+/// Destination of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Target {
-    /// Nowhere: a title.
+    /// No destination, as for a title.
     #[default]
     Nothing,
-    /// To a function, which unfolds or folds if it is the row's own.
+    /// Function to go to; the row of a function unfolds or folds it.
     Function(u64),
-    /// To a line of source.
+    /// Line of source.
     Line(String, u32),
-    /// To the events of a subject.
+    /// Events of a subject.
     Subject(InSubject),
-    /// To an event.
+    /// Single event.
     Event(EventId),
 }
 
-/// The screen.
+/// Screen of functions.
 #[derive(Clone, Debug)]
 pub struct FunctionsView {
-    /// The functions, or why there are none: `None` before the first reading.
+    /// Functions, or the reason why there are none; `Err(None)` before the first reading.
     pub functions: Result<Arc<Functions>, Option<NoFunctions>>,
     rows: Arc<Vec<FunctionRow>>,
     unfolded: HashSet<u64>,
@@ -74,23 +75,23 @@ impl Default for FunctionsView {
 }
 
 impl FunctionsView {
-    /// Shows what a job has read. The cursor stays on its row.
+    /// Shows the result of a reading. The cursor stays on its row.
     pub fn accept(&mut self, store: &Store, read: Result<Functions, NoFunctions>) {
         self.functions = read.map(Arc::new).map_err(Some);
         self.unroll(store);
     }
 
-    /// Why there are no functions, once that is known.
+    /// Returns the reason why there are no functions, once it is known.
     pub fn why_none(&self) -> Option<NoFunctions> {
         self.functions.as_ref().err().copied().flatten()
     }
 
-    /// The row under the cursor.
+    /// Returns the row under the cursor.
     pub fn current(&self) -> Option<&FunctionRow> {
         self.rows.get(self.cursor.row)
     }
 
-    /// The function around the cursor.
+    /// Returns the function that the row under the cursor belongs to, with its row.
     fn around(&self) -> Option<(usize, u64)> {
         let to = self.rows.get(..=self.cursor.row)?;
         to.iter().enumerate().rev().find_map(|(at, row)| match row.target {
@@ -99,7 +100,8 @@ impl FunctionsView {
         })
     }
 
-    /// Unfolds or folds the function of the row, or goes to the function that the row names; false for other rows.
+    /// Unfolds or folds the function of the row, or goes to the function that the row names.
+    /// Returns false for other rows.
     pub fn follow(&mut self, store: &Store) -> bool {
         let Some(FunctionRow { target: Target::Function(number), depth, .. }) = self.current() else { return false };
         let (number, is_own) = (*number, *depth == 0);
@@ -111,7 +113,7 @@ impl FunctionsView {
         true
     }
 
-    /// Unfolds the function under the cursor; of one that is unfolded, goes to its first part.
+    /// Unfolds the function under the cursor. If it is unfolded already, goes to its first part.
     pub fn unfold(&mut self, store: &Store) {
         if let Some((_, number)) = self.around().filter(|&(at, _)| at == self.cursor.row) {
             if self.unfolded.insert(number) {
@@ -138,7 +140,7 @@ impl FunctionsView {
         }
     }
 
-    /// Lays out the rows anew, the cursor on its row.
+    /// Rebuilds the rows. The cursor stays on its row.
     fn unroll(&mut self, store: &Store) {
         let before = self.current().cloned();
         let Ok(functions) = &self.functions else { return self.rows = Arc::default() };

@@ -1,4 +1,4 @@
-//! The rows of the screen of functions: each function, and below it what is known about it if it is unfolded.
+//! Rows of the screen of functions: each function, and its details below it if it is unfolded.
 
 use std::collections::HashSet;
 
@@ -9,12 +9,13 @@ use metaspy_report::text::{clean, counted};
 use super::super::table::Sort;
 use super::{FunctionRow, Target};
 
-/// Callers, callees and subjects of a function at most.
+/// Maximum number of callers, callees and subjects of a function.
 const PARTS: usize = 20;
-/// Events of a function at most.
+/// Maximum number of events of a function.
 const EVENTS: usize = 50;
 
-/// The rows. The order is that of the functions; what is below them begins with the most samples.
+/// Builds the rows. Functions follow the given order; their details are in descending order of
+/// samples.
 pub fn rows(store: &Store, functions: &Functions, sort: &Sort, unfolded: &HashSet<u64>) -> Vec<FunctionRow> {
     let mut all: Vec<&Function> = functions.all.iter().collect();
     match &*sort.column {
@@ -41,7 +42,7 @@ pub fn rows(store: &Store, functions: &Functions, sort: &Sort, unfolded: &HashSe
     rows
 }
 
-/// Adds what is known about a function.
+/// Adds the details of a function.
 fn unfold(store: &Store, functions: &Functions, function: &Function, rows: &mut Vec<FunctionRow>) {
     let details = functions.details(function.number);
     let module = format!("{}, {}", function.owner, clean(&function.module));

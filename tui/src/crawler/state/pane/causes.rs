@@ -1,4 +1,4 @@
-//! The tab with the tree of reasons: the cause, its cause and so on, and the links of each of them.
+//! Tab with the tree of reasons: the cause, its own cause and so on, and the links of each of them.
 
 use metaspy_reader::{Event, Origin, Remote, Store};
 
@@ -9,12 +9,12 @@ use crate::crawler::jobs::{Effect, Reasons};
 use crate::crawler::reasons::{Connection, Path};
 use crate::crawler::state::marks::{Marks, title};
 
-/// Most causes that are shown.
+/// Maximum number of causes that are shown.
 const SHOWN: usize = 200;
-/// Levels that are drawn.
+/// Maximum number of levels that are indented.
 const DEPTH: usize = 8;
 
-/// The rows of the tab: the path from a mark, if it was requested, and the tree of reasons.
+/// Builds the rows of the tab: the path from a mark, if it was requested, and the tree of reasons.
 pub fn rows(
     store: &Store,
     event: &Event,
@@ -31,7 +31,7 @@ pub fn rows(
     let chain = || store.causes(event.id).take(SHOWN).enumerate();
     let tree: Vec<Effect> = match reasons {
         Some(reasons) => reasons.tree.clone(),
-        // Without links, until they are read.
+        // Until the links are read, the tree has causes only.
         None => chain().map(|(depth, event)| Effect { depth, event, is_link: false, further: 0 }).collect(),
     };
     for (at, reason) in tree.iter().enumerate() {
@@ -54,7 +54,7 @@ pub fn rows(
     rows
 }
 
-/// The path between a mark and the event, from top to bottom.
+/// Builds the rows of the path between a mark and the event, from top to bottom.
 fn path_rows(path: &Path, marks: &Marks) -> Vec<PaneRow> {
     let mark = title(path.from, marks.name(path.from).unwrap_or_default());
     let steps = counted(path.steps.len().saturating_sub(1) as u64, "step");
@@ -85,7 +85,7 @@ fn path_rows(path: &Path, marks: &Marks) -> Vec<PaneRow> {
     rows
 }
 
-/// Why the chain of causes ends here.
+/// Explains why the chain of causes ends here.
 pub(super) fn origin(origin: Origin, at_once: bool) -> Option<String> {
     match origin {
         Origin::Root if at_once => Some("a root: it has no recorded cause".into()),
@@ -96,7 +96,7 @@ pub(super) fn origin(origin: Origin, at_once: bool) -> Option<String> {
     }
 }
 
-/// The message for a cause in another process that no open recording has.
+/// Returns the message for a cause in another process that no open recording contains.
 pub fn other_process(remote: Remote) -> String {
     format!("caused by span {:016x} of another process, which no open recording holds", remote.span)
 }

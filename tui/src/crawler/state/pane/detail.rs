@@ -1,4 +1,4 @@
-//! The tab about one event: the chain of its causes, then its facts.
+//! Tab about the selected event: the chain of its causes, then its facts.
 
 use metaspy_probe::SiteKind;
 use metaspy_reader::{DetailKind, EndState, Event, Outcome, Store};
@@ -11,12 +11,12 @@ use crate::crawler::state::name;
 
 /// Columns of the name of a fact.
 pub const NAME: usize = 9;
-/// Most lines of one value.
+/// Maximum number of lines of a value.
 const LINES: usize = 12;
-/// Most messages to other processes that are shown.
+/// Maximum number of messages to other processes that are shown.
 const SENT: usize = 8;
 
-/// The rows of the tab.
+/// Builds the rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Marks, columns: usize) -> Vec<PaneRow> {
     let gone = super::evicted_note(store, event);
     let is_gone = gone.is_some();
@@ -108,13 +108,13 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
     rows
 }
 
-/// Minutes and seconds down to the nanosecond: `03:41.207 113 042`.
+/// Formats minutes and seconds down to the nanosecond: `03:41.207 113 042`.
 pub fn stamp(ns: u64) -> String {
     let (s, ms, us) = (ns / 1_000_000_000, ns / 1_000_000 % 1000, ns / 1000 % 1000);
     format!("{:02}:{:02}.{ms:03} {us:03} {:03}", s / 60, s % 60, ns % 1000)
 }
 
-/// The chain from the root down to the event; the middle of a long one is left out.
+/// Builds the chain from the root down to the event. The middle of a long chain is left out.
 fn chain(store: &Store, event: &Event) -> Vec<PaneRow> {
     let mut ancestors = store.causes(event.id);
     let mut chain: Vec<Event> = ancestors.by_ref().take(200).collect();

@@ -1,4 +1,4 @@
-//! The tab with the tree of effects.
+//! Tab with the tree of effects.
 
 use metaspy_reader::{Event, Store};
 use metaspy_report::text::{counted, grouped, width};
@@ -7,7 +7,7 @@ use super::{Content, PaneRow, indent};
 use crate::crawler::jobs::{Effects, Reach};
 use crate::crawler::state::name;
 
-/// The rows of the tab.
+/// Builds the rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
     if let Some(gone) = super::evicted_note(store, event) {
         return vec![PaneRow::plain(Content::Current(*event)), gone];
@@ -28,7 +28,7 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
         PaneRow::plain(Content::Title(headline(store, effects, columns))),
         PaneRow::plain(Content::Current(*event)),
     ];
-    // Behind an event whose effects have no rows, one row has their number.
+    // An event whose effects have no rows is followed by a row with their number.
     let mut below: Vec<(usize, Content, bool)> = Vec::new();
     for effect in &effects.tree {
         below.push((effect.depth + 1, Content::Event(effect.event), effect.is_link));
@@ -51,7 +51,8 @@ fn further(count: usize) -> Option<Content> {
     (count > 0).then(|| Content::Note(format!("… {}", counted(count as u64, "further effect"))))
 }
 
-/// `9 effects: 3 measure, 2 miss, …`: as many sites as fit, each behind its number.
+/// Writes the headline `9 effects: 3 measure, 2 miss, …`: as many sites as fit, each after its
+/// number.
 fn headline(store: &Store, effects: &Effects, columns: usize) -> String {
     let mut text = format!("{}{}", sign(effects), counted(effects.direct as u64, "effect"));
     let mut between = ": ";
@@ -69,7 +70,7 @@ fn headline(store: &Store, effects: &Effects, columns: usize) -> String {
     text
 }
 
-/// `9 (3 measure, 2 miss, …)`: the direct effects by site.
+/// Writes `9 (3 measure, 2 miss, …)`: the direct effects by site.
 pub fn summary(store: &Store, effects: &Effects) -> String {
     if effects.direct == 0 && effects.reach == Reach::OwnLane {
         return "0 on its own lane; → searches all".into();
@@ -88,11 +89,11 @@ fn by_site(store: &Store, effects: &Effects) -> Vec<String> {
     effects.by_site.iter().map(site).collect()
 }
 
-/// The sign before a number of effects that may grow.
+/// Returns the sign before a number of effects that may grow.
 fn sign(effects: &Effects) -> &'static str {
     match effects.reach {
         Reach::Whole => "",
-        // Nothing is at least 0.
+        // The sign would say nothing before a 0.
         _ if effects.direct == 0 => "",
         _ => "≥ ",
     }

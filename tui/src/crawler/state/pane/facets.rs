@@ -1,4 +1,4 @@
-//! The tab with the facets of the listed events: the most frequent sites, subjects and outcomes.
+//! Tab with the facets of the listed events: the most frequent sites, subjects and outcomes.
 //!
 //! Each row is a filter: Enter selects its events, `-` leaves them out.
 
@@ -8,26 +8,26 @@ use metaspy_report::text::{clean, counted, short_path};
 use super::{Content, PaneRow};
 use crate::crawler::state::{filter_edit, name};
 
-/// Rows of each sort.
+/// Maximum number of rows of each sort.
 const SHOWN: usize = 8;
 
-/// A part of the events.
+/// Part of the events with the same site, subject or outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facet {
-    /// Its name.
+    /// Name of the site, subject or outcome.
     pub name: String,
-    /// The number of its events.
+    /// Number of events in the facet.
     pub count: u64,
-    /// The sign before the number, if it is not exact.
+    /// Sign before the number, if it is not exact.
     pub sign: &'static str,
-    /// The term that selects them.
+    /// Filter term that selects these events.
     pub term: String,
 }
 
-/// The most frequent sites, subjects and outcomes.
+/// Most frequent sites, subjects and outcomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facets {
-    /// The text of the filter of the events.
+    /// Text of the filter that the events pass.
     pub filter: String,
     sorts: Vec<(String, Vec<Facet>)>,
 }
@@ -65,12 +65,13 @@ pub fn read(store: &Store, filter: Filter) -> Facets {
     Facets { filter: text, sorts }
 }
 
-/// What the numbers cover.
+/// Describes the coverage of the numbers: all calls, or only the window.
 fn reach(tally: &Tally) -> &'static str {
     if tally.exact { "exact, of all calls" } else { "at least: of the window" }
 }
 
-/// The word for the calls that failed: that of their sites if these have the same one, as `none`.
+/// Returns the word for failed calls: the word of their sites if all sites use the same, such as
+/// `none`.
 fn failure(store: &Store, tally: &Tally) -> &'static str {
     let failed = tally.rows.iter().filter(|row| row.measure.failed > 0);
     let words = failed.map(|row| row.site.and_then(|site| store.site(site)).map_or("failed", |site| site.failure()));
@@ -98,7 +99,7 @@ fn outcomes(store: &Store, tally: &Tally) -> Vec<Facet> {
         .collect()
 }
 
-/// The rows of the tab.
+/// Builds the rows of the tab.
 pub fn rows(facets: Option<&Facets>) -> Vec<PaneRow> {
     let Some(facets) = facets else { return vec![PaneRow::plain(Content::Note("counting …".into()))] };
     let mut rows = Vec::new();

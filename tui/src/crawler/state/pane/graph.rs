@@ -1,4 +1,5 @@
-//! The tab that draws the neighbourhood of the event in layers: reasons above, the event, effects below.
+//! Tab that draws the neighbourhood of the event in layers: reasons above, the event, effects
+//! below.
 //!
 //! ```text
 //!     key #17            timer #3
@@ -11,9 +12,10 @@
 //!   measure #854      layout #853
 //! ```
 //!
-//! A dashed edge is a link. Below, dotted lines are the relations of the domain. Each layer has the nodes that fit, and a
-//! line with the number of the others. The layers are those of Sugiyama et al., "Methods for Visual Understanding of
-//! Hierarchical System Structures" (1981), section III; with one event in the middle no edges cross.
+//! A dashed edge is a link. Below, dotted lines are the relations of the domain. Each layer has the
+//! nodes that fit, and a line with the number of the others. The layers follow Sugiyama et al.,
+//! "Methods for Visual Understanding of Hierarchical System Structures" (1981), section III; with a
+//! single event in the middle no edges cross.
 
 use metaspy_probe::Subject;
 use metaspy_reader::{Event, EventId, Store};
@@ -24,49 +26,49 @@ use crate::crawler::command::Step;
 use crate::crawler::jobs::{Effects, Reasons};
 use crate::crawler::state::name;
 
-/// Columns of a node at least.
+/// Minimum width of a node, in columns.
 const NODE: usize = 14;
-/// Most relations that are listed.
+/// Maximum number of relations that are listed.
 const RELATIONS: usize = 6;
 
-/// A drawing of nodes and edges.
+/// Drawing of nodes and edges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
-    /// The edges and remarks, line by line.
+    /// Edges and remarks, line by line.
     pub lines: Vec<String>,
-    /// The nodes, from top to bottom and from left to right.
+    /// Nodes, from top to bottom and from left to right.
     pub nodes: Vec<Node>,
-    /// The node under the cursor.
+    /// Index of the node under the cursor.
     pub at: usize,
-    /// The event in the middle.
+    /// Event in the middle.
     pub of: Option<EventId>,
 }
 
-/// A node at its place.
+/// Node at its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// The line.
+    /// Line of the drawing.
     pub line: usize,
-    /// The first column.
+    /// First column of the text.
     pub column: usize,
-    /// Its text.
+    /// Text of the node.
     pub text: String,
-    /// What it leads to.
+    /// Destination of the node.
     pub target: Target,
 }
 
-/// What a node leads to.
+/// Destination of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// An event.
+    /// Another event.
     Event(Event),
     /// The selected event itself.
     Here,
-    /// A subject.
+    /// Subject related to the subject of the event.
     Subject(Subject),
 }
 
-/// An event beside the selected one.
+/// Event beside the selected event.
 struct Neighbour {
     event: Event,
     is_link: bool,
@@ -97,7 +99,7 @@ impl Graph {
         graph
     }
 
-    /// The layers above: the reasons of the event, and over each of them one of its own.
+    /// Draws the layers above: the reasons of the event, and over each of them a reason of its own.
     fn reasons(&mut self, store: &Store, above: &[Neighbour], further: &[Option<Event>], columns: usize) {
         if above.is_empty() {
             self.lines.push(centred("a root: no recorded cause", columns));
@@ -158,7 +160,7 @@ impl Graph {
         self.rest(rest, "more effect", ": → lists them");
     }
 
-    /// The relations of the subject, as dotted lines.
+    /// Draws the relations of the subject as dotted lines.
     fn relations(&mut self, store: &Store, subject: Subject, columns: usize) {
         let related = relations::named(store, subject);
         if related.is_empty() {
@@ -184,7 +186,7 @@ impl Graph {
         self.nodes.push(Node { line: self.lines.len(), column, text, target: Target::Event(event) });
     }
 
-    /// The line that joins the edges of a layer with the one of the selected event.
+    /// Draws the line that joins the edges of a layer with the edge of the selected event.
     fn channel(&mut self, ends: &[(usize, bool)], centre: usize, columns: usize, corners: [char; 4]) {
         let [left, right, inner, own] = corners;
         let Some((first, last)) = ends.iter().map(|(at, _)| *at).min().zip(ends.iter().map(|(at, _)| *at).max()) else {
@@ -238,14 +240,14 @@ impl Graph {
         self.nodes.get(self.at).map_or(0, |node| node.line)
     }
 
-    /// Moves the cursor to the first node in or behind a line.
+    /// Moves the cursor to the first node in or after a line.
     pub fn select_line(&mut self, line: usize) {
         let found = self.nodes.iter().position(|node| node.line >= line);
         self.at = found.unwrap_or(self.nodes.len().saturating_sub(1));
     }
 }
 
-/// The corner of the selected event's edge, if all others are on one side of it.
+/// Returns the corner of the selected event's edge, if all others are on one side of it.
 fn own_corner(corners: [char; 4], others_are_right: bool) -> char {
     match (corners[0] == '└', others_are_right) {
         (true, true) => '┌',
@@ -255,11 +257,11 @@ fn own_corner(corners: [char; 4], others_are_right: bool) -> char {
     }
 }
 
-/// The places of the nodes of a layer.
+/// Places of the nodes of a layer.
 struct Slots {
     count: usize,
     width: usize,
-    /// The first column, so that the layer is centred.
+    /// First column, chosen so that the layer is centred.
     begin: usize,
 }
 
@@ -275,7 +277,7 @@ impl Slots {
     }
 }
 
-/// A line of characters.
+/// Line of characters.
 struct Line(Vec<char>);
 
 impl Line {

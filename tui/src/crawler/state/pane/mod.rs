@@ -1,6 +1,6 @@
-//! The right pane: tabs about the selected event, its causes, its effects and its subject.
+//! Right pane: tabs about the selected event, its causes, its effects and its subject.
 //!
-//! Every tab is a list of [`PaneRow`]s. A row with an event or a subject leads there.
+//! Every tab is a list of [`PaneRow`]s. A row with an event or a subject leads to it.
 
 pub(crate) mod causes;
 pub(crate) mod detail;
@@ -25,19 +25,19 @@ use graph::Graph;
 use object::Object;
 use times::Times;
 
-/// The tabs.
+/// Tabs of the pane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tab {
-    /// All about the event.
+    /// Facts and chain of causes of the event.
     #[default]
     Detail,
-    /// The chain of causes, nearest first.
+    /// Tree of causes and links, nearest first.
     Causes,
     /// The tree of effects.
     Effects,
     /// Events of the same subject.
     SameSubject,
-    /// Its subject: numbers, owners, siblings and every relation.
+    /// Subject of the event: numbers, owners, siblings and every relation.
     Object,
     /// Effects of the same cause.
     Siblings,
@@ -50,7 +50,7 @@ pub enum Tab {
 }
 
 impl Tab {
-    /// All of them, from left to right.
+    /// All tabs, from left to right.
     pub const ALL: [Tab; 9] = [
         Tab::Detail,
         Tab::Causes,
@@ -63,7 +63,7 @@ impl Tab {
         Tab::Times,
     ];
 
-    /// Its name.
+    /// Returns the name in the head of the pane.
     pub fn name(self) -> &'static str {
         match self {
             Tab::Detail => "Detail",
@@ -78,32 +78,32 @@ impl Tab {
         }
     }
 
-    /// True if it is about the events that are listed, and not about the selected one.
+    /// Returns true if the tab is about all listed events, and not about the selected event.
     pub fn is_about_the_list(self) -> bool {
         matches!(self, Tab::Facets | Tab::Times)
     }
 
-    /// The next tab; the first one after the last.
+    /// Returns the next tab. The last tab is followed by the first.
     pub fn next(self) -> Tab {
         Tab::ALL[(self as usize + 1) % Tab::ALL.len()]
     }
 
-    /// The tab before it; the last one before the first.
+    /// Returns the previous tab. The first tab is preceded by the last.
     pub fn previous(self) -> Tab {
         Tab::ALL[(self as usize + Tab::ALL.len() - 1) % Tab::ALL.len()]
     }
 }
 
-/// A row of the pane.
+/// Row of the pane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaneRow {
-    /// The lines of the tree before it.
+    /// Lines of the tree before the row.
     pub indent: String,
-    /// Its content.
+    /// Content after the tree lines.
     pub content: Content,
 }
 
-/// The content of a row.
+/// Content of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// A name and a value.
@@ -120,32 +120,32 @@ pub enum Content {
     Spark(String),
     /// A bar with a name and a number.
     Bar {
-        /// The name.
+        /// Name before the bar.
         name: String,
-        /// Its length, in eighths of a column.
+        /// Length of the bar, in eighths of a column.
         eighths: usize,
-        /// The number.
+        /// Number after the bar.
         number: String,
     },
     /// A line of the drawing.
     Drawing(String),
-    /// A number of events, and the filter term that selects them.
+    /// Number of events, and the filter term that selects them.
     Facet(Facet),
     /// A title over the rows below.
     Title(String),
     /// A remark.
     Note(String),
-    /// Nothing.
+    /// Empty row.
     Blank,
 }
 
 impl PaneRow {
-    /// A row without lines of a tree.
+    /// Creates a row without lines of a tree.
     pub fn plain(content: Content) -> Self {
         PaneRow { indent: String::new(), content }
     }
 
-    /// A remark on as many rows as it takes; any other row as it is.
+    /// Wraps a remark into as many rows as it takes; any other row stays as it is.
     fn wrapped(self, columns: usize) -> Vec<PaneRow> {
         match &self.content {
             Content::Note(text) if self.indent.is_empty() && width(text) >= columns => {
@@ -160,49 +160,49 @@ impl PaneRow {
         }
     }
 
-    /// True if it leads to an event, a subject or a filter.
+    /// Returns true if the row leads to an event, a subject or a filter.
     pub fn is_target(&self) -> bool {
         matches!(self.content, Content::Event(_) | Content::Subject(_) | Content::Facet(_))
     }
 }
 
-/// The pane.
+/// Right pane.
 #[derive(Clone, Debug, Default)]
 pub struct Pane {
-    /// The open tab.
+    /// Tab that is open.
     pub tab: Tab,
-    /// What the keys move: the list, or this pane.
+    /// Part that the keys move: the list, or this pane.
     pub focus: Focus,
-    /// Its rows.
+    /// Rows of the open tab.
     pub rows: Vec<PaneRow>,
-    /// The cursor.
+    /// Cursor over the rows.
     pub cursor: Cursor,
-    /// Its width, in columns.
+    /// Width of the pane, in columns.
     pub width: usize,
-    /// The event that it shows.
+    /// Event that the pane shows.
     pub of: Option<EventId>,
-    /// The effects of that event, as soon as a job has found them.
+    /// Effects of that event; `None` until a job has found them.
     pub effects: Option<Effects>,
-    /// The reasons of that event, as soon as a job has found them.
+    /// Reasons of that event; `None` until a job has found them.
     pub reasons: Option<Reasons>,
-    /// The drawing of its neighbourhood.
+    /// Drawing of the event's neighbourhood.
     pub graph: Graph,
-    /// The marked event from which the path is shown.
+    /// Marked event from which the path is shown.
     pub path_from: Option<EventId>,
-    /// Events of the same subject, as soon as a job has found them.
+    /// Events of the same subject; `None` until a job has found them.
     pub same_subject: Option<Vec<Event>>,
-    /// The facets of the events that are listed, as soon as a job has counted them.
+    /// Facets of the listed events; `None` until a job has counted them.
     pub facets: Option<Facets>,
-    /// The durations of the events that are listed, as soon as a job has read them.
+    /// Durations of the listed events; `None` until a job has read them.
     pub times: Option<Times>,
-    /// The numbers of the subject, as soon as a job has read them.
+    /// Numbers of the subject; `None` until a job has read them.
     pub object: Option<Object>,
-    /// The subject that others are compared with.
+    /// Subject that others are compared with.
     pub base: Option<Object>,
 }
 
 impl Pane {
-    /// True if the keys move its cursor.
+    /// Returns true if the keys move the cursor of the pane.
     pub fn has_focus(&self) -> bool {
         self.focus == Focus::Pane
     }
@@ -213,7 +213,7 @@ impl Pane {
         self.cursor.reset();
     }
 
-    /// Shows another event, and discards what was found about the previous one.
+    /// Shows another event, and discards the results about the previous event.
     pub fn set_event(&mut self, of: Option<EventId>) {
         (self.of, self.effects, self.same_subject, self.reasons) = (of, None, None, None);
         self.object = None;
@@ -259,7 +259,7 @@ impl Pane {
         self.graph.lines.iter().map(|line| PaneRow::plain(Content::Drawing(line.clone()))).collect()
     }
 
-    /// Moves the cursor to the next row that leads somewhere, or else by one row.
+    /// Moves the cursor to the next row with a destination, or by one row if none is near.
     pub fn step(&mut self, step: Step) {
         if self.tab == Tab::Graph {
             let line = self.graph.step(step);
@@ -285,19 +285,20 @@ impl Pane {
         self.cursor.select(at, self.rows.len());
     }
 
-    /// The row under the cursor.
+    /// Returns the row under the cursor.
     pub fn current(&self) -> Option<&PaneRow> {
         self.rows.get(self.cursor.row)
     }
 }
 
-/// The remark about a selected event that left the window.
+/// Returns a remark if the selected event has left the window.
 pub(super) fn evicted_note(store: &Store, event: &Event) -> Option<PaneRow> {
     let text = "it left the window";
     store.event(event.id).is_none().then(|| PaneRow::plain(Content::Note(text.into())))
 }
 
-/// The lines of a tree before a row at `depth`: `│ └ `. `following` are the depths of the rows below.
+/// Draws the lines of a tree before a row at `depth`: `│ └ `. `following` holds the depths of the
+/// rows below.
 pub(super) fn indent(depth: usize, following: impl Iterator<Item = usize> + Clone) -> String {
     let mut text = String::new();
     for level in 1..=depth {

@@ -1,5 +1,5 @@
-//! The tab about the subject of the event: its numbers, its owners, its siblings and every relation. Another subject can
-//! be shown beside it.
+//! Tab about the subject of the event: its numbers, its owners, its siblings and every relation.
+//! Another subject can be shown beside it.
 
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{By, Filter, Measure, Scope, Store};
@@ -9,24 +9,24 @@ use super::times::{self, Times, spark};
 use super::{Content, PaneRow, relations};
 use crate::crawler::state::name;
 
-/// Most sites that are listed.
+/// Maximum number of sites that are listed.
 const SITES: usize = 12;
 
-/// The numbers of a subject.
+/// Numbers of a subject.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// The subject.
+    /// Subject that the numbers describe.
     pub subject: Subject,
-    /// Its calls by site, the most frequent first.
+    /// Calls by site, the most frequent first.
     sites: Vec<(SiteId, Measure)>,
-    /// Its calls at all sites together: one may be inside another.
+    /// Calls at all sites together, without double time for calls inside another call.
     whole: Measure,
     exact: bool,
     times: Times,
 }
 
 impl Object {
-    /// Its calls at all sites.
+    /// Returns the number of calls at all sites.
     fn calls(&self) -> u64 {
         self.whole.count
     }
@@ -47,7 +47,8 @@ pub fn read(store: &Store, subject: Subject, goes_on: impl FnMut(usize) -> bool)
     Some(Object { subject, sites, whole, exact: tally.exact, times })
 }
 
-/// The rows of the tab for the numbers of the subject and of the one that it is compared with.
+/// Builds the rows of the tab, from the numbers of the subject and of the subject that it is
+/// compared with.
 pub fn rows(store: &Store, subject: Option<Subject>, parts: [Option<&Object>; 2], columns: usize) -> Vec<PaneRow> {
     let Some(subject) = subject else {
         return vec![PaneRow::plain(Content::Note("this event has no subject".into()))];
@@ -87,12 +88,12 @@ fn spark_of(object: &Object, columns: usize) -> String {
     spark(object.times.buckets(), columns.saturating_sub(2))
 }
 
-/// The time in which one of the calls was open.
+/// Formats the time in which at least one of the calls was open.
 fn total(store: &Store, measure: &Measure) -> String {
     format!("{}{}", measure.total_sign(), duration(store.span_ns(measure.total_ticks)).trim_start())
 }
 
-/// `Scene::measure          12    1.20 ms`
+/// Writes a line of a site: `Scene::measure          12    1.20 ms`.
 fn site_line(store: &Store, site: SiteId, measure: &Measure, columns: usize) -> String {
     let time = match measure.timed {
         0 => String::new(),
@@ -103,7 +104,7 @@ fn site_line(store: &Store, site: SiteId, measure: &Measure, columns: usize) -> 
     format!("{} {numbers}", pad_right(&shorten(&clean(short_path(store.site_path(site))), room), room))
 }
 
-/// The same rows for both subjects: base, own, and a bar towards the one that has more.
+/// Builds the same rows for both subjects: base, own, and a bar towards the larger number.
 fn comparison(store: &Store, own: &Object, base: &Object, columns: usize, rows: &mut Vec<PaneRow>) {
     let note = |text: String| PaneRow::plain(Content::Note(text));
     rows.push(PaneRow::plain(Content::Title(format!("compared with {}", name::subject(store, base.subject)))));
@@ -131,7 +132,7 @@ fn comparison(store: &Store, own: &Object, base: &Object, columns: usize, rows: 
     rows.push(PaneRow::plain(Content::Spark(spark_of(own, columns))));
 }
 
-/// A bar towards the greater number: one cell for each doubling.
+/// Draws a bar towards the greater number, with a cell for each doubling.
 fn change(before: u64, here: u64) -> String {
     let (less, more) = (before.min(here), before.max(here));
     match (less, more) {

@@ -1,4 +1,5 @@
-//! Relations: events of the same subject, effects of the same cause, and the relations of a subject.
+//! Relations: events of the same subject, effects of the same cause, and the relations of a
+//! subject.
 
 use std::collections::HashSet;
 
@@ -9,16 +10,16 @@ use metaspy_report::text::grouped;
 use super::{Content, PaneRow, indent};
 use crate::crawler::state::name;
 
-/// The relation from a subject to its owner.
+/// Relation from a subject to its owner.
 const OWNER: &str = "owner";
-/// The relation between subjects with the same owner.
+/// Relation between subjects with the same owner.
 const SIBLING: &str = "sibling";
-/// Most rows of one sort.
+/// Maximum number of rows of each sort.
 const SHOWN: usize = 100;
-/// Most owners in a chain.
+/// Maximum number of owners in a chain.
 const DEPTH: usize = 64;
 
-/// The events of the same subject, around the selected one.
+/// Lists the events of the same subject, around the selected event.
 pub fn same_subject(store: &Store, event: &Event, same: Option<&[Event]>) -> Vec<PaneRow> {
     let Some(subject) = event.subject else {
         return vec![PaneRow::plain(Content::Note("this event has no subject".into()))];
@@ -32,7 +33,7 @@ pub fn same_subject(store: &Store, event: &Event, same: Option<&[Event]>) -> Vec
     std::iter::once(title).chain(rows).map(PaneRow::plain).collect()
 }
 
-/// The other effects of the event's cause.
+/// Lists the other effects of the event's cause.
 pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
     let Some(cause) = event.cause else {
         return vec![PaneRow::plain(Content::Note("a root: no cause, so no siblings".into()))];
@@ -40,7 +41,7 @@ pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
     let ids = store.effects(cause);
     let title = format!("effects of the same cause  {}", grouped(ids.len() as u64));
     let mut rows = vec![PaneRow::plain(Content::Title(title))];
-    // The effects around the event, not the first of many.
+    // The list is centred on the event, because there may be many effects.
     let at = ids.iter().position(|&id| id == event.id).unwrap_or(0);
     let from = at.saturating_sub(SHOWN / 2);
     let events = ids.iter().skip(from).take(SHOWN).filter_map(|&id| store.event(id));
@@ -50,7 +51,7 @@ pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
     rows
 }
 
-/// The owners of a subject, its siblings, and every other relation.
+/// Lists the owners of a subject, its siblings, and every other relation.
 pub fn of_subject(store: &Store, subject: Subject) -> Vec<PaneRow> {
     let relations = store.relations_of(subject);
     if relations.is_empty() {
@@ -67,7 +68,7 @@ pub fn of_subject(store: &Store, subject: Subject) -> Vec<PaneRow> {
     let plain = |subject| PaneRow::plain(Content::Subject(subject));
     let owners = owners(store, subject);
     if !owners.is_empty() {
-        // The outermost first, as in all trees.
+        // The outermost owner comes first, as in all trees.
         let chain = owners.iter().rev().chain([&subject]).enumerate();
         let row = |(depth, &owner): (usize, &Subject)| PaneRow {
             indent: indent(depth.min(8), std::iter::empty()),
@@ -88,7 +89,7 @@ pub fn of_subject(store: &Store, subject: Subject) -> Vec<PaneRow> {
     rows
 }
 
-/// Every relation of a subject, with a name that shows its direction.
+/// Returns every relation of a subject, with a name that shows its direction.
 pub fn named(store: &Store, subject: Subject) -> Vec<(String, Subject)> {
     let relations = store.relations_of(subject);
     let owner = relations.iter().filter(|it| it.name == OWNER && it.from == subject);
@@ -96,7 +97,8 @@ pub fn named(store: &Store, subject: Subject) -> Vec<(String, Subject)> {
     owner.chain(named_without_owner(store, subject, &relations)).collect()
 }
 
-/// The relations of a subject but that to its owner. Those that a profiler names come first.
+/// Returns the relations of a subject except the relation to its owner. Relations that a profiler
+/// names come first.
 fn named_without_owner(store: &Store, subject: Subject, relations: &[Relation]) -> Vec<(String, Subject)> {
     let mut named: Vec<(String, Subject)> = (relations.iter())
         .filter(|relation| relation.name != SIBLING && !(relation.name == OWNER && relation.from == subject))
@@ -136,7 +138,7 @@ fn owned_by(store: &Store, owner: Subject) -> Vec<Subject> {
     relations.filter(|relation| relation.name == OWNER && relation.to == owner).map(|relation| relation.from).collect()
 }
 
-/// The owner, the owner of that owner, and so on.
+/// Returns the owner of a subject, the owner of that owner, and so on.
 fn owners(store: &Store, subject: Subject) -> Vec<Subject> {
     let mut owners = Vec::new();
     let mut at = subject;

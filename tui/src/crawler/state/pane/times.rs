@@ -1,5 +1,5 @@
-//! The tab with the durations of the listed events: percentiles, a histogram, the slowest ones, and the number of events
-//! over time.
+//! Tab with the durations of the listed events: percentiles, a histogram, the slowest events, and
+//! the number of events over time.
 //!
 //! ```text
 //! 1,204 calls  in the window
@@ -19,37 +19,38 @@ use metaspy_report::text::{counted, duration, grouped, pad_left, width};
 
 use super::{Content, PaneRow};
 
-/// Events that are tested between two checks for a stop.
+/// Number of events that are tested between two checks for a stop.
 const STRIDE: usize = 1 << 18;
-/// Parts of an octave of the histogram. Percentiles are exact to a sixteenth. As in Tene's HdrHistogram, each octave has the
-/// same number of parts, so that the error is a share of the value.
+/// Parts of an octave of the histogram. Percentiles are exact to a sixteenth. As in Tene's
+/// HdrHistogram, each octave has the same number of parts, so that the error is a share of the
+/// value.
 const PARTS: u64 = 16;
-/// Slowest events that are listed.
+/// Maximum number of slow events that are listed.
 const SLOWEST: usize = 12;
-/// Parts of the time.
+/// Number of parts of the time.
 const BUCKETS: usize = 120;
 
-/// The durations of the events that pass a filter, and their number over time.
+/// Durations of the events that pass a filter, and their number over time.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
-    /// The text of the filter.
+    /// Text of the filter.
     pub filter: String,
-    /// Events that pass.
+    /// Number of events that pass.
     pub events: u64,
-    /// Timed events among them.
+    /// Number of timed events among them.
     timed: u64,
     max_ns: u64,
-    /// Timed events by part of an octave.
+    /// Number of timed events in each part of an octave.
     parts: Vec<u64>,
-    /// Events in each part of the window.
+    /// Number of events in each part of the window.
     buckets: Vec<u64>,
-    /// The slowest ones, the slowest first.
+    /// Slowest events, in descending order of duration.
     slowest: Vec<Event>,
     /// True if events left the window.
     is_window: bool,
 }
 
-/// Reads the durations in the window. `goes_on` takes the number of events that were tested.
+/// Reads the durations in the window. `goes_on` receives the number of events that were tested.
 pub fn read(store: &Store, filter: Filter, mut goes_on: impl FnMut(usize) -> bool) -> Option<Times> {
     let mut times = Times {
         filter: filter.text().to_owned(),
@@ -93,7 +94,7 @@ pub fn read(store: &Store, filter: Filter, mut goes_on: impl FnMut(usize) -> boo
     Some(times)
 }
 
-/// The part of an octave for a duration.
+/// Returns the part of an octave for a duration.
 fn part(ns: u64) -> usize {
     if ns < PARTS {
         return ns as usize;
@@ -102,7 +103,7 @@ fn part(ns: u64) -> usize {
     (PARTS + octave * PARTS + (ns >> octave) - PARTS) as usize
 }
 
-/// The least duration of a part.
+/// Returns the least duration of a part.
 fn least(part: usize) -> u64 {
     let part = part as u64;
     if part < PARTS {
@@ -113,12 +114,13 @@ fn least(part: usize) -> u64 {
 }
 
 impl Times {
-    /// Events in each part of the window.
+    /// Returns the number of events in each part of the window.
     pub fn buckets(&self) -> &[u64] {
         &self.buckets
     }
 
-    /// The duration that a share of the timed events does not exceed, in thousandths.
+    /// Returns the duration that a share of the timed events does not exceed. The share is in
+    /// thousandths.
     fn percentile(&self, per_mille: u64) -> u64 {
         let rank = (self.timed * per_mille).div_ceil(1000).max(1);
         let mut before = 0;
@@ -129,7 +131,8 @@ impl Times {
         found.map_or(self.max_ns, |part| least(part + 1).saturating_sub(1).min(self.max_ns))
     }
 
-    /// The octaves with their numbers of events, from the first to the last one that has some.
+    /// Returns the octaves with their numbers of events, from the first to the last octave that is
+    /// not empty.
     fn octaves(&self) -> Vec<(u64, u64)> {
         let octave = |at: usize| self.parts[at..(at + PARTS as usize).min(self.parts.len())].iter().sum::<u64>();
         let all: Vec<(u64, u64)> =
@@ -142,7 +145,7 @@ impl Times {
     }
 }
 
-/// The rows of the tab.
+/// Builds the rows of the tab.
 pub fn rows(store: &Store, times: Option<&Times>, columns: usize) -> Vec<PaneRow> {
     let Some(times) = times else { return vec![PaneRow::plain(Content::Note("reading durations …".into()))] };
     let reach = if times.is_window { "in the window" } else { "all of them" };
@@ -185,7 +188,7 @@ pub fn rows(store: &Store, times: Option<&Times>, columns: usize) -> Vec<PaneRow
     rows.into_iter().map(PaneRow::plain).collect()
 }
 
-/// Numbers as heights, in at most `columns` columns.
+/// Draws numbers as heights, in at most `columns` columns.
 pub fn spark(buckets: &[u64], columns: usize) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let columns = columns.clamp(1, buckets.len().max(1));

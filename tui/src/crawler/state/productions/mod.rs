@@ -1,4 +1,5 @@
-//! The productions of a grammar: which of them matched, which failed each time, which were never entered.
+//! Productions of a grammar: productions that matched, that failed each time, and that were never
+//! entered.
 
 mod tree;
 
@@ -16,45 +17,45 @@ use super::table::{Arrangement, Cell, Column, Kind, Rows, TableList, Tone, Width
 use super::{filter_edit, indent};
 use crate::crawler::jobs::Job;
 
-/// The screen of productions.
+/// Screen of productions.
 #[derive(Clone, Debug, Default)]
 pub struct ProductionsView {
-    /// The productions. `None` before the first reading.
+    /// Tree of productions; `None` before the first reading.
     pub tree: Option<Arc<Tree>>,
-    /// The source of the production under the cursor.
+    /// Source of the production under the cursor.
     pub source: Source,
-    /// The cursor.
+    /// Cursor over the productions.
     pub cursor: Cursor,
-    /// The columns that are shown.
+    /// Arrangement of the columns that are shown.
     pub arrangement: Arrangement,
-    /// Lines of the screen, with head and footer.
+    /// Lines of the screen, including head and footer.
     lines: usize,
 }
 
-/// A line of the source.
+/// Line of the source.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// The production that begins there.
+    /// Production that begins on the line.
     pub production: Option<SiteId>,
-    /// The line; `None` if it was not read yet, or cannot be read.
+    /// Text of the line; `None` if it was not read yet, or cannot be read.
     pub line: Option<String>,
 }
 
-/// How far the inputs got with a production.
+/// Progress of the inputs with a production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// It matched at least once.
+    /// Matched at least once.
     Matched,
-    /// It was entered, and never matched.
+    /// Entered, and never matched.
     NeverMatched,
-    /// It was never entered.
+    /// Never entered.
     NeverEntered,
     /// No run can reach it.
     Skipped,
 }
 
 impl Coverage {
-    /// The coverage of a production.
+    /// Derives the coverage from the counts of a production.
     pub fn new(store: &Store, production: &Production) -> Self {
         let site = store.site(production.site);
         match (production.measure.count, matched(&production.measure)) {
@@ -65,33 +66,34 @@ impl Coverage {
         }
     }
 
-    /// True if no input matched it, although one could.
+    /// Returns true if no input matched the production, although an input could.
     pub fn is_uncovered(self) -> bool {
         matches!(self, Coverage::NeverMatched | Coverage::NeverEntered)
     }
 }
 
-/// Activations that ended without a match.
+/// Counts the activations that ended without a match.
 fn failed(measure: &Measure) -> u64 {
     measure.failed.saturating_add(measure.cancelled).saturating_add(measure.panicked)
 }
 
-/// Activations that matched.
+/// Counts the activations that matched.
 fn matched(measure: &Measure) -> u64 {
     measure.count.saturating_sub(failed(measure)).saturating_sub(measure.running)
 }
 
 impl ProductionsView {
-    /// Lines below the table: the source of a production and, if any has one, the reason why it never matched.
+    /// Returns the number of lines below the table: the source of a production and, if any is
+    /// shadowed, the reason why it never matched.
     pub fn footer_height(&self) -> usize {
         1 + usize::from(self.tree.as_ref().is_some_and(|tree| !tree.shadows.is_empty()))
     }
 
-    /// Shows what a job has read. The cursor stays on its production.
+    /// Shows the result of a reading. The cursor stays on its production.
     pub fn accept(&mut self, tree: Tree) {
         let site = self.current().map(|production| production.site);
         let is_it = |production: &Production| Some(production.site) == site;
-        // A production may be in the tree more than once.
+        // A production may occur in the tree more than once.
         let same_row = tree.productions.get(self.cursor.row).is_some_and(is_it).then_some(self.cursor.row);
         let found = same_row.or_else(|| tree.productions.iter().position(is_it));
         self.tree = Some(Arc::new(tree));
@@ -99,17 +101,17 @@ impl ProductionsView {
         self.cursor.follow(found, self.row_count());
     }
 
-    /// The productions, in the order of the tree.
+    /// Returns the productions, in the order of the tree.
     pub fn productions(&self) -> &[Production] {
         self.tree.as_ref().map_or(&[], |tree| &tree.productions)
     }
 
-    /// The production under the cursor.
+    /// Returns the production under the cursor.
     pub fn current(&self) -> Option<&Production> {
         self.productions().get(self.cursor.row)
     }
 
-    /// Number of productions that matched, and of all that can.
+    /// Returns the number of productions that matched, and of all that can match.
     pub fn covered(&self, store: &Store) -> (usize, usize) {
         let first = self.productions().iter().filter(|production| !production.again);
         let coverage = first.map(|production| Coverage::new(store, production));
@@ -120,7 +122,7 @@ impl ProductionsView {
         })
     }
 
-    /// Moves to the next production that never matched; false if there is none.
+    /// Moves to the next production that never matched. Returns false if there is none.
     pub fn find_uncovered(&mut self, store: &Store) -> bool {
         let productions = self.productions();
         let found = self.cursor.find(productions.len(), Side::After, |row| {
@@ -134,7 +136,8 @@ impl ProductionsView {
         last_segment(store.site_path(self.productions()[row].site))
     }
 
-    /// A column of activations. A production that cannot run has a remark in the first one.
+    /// Makes a column of activations. A production that cannot run has a remark in the first
+    /// column.
     fn number(name: &'static str, number: fn(&Measure) -> u64) -> Column<Self> {
         Column::new(name, Kind::Number, Width::Cells(10), move |store, list: &Self, item| {
             let production = &list.productions()[item];
@@ -231,7 +234,7 @@ impl Rows for ProductionsView {
 }
 
 impl Tree {
-    /// The lines before a production.
+    /// Draws the tree lines before a production.
     fn lines(&self, item: usize, levels: usize) -> String {
         indent::tree_lines(item, levels, |at| (self.productions[at].parent, self.productions[at].is_last))
     }

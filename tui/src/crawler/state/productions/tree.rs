@@ -1,25 +1,27 @@
-//! The productions as a tree: from the start rule down, in the order in which they refer to each other.
+//! Productions as a tree: from the start rule down, in the order in which they refer to each other.
 
 use std::collections::{HashMap, HashSet};
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{By, Filter, Measure, Scope, Store};
 
-/// The kind of the subjects that stand for productions. Their keys are the numbers of their sites; the one with key 0
-/// is the grammar, which refers to the rule that it starts with.
+/// Kind of the subjects that stand for productions. Their keys are the numbers of their sites. Key
+/// 0 is the grammar, which refers to the rule that it starts with.
 const KIND: &str = "Production";
-/// How they are related.
+/// Relation of a production to the productions that it refers to.
 const REFERS_TO: &str = "refers to";
 
-/// The kind of the subjects whose labels say why a production never matched, by the number of its site.
+/// Kind of the subjects whose labels state why a production never matched, by the number of its
+/// site.
 const SHADOW: &str = "Shadow";
 
-/// The productions of a grammar, from the start rule down.
+/// Productions of a grammar, from the start rule down.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
-    /// First what the start rule reaches, then what it does not reach, at last what no run can reach.
+    /// Productions that the start rule reaches, then those that it does not reach, and last those
+    /// that no run can reach.
     pub productions: Vec<Production>,
-    /// What takes the place of productions that never matched.
+    /// Alternatives that take the place of productions that never matched.
     pub shadows: HashMap<SiteId, String>,
     /// True if every number is exact.
     pub exact: bool,
@@ -27,18 +29,18 @@ pub struct Tree {
     pub is_complete: bool,
 }
 
-/// A production, at one place of the tree.
+/// Production, at one place of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Production {
-    /// Its site.
+    /// Site of the production.
     pub site: SiteId,
-    /// Its activations.
+    /// Number and outcomes of its activations.
     pub measure: Measure,
-    /// The place of the production that refers to it.
+    /// Index of the production that refers to it.
     pub parent: Option<usize>,
-    /// True if it is the last one there.
+    /// True if it is the last child of its parent.
     pub is_last: bool,
-    /// True if it is further up in the tree already, with all that it refers to.
+    /// True if it already occurs further up in the tree, with all its references.
     pub again: bool,
 }
 
@@ -81,8 +83,8 @@ impl Production {
     }
 }
 
-/// Builds the tree of all productions in use, depth first. `refers_to` returns the references of a production, and for
-/// `None` the start rule of the grammar.
+/// Builds the tree of all productions in use, depth first. `refers_to` returns the references of a
+/// production; `None` stands for the grammar, which refers to the start rule.
 ///
 /// A production that was visited before gets no children, so that recursion ends, and never becomes a root.
 fn build(in_use: &[SiteId], refers_to: impl Fn(Option<SiteId>) -> Vec<SiteId>) -> Vec<Production> {

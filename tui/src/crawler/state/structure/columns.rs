@@ -1,4 +1,4 @@
-//! The columns of the structure.
+//! Columns of the structure.
 
 use std::cmp::Reverse;
 
@@ -95,13 +95,13 @@ impl StructureView {
         Cell::text(format!("{sign}{}", element.name)).toned(tone)
     }
 
-    /// The bar of the calls, or the reason why there are none.
+    /// Draws the bar of the calls, or the reason why there are none.
     fn bar(&self, store: &Store, item: usize) -> Cell {
         let Some(element) = self.element(item) else { return Cell::blank() };
         if let Some(why) = element.skipped(store) {
             return Cell::note(format!("skipped: {why}"));
         }
-        // Under a filter, a method without calls may have run.
+        // Under a filter, a method without calls may still have run.
         if self.is_complete && element.never_ran() && element.site().is_some() {
             // Numbers that are not exact may hide a call.
             let question = if self.whole.as_ref().is_some_and(|whole| whole.exact) { "" } else { "?" };
@@ -121,7 +121,7 @@ impl StructureView {
         }
     }
 
-    /// A column of numbers of an element. A method that cannot run has none.
+    /// Makes a column of numbers of an element. A method that cannot run has no number.
     fn number(
         name: &'static str,
         kind: Kind,

@@ -1,4 +1,4 @@
-//! The structure of the program: a tree whose parts can be folded away.
+//! Structure of the program: a tree whose parts can be folded away.
 
 pub(crate) mod columns;
 
@@ -18,33 +18,33 @@ use super::table::{Arrangement, Rows, Sort, SortChange, TableList};
 use crate::crawler::command::Step;
 use crate::crawler::jobs::Job;
 
-/// A program with more elements than this is shown without its methods at first.
+/// Maximum number of elements of a program whose methods are shown at first.
 const SMALL: usize = 100;
-/// Lines below the tree: the facts of the element under the cursor.
+/// Lines below the tree, for the facts of the element under the cursor.
 const FOOTER: usize = 4;
 
-/// The screen of the structure.
+/// Screen of the structure.
 #[derive(Clone, Debug)]
 pub struct StructureView {
-    /// The whole program. `None` before the first reading.
+    /// Whole program; `None` before the first reading.
     pub whole: Option<Arc<Program>>,
-    /// The rows: the places of the elements that are not folded away.
+    /// Indices of the elements that are not folded away.
     pub rows: Arc<Vec<usize>>,
-    /// The types that arrived at methods.
+    /// Types that arrived at methods.
     pub types: Arc<Types>,
-    /// The columns of method profilers.
+    /// Columns of method profilers.
     pub profiles: Profiles<Key>,
-    /// The columns that are shown.
+    /// Arrangement of the columns that are shown.
     pub arrangement: Arrangement,
-    /// The elements whose inside is folded away.
+    /// Elements whose contents are folded away.
     pub folded: Arc<HashSet<Key>>,
-    /// The order of the elements under the same parent.
+    /// Order of the elements under the same parent.
     pub sort: Sort,
-    /// The cursor.
+    /// Cursor over the rows.
     pub cursor: Cursor,
     /// True if all calls are counted, not only those that pass a filter.
     pub is_complete: bool,
-    /// True after the first reading: from then on the user chooses what is folded.
+    /// True after the first reading. From then on, the user decides which elements are folded.
     was_read: bool,
 }
 
@@ -71,7 +71,7 @@ impl StructureView {
         let whole = Program::read(store, filter);
         let places: HashMap<SiteId, usize> =
             whole.elements.iter().enumerate().filter_map(|(at, element)| Some((element.site()?, at))).collect();
-        // A value belongs to the method, and to everything around it.
+        // A value belongs to the method, and to every element around it.
         self.profiles = self.profiles.read(store, |key| {
             let method = places.get(&key.site()).and_then(|&at| whole.elements.get(at));
             let around = |element: &&Element| element.under.and_then(|at| whole.elements.get(at));
@@ -83,7 +83,7 @@ impl StructureView {
         self.sorted(store)
     }
 
-    /// The types that arrived at a method, in one line.
+    /// Describes the types that arrived at a method, in one line.
     pub fn types_of(&self, element: &Element) -> String {
         let site = element.method.as_ref().map(|method| &method.site);
         let types = site.and_then(|site| self.types.method(&site.path, site.lines.0));
@@ -104,17 +104,18 @@ impl StructureView {
         self
     }
 
-    /// Lines below the tree, of this many in all: a low screen leaves all of them to the tree.
+    /// Returns the number of lines below the tree, given the height of the screen. A low screen
+    /// leaves all lines to the tree.
     pub fn footer_height(lines: usize) -> usize {
         if lines < 3 * FOOTER { 0 } else { FOOTER }
     }
 
-    /// The element under the cursor.
+    /// Returns the element under the cursor.
     pub fn current(&self) -> Option<&Element> {
         self.whole.as_ref()?.elements.get(*self.rows.get(self.cursor.row)?)
     }
 
-    /// False if no call was timed as an event.
+    /// Returns false if no call was timed as an event.
     fn has_times(&self) -> bool {
         self.whole.as_ref().is_none_or(|whole| whole.crates().any(|element| element.measure.timed > 0))
     }
@@ -131,7 +132,7 @@ impl StructureView {
         self.cursor.select(row, self.rows.len());
     }
 
-    /// Shows what a job has read. The cursor stays on its element.
+    /// Shows the result of a reading. The cursor stays on its element.
     pub fn accept(&mut self, store: &Store, read: StructureView) {
         let key = self.current().map(|element| element.key.clone());
         // The user may have chosen another order since the job was started.
@@ -148,12 +149,12 @@ impl StructureView {
         self.unroll(key.as_ref());
     }
 
-    /// True if the inside of an element is folded away.
+    /// Returns true if the contents of an element are folded away.
     pub fn is_folded(&self, element: &Element) -> bool {
         self.folded.contains(&element.key)
     }
 
-    /// Shows what stands within the row, or goes there.
+    /// Unfolds the row; if it is unfolded, goes to its first child.
     pub fn unfold(&mut self) {
         let Some(key) = self.current().filter(|element| element.site().is_none()).map(|it| it.key.clone()) else {
             return;
@@ -165,7 +166,7 @@ impl StructureView {
         }
     }
 
-    /// Hides what stands within the row, or goes to what is around it.
+    /// Folds the row; if it is folded or a method, goes to its parent.
     pub fn fold(&mut self) {
         let Some(element) = self.current() else { return };
         let (key, under) = (element.key.clone(), element.under);
@@ -176,14 +177,14 @@ impl StructureView {
         }
     }
 
-    /// Shows everything.
+    /// Unfolds all elements.
     pub fn unfold_all(&mut self) {
         let key = self.current().map(|element| element.key.clone());
         self.folded = Arc::default();
         self.unroll(key.as_ref());
     }
 
-    /// Hides the methods.
+    /// Folds all types and groups of free functions, which hides their methods.
     pub fn fold_methods(&mut self) {
         let Some(structure) = &self.whole else { return };
         let folded = with_methods(structure);
@@ -202,7 +203,7 @@ impl StructureView {
         self.go_to(Side::After, |element| element.site().is_some() && element.never_ran())
     }
 
-    /// Goes to the next element that is wanted, and shows what it stands in.
+    /// Selects the next matching element and unfolds its parents.
     fn go_to(&mut self, side: Side, is_wanted: impl Fn(&Element) -> bool) -> bool {
         let Some(structure) = self.whole.clone() else { return false };
         let (elements, from) = (&structure.elements, self.rows.get(self.cursor.row).copied().unwrap_or(0));
@@ -224,7 +225,8 @@ impl StructureView {
         true
     }
 
-    /// Lays out the rows anew, the cursor on the element with this key, and on its line of the screen.
+    /// Rebuilds the rows. The cursor stays on the element with this key, and on its line of the
+    /// screen.
     fn unroll(&mut self, key: Option<&Key>) {
         let Some(structure) = &self.whole else { return };
         let mut hidden = vec![false; structure.elements.len()];
@@ -270,7 +272,8 @@ impl Rows for StructureView {
         self.element(self.item(row)).map_or(String::new(), |element| element.name.clone())
     }
 
-    /// Searches elements that are folded away, too. A text with `::` is searched in the paths.
+    /// Searches for a name, also in elements that are folded away. A text with `::` is searched in
+    /// the paths.
     fn find(&mut self, store: &Store, text: &str, side: Side) -> bool {
         let text = text.to_lowercase();
         self.go_to(side, |element| {
@@ -323,7 +326,7 @@ impl Rows for StructureView {
     }
 }
 
-/// What has methods right under it.
+/// Returns the elements that directly contain methods.
 fn with_methods(structure: &Program) -> HashSet<Key> {
     let elements = structure.elements.iter();
     elements.filter(|it| matches!(it.of, Of::Type { .. } | Of::Functions)).map(|it| it.key.clone()).collect()

@@ -1,4 +1,4 @@
-//! What a table shows in one row of one column.
+//! Cell of a table: its value and its emphasis.
 
 use std::cmp::Reverse;
 
@@ -6,19 +6,19 @@ use metaspy_probe::Subject;
 
 use super::Key;
 
-/// A cell of a table.
+/// Cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// What it holds.
+    /// Value to show.
     pub value: Value,
-    /// How it stands out.
+    /// Emphasis of the value.
     pub tone: Tone,
 }
 
-/// What a cell holds.
+/// Value of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nothing: a note or an alert before it may cover the cell.
+    /// Empty; a note or an alert before it may cover the cell.
     Blank,
     /// A value that is not known.
     Unknown,
@@ -30,66 +30,66 @@ pub enum Value {
     Path(String),
     /// A subject, which keeps its key or its first word if it is shortened.
     Subject(Subject),
-    /// A remark in place of this cell and the blank ones after it.
+    /// A remark that covers this cell and the blank cells after it.
     Note(String),
 }
 
-/// How a cell stands out.
+/// Emphasis of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// As most cells.
+    /// Normal text.
     Plain,
-    /// Less than others.
+    /// Less emphasis than normal.
     Faint,
-    /// More than others.
+    /// More emphasis than normal.
     Strong,
-    /// Something that did not run.
+    /// Alert about an element that did not run.
     Alert,
 }
 
 impl Cell {
-    /// A cell with this value.
+    /// Creates a cell with this value.
     pub fn new(value: Value) -> Self {
         let tone = if matches!(value, Value::Unknown | Value::Note(_)) { Tone::Faint } else { Tone::Plain };
         Cell { value, tone }
     }
 
-    /// An empty cell.
+    /// Creates an empty cell.
     pub fn blank() -> Self {
         Cell::new(Value::Blank)
     }
 
-    /// A number.
+    /// Creates a cell with a number in the unit of the column.
     pub fn amount(amount: u64) -> Self {
         Cell::new(Value::Amount(amount, ""))
     }
 
-    /// A number, if it is known, behind a sign that gives its accuracy.
+    /// Creates a cell with a number, if it is known, after a sign that gives its accuracy.
     pub fn optional(amount: Option<u64>, sign: &'static str) -> Self {
         Cell::new(amount.map_or(Value::Unknown, |amount| Value::Amount(amount, sign)))
     }
 
-    /// A text.
+    /// Creates a cell with a text.
     pub fn text(text: impl Into<String>) -> Self {
         Cell::new(Value::Text(text.into()))
     }
 
-    /// A remark in place of this cell and the blank ones after it.
+    /// Creates a remark that covers this cell and the blank cells after it.
     pub fn note(text: impl Into<String>) -> Self {
         Cell::new(Value::Note(text.into()))
     }
 
-    /// A remark about something that did not run.
+    /// Creates a remark about an element that did not run.
     pub fn alert(text: impl Into<String>) -> Self {
         Cell::note(text).toned(Tone::Alert)
     }
 
-    /// With another tone.
+    /// Sets the emphasis.
     pub fn toned(self, tone: Tone) -> Self {
         Cell { tone, ..self }
     }
 
-    /// The number that it holds.
+    /// Returns the number in the cell.
     pub fn number(&self) -> Option<u64> {
         match self.value {
             Value::Amount(amount, _) => Some(amount),
@@ -97,7 +97,7 @@ impl Cell {
         }
     }
 
-    /// The key to sort it by: the largest number first, texts from A.
+    /// Converts the cell to its sort key: numbers in descending order, texts from A.
     pub(super) fn into_key(self) -> Key {
         match self.value {
             Value::Text(text) | Value::Path(text) => Key::Text(text),

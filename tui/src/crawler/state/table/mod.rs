@@ -1,8 +1,8 @@
-//! The one table of the crawler: a screen is a list of rows and its columns.
+//! Table that most screens of the crawler share: a screen is a list of rows and its columns.
 //!
-//! A [`Column`] has a name, a width, a cell for each row, and a key to sort by. Subjects, sites, productions and the
-//! structure are each a [`TableList`] in one file; a column is added there and nowhere else. `draw/table.rs` draws
-//! all of them.
+//! A [`Column`] has a name, a width, a cell for each row, and a key to sort by. Subjects, sites,
+//! productions and the structure are each a [`TableList`] in one file; a column is added there and
+//! nowhere else. `draw/table.rs` draws all of them.
 
 mod cell;
 mod sort;
@@ -23,55 +23,59 @@ use super::event_list::Side;
 use crate::crawler::config::browser::BrowserTab;
 use crate::crawler::jobs::Job;
 
-/// The rows of a screen.
+/// Rows of a screen.
 pub trait Rows {
-    /// The cursor.
+    /// Returns the cursor.
     fn cursor(&self) -> &Cursor;
-    /// The cursor, to move it.
+    /// Returns the cursor, to move it.
     fn cursor_mut(&mut self) -> &mut Cursor;
-    /// Number of rows that the cursor can reach.
+    /// Returns the number of rows that the cursor can reach.
     fn row_count(&self) -> usize;
-    /// Discards the rows, because another filter holds.
+    /// Discards the rows, because another filter is set.
     fn discard(&mut self);
-    /// Sets the number of lines, head and footer included.
+    /// Sets the number of lines, including head and footer.
     fn resize(&mut self, lines: usize);
-    /// The name of a row, for a search.
+    /// Returns the name of a row, for a search.
     fn row_name(&self, store: &Store, row: usize) -> String;
-    /// The site of the row under the cursor.
+    /// Returns the site of the row under the cursor.
     fn site(&self) -> Option<SiteId>;
-    /// The filter term for the events of the row under the cursor; `None` if no filter selects exactly these.
+    /// Returns the filter term for the events of the row under the cursor; `None` if no filter
+    /// selects exactly these.
     fn filter_term(&self, store: &Store) -> Option<String>;
-    /// The job that reads the rows.
+    /// Returns the job that reads the rows.
     fn job(&self, filter: Filter) -> Job;
 
-    /// Moves to the next row whose name contains `text`, on this side of the cursor; false if there is none.
+    /// Moves to the next row whose name contains `text`, on this side of the cursor. Returns false
+    /// if there is none.
     fn find(&mut self, store: &Store, text: &str, side: Side) -> bool {
         let (rows, text) = (self.row_count(), text.to_lowercase());
         let found = self.cursor().find(rows, side, |row| self.row_name(store, row).to_lowercase().contains(&text));
         found.inspect(|&row| self.cursor_mut().select(row, rows)).is_some()
     }
 
-    /// The job that finds it, if there are too many rows to search them between two frames.
+    /// Returns a job that finds the text, if there are too many rows to search them between two
+    /// frames.
     fn find_job(&self, _text: &str, _side: Side) -> Option<Job> {
         None
     }
 
-    /// The order of the rows, if it can be changed.
+    /// Returns the order of the rows, if it can be changed.
     fn sort(&self) -> Option<&Sort> {
         None
     }
 
-    /// The name of the method profiler whose columns are shown.
+    /// Returns the name of the method profiler whose columns are shown.
     fn profile(&self) -> Option<&str> {
         None
     }
 
-    /// The name of the method profiler whose columns come next.
+    /// Returns the name of the method profiler whose columns come next.
     fn next_profile(&self) -> Option<&str> {
         None
     }
 
-    /// Shows the columns of the next method profiler; after the last one, the columns of the screen.
+    /// Shows the columns of the next method profiler. After the last profiler come the columns of
+    /// the screen.
     fn show_next_profile(&mut self, _store: &Store) {}
 
     /// Changes the order. Returns a job if there are too many rows to sort them between two frames.
@@ -82,31 +86,32 @@ pub trait Rows {
 
 /// Rows that are drawn as a table.
 pub trait TableList: Rows + Sized {
-    /// The columns, from left to right. The first one is the name.
+    /// Returns the columns, from left to right. The first column holds the names.
     fn columns(&self, store: &Store) -> Vec<Column<Self>>;
 
-    /// Number of items. All of them determine the units of the columns, also those that are folded away.
+    /// Returns the number of items, including those that are folded away. All items determine the
+    /// units of the columns.
     fn item_count(&self) -> usize {
         self.row_count()
     }
 
-    /// The item in a row.
+    /// Returns the item in a row.
     fn item(&self, row: usize) -> usize {
         row
     }
 
-    /// The largest number in a column, if the list has it.
+    /// Returns the largest number in a column, if the list stores it.
     fn largest(&self, _column: &str) -> Option<u64> {
         None
     }
 
-    /// The lines of the tree before the name of an item, for at most `levels` levels.
+    /// Draws the lines of the tree before the name of an item, for at most `levels` levels.
     fn tree_lines(&self, _item: usize, _levels: usize) -> String {
         String::new()
     }
 }
 
-/// The largest number of each column that has a bar or a unit, by its name.
+/// Largest number of each column that has a bar or a unit, by the name of the column.
 pub type Largest = HashMap<Cow<'static, str>, u64>;
 
 /// Finds the largest number of each column that has a bar or a unit.
@@ -116,26 +121,26 @@ pub fn largest<L: TableList>(store: &Store, list: &L) -> Largest {
     scaled.map(|column| (column.name.clone(), column.largest(store, list))).collect()
 }
 
-/// The cell, or the key, of an item.
+/// Function that returns the cell, or the sort key, of an item.
 type Get<L, T> = Arc<dyn Fn(&Store, &L, usize) -> T + Send + Sync>;
 
-/// A column of a table.
+/// Column of a table.
 pub struct Column<L> {
-    /// Its name, for the line that shows the order.
+    /// Name of the column, for the line that shows the order.
     pub name: Cow<'static, str>,
-    /// Its title in the head of the table; the unit of a time follows it.
+    /// Title in the head of the table; the unit of a time follows it.
     pub title: Cow<'static, str>,
-    /// What its cells hold.
+    /// Kind of the values in its cells.
     pub kind: Kind,
-    /// How wide it is.
+    /// Width of the column.
     pub width: Width,
-    /// Narrower tables leave it out, unless the rows are sorted by it.
+    /// Minimum width of a table that shows the column, unless the rows are sorted by it.
     pub min_table: u16,
     cell: Get<L, Cell>,
     key: Option<Get<L, Key>>,
 }
 
-/// What the cells of a column hold. It determines how they are aligned and written.
+/// Kind of the values in a column, which determines how they are aligned and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The name of the item, behind the lines of the tree.
@@ -148,30 +153,30 @@ pub enum Kind {
     Change,
     /// A time in ns. All cells of the column use one unit.
     Time,
-    /// A bar, as long as the number is large.
+    /// A bar whose length shows the number.
     Bar,
     /// Numbers over time, as heights. Rows are not sorted by them.
     Trend,
 }
 
-/// The width of a column.
+/// Width of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// This many cells of the terminal, with a blank one at the end.
+    /// This many cells of the terminal, including a blank at the end.
     Cells(u16),
-    /// What the other columns leave: for the name.
+    /// Room that the other columns leave, for the name.
     Rest,
-    /// A part of what the numbers leave: for a bar.
+    /// Part of the room that the numbers leave, for a bar.
     Part {
         /// Numerator and denominator.
         of: (u16, u16),
-        /// Its least width.
+        /// Minimum width, in cells.
         min: u16,
     },
 }
 
 impl<L> Column<L> {
-    /// A column. It is sorted by the numbers or texts in its cells.
+    /// Creates a column. It is sorted by the numbers or texts in its cells.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         kind: Kind,
@@ -182,7 +187,7 @@ impl<L> Column<L> {
         Column { title: name.clone(), name, kind, width, min_table: 0, cell: Arc::new(cell), key: None }
     }
 
-    /// The column of names.
+    /// Creates the column of names.
     pub fn name(
         title: impl Into<Cow<'static, str>>,
         cell: impl Fn(&Store, &L, usize) -> Cell + Send + Sync + 'static,
@@ -190,27 +195,27 @@ impl<L> Column<L> {
         Column::new("name", Kind::Name, Width::Rest, cell).titled(title)
     }
 
-    /// With another title.
+    /// Sets another title.
     pub fn titled(self, title: impl Into<Cow<'static, str>>) -> Self {
         Column { title: title.into(), ..self }
     }
 
-    /// Left out in tables narrower than this, unless the rows are sorted by it.
+    /// Leaves the column out in narrower tables, unless the rows are sorted by it.
     pub fn shown_from(self, min_table: u16) -> Self {
         Column { min_table, ..self }
     }
 
-    /// With another key to sort by.
+    /// Sets another key to sort by.
     pub fn sorted_by(self, key: impl Fn(&Store, &L, usize) -> Key + Send + Sync + 'static) -> Self {
         Column { key: Some(Arc::new(key)), ..self }
     }
 
-    /// The cell of an item.
+    /// Returns the cell of an item.
     pub fn cell(&self, store: &Store, list: &L, item: usize) -> Cell {
         (self.cell)(store, list, item)
     }
 
-    /// The largest number in its cells.
+    /// Returns the largest number in its cells.
     pub fn largest(&self, store: &Store, list: &L) -> u64
     where
         L: TableList,
@@ -219,7 +224,7 @@ impl<L> Column<L> {
         numbers.max().unwrap_or(0)
     }
 
-    /// The key to sort an item by.
+    /// Returns the key to sort an item by.
     pub fn key(&self, store: &Store, list: &L, item: usize) -> Key {
         match &self.key {
             Some(key) => key(store, list, item),
@@ -234,17 +239,19 @@ impl<L> fmt::Debug for Column<L> {
     }
 }
 
-/// What a file shows of the known columns, in its order, behind the column of names. A layout of no file shows all.
+/// Selection and order of the known columns, as a file states it. Without a file, all columns are
+/// shown.
 #[derive(Clone, Debug, Default)]
 pub struct Arrangement(Option<Arc<BrowserTab>>);
 
 impl Arrangement {
-    /// As this file states.
+    /// Follows the tab of a file.
     pub fn new(tab: BrowserTab) -> Self {
         Arrangement(Some(Arc::new(tab)))
     }
 
-    /// Selects the columns. The first of them is the one of names. A column that has nothing to show now is left out.
+    /// Selects the columns. The first of them holds the names. A column without values at present
+    /// is left out.
     pub fn of<L>(&self, columns: Vec<Column<L>>) -> Vec<Column<L>> {
         let Some(tab) = &self.0 else { return columns };
         let mut known = columns.into_iter();
@@ -262,9 +269,9 @@ impl Arrangement {
     }
 }
 
-/// The columns that fit into a table of this width, each with its own width.
+/// Returns the columns that fit into a table of this width, each with its own width.
 pub fn fitting<'a, L>(columns: &'a [Column<L>], sort: Option<&Sort>, table: u16) -> Vec<(&'a Column<L>, u16)> {
-    /// Columns of a name at least, before numbers give way to it.
+    /// Minimum width of a name, before numbers give way to it.
     const NAME: u16 = 18;
     let is_sorted = |column: &Column<L>| sort.is_some_and(|sort| sort.column == column.name);
     let mut shown: Vec<&Column<L>> =
@@ -277,7 +284,7 @@ pub fn fitting<'a, L>(columns: &'a [Column<L>], sort: Option<&Sort>, table: u16)
         _ => None,
     });
     let bar = |rest: u16| part.map_or(0, |((part, whole), min)| (rest * part / whole).max(min));
-    // A column that is only there to show the order takes the place of others.
+    // A column that is only present to show the order displaces others.
     let is_tight = |rest: u16| rest < NAME + bar(rest);
     while is_tight(table.saturating_sub(cells(&shown)))
         && let Some(at) = shown.iter().rposition(|column| column.min_table > 0 && !is_sorted(column))
@@ -299,7 +306,7 @@ mod tests {
     use super::*;
     use crate::crawler::state::view::View;
 
-    /// The names and widths of the columns of the structure in a table of this width.
+    /// Checks the names and widths of the columns of the structure in a table of this width.
     fn check(table: u16, sort: &'static str, expected: &str) {
         let recording = metaspy_core::Recording::memory().budget(1 << 20).start().expect("a small recording");
         let columns = View::new(80, 24).structure.columns(&recording.store());

@@ -1,4 +1,4 @@
-//! The order of the rows of a table.
+//! Order of the rows of a table.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -7,42 +7,42 @@ use metaspy_reader::Store;
 
 use super::{Column, Kind, TableList};
 
-/// What an item is sorted by.
+/// Sort key of an item.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
     /// A text, from A.
     Text(String),
-    /// A number, the largest first; what is not known comes last.
+    /// Number in descending order; an unknown number comes last.
     Amount(Reverse<Option<u64>>),
 }
 
-/// The order of a table: the largest number first, texts from A; or reversed.
+/// Order of a table: numbers in descending order, texts from A; or reversed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sort {
-    /// The name of the column.
+    /// Name of the column to sort by.
     pub column: Cow<'static, str>,
     /// True if the order is reversed.
     pub reversed: bool,
 }
 
-/// A change of the order.
+/// Change of the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortChange {
-    /// By the next column.
+    /// Sort by the next column.
     Next,
-    /// By the column before.
+    /// Sort by the previous column.
     Previous,
-    /// Reversed.
+    /// Reverse the order.
     Reverse,
 }
 
 impl Sort {
-    /// By this column.
+    /// Sorts by a column.
     pub fn by(column: &'static str) -> Self {
         Sort { column: column.into(), reversed: false }
     }
 
-    /// The order after a change. The columns form a ring.
+    /// Returns the order after a change. The columns form a ring.
     pub fn changed<L>(&self, columns: &[Column<L>], change: SortChange) -> Self {
         let sortable: Vec<_> =
             columns.iter().filter(|column| !matches!(column.kind, Kind::Bar | Kind::Trend)).collect();
@@ -56,7 +56,7 @@ impl Sort {
         Sort { column: column.map_or(Cow::Borrowed("name"), |column| column.name.clone()), reversed: false }
     }
 
-    /// The keys of all items, in their order.
+    /// Returns the sort keys of all items, in the order of the items.
     pub fn keys<L: TableList>(&self, store: &Store, list: &L) -> Vec<Key> {
         let columns = list.columns(store);
         let Some(column) = columns.iter().find(|column| column.name == self.column).or(columns.first()) else {
@@ -65,13 +65,13 @@ impl Sort {
         (0..list.item_count()).map(|item| column.key(store, list, item)).collect()
     }
 
-    /// The order for the line at the top.
+    /// Describes the order for the line at the top.
     pub fn label(&self) -> String {
         format!("sort: {} {}", self.column, if self.reversed { '▲' } else { '▼' })
     }
 }
 
-/// Moves each row to its place: `order` has the present place of each row, and is used up.
+/// Moves each row to its place. `order` holds the present index of each row, and is consumed.
 pub fn reorder<T>(rows: &mut [T], order: &mut [usize]) {
     for start in 0..order.len() {
         let mut at = start;

@@ -1,4 +1,4 @@
-//! The columns of subjects and of sites.
+//! Columns of subjects and of sites.
 
 use metaspy_reader::control::Observed;
 use metaspy_reader::{By, Store};
@@ -63,7 +63,7 @@ impl TableList for TallyView {
         if !self.observed.is_empty() {
             columns.push(Column::new("observed", Kind::Text, Width::Cells(10), Self::observed));
         }
-        // A recording that has ended does not change.
+        // A recording that has ended no longer changes.
         if store.grows() {
             let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
             columns.push(Column::new("change", Kind::Change, Width::Cells(10), delta).titled(since));
@@ -84,7 +84,7 @@ impl TableList for TallyView {
 }
 
 impl TallyView {
-    /// What the process observes at the site of a row.
+    /// Returns the subjects that the process observes at the site of a row.
     fn observed(_: &Store, list: &Self, item: usize) -> Cell {
         let state = list.row(item).site.and_then(|site| list.observed.get(&site));
         Cell::text(state.map_or(String::new(), |state| match state.observed {
@@ -93,14 +93,14 @@ impl TallyView {
         }))
     }
 
-    /// A remark in place of the bar of a site that has no events.
+    /// Returns a remark in place of the bar of a site without events.
     fn remark(&self, store: &Store, row: &TableRow) -> Option<Cell> {
         let site = store.site(row.site.filter(|_| row.count == 0)?);
         let skipped = site.and_then(|site| site.skipped.as_deref());
         Some(Cell::note(skipped.map_or("never called".into(), |why| format!("skipped: {why}"))))
     }
 
-    /// A column of times.
+    /// Makes a column of times.
     fn time(
         name: &'static str,
         ticks: fn(&TableRow) -> Option<u64>,
@@ -115,7 +115,8 @@ impl TallyView {
         })
     }
 
-    /// The events of a row over time. Each row has a scale of its own, and the title has the time of a bar.
+    /// Makes the column of a row's events over time. Each row has its own scale, and the title
+    /// shows the time of a bar.
     fn trend(&self) -> Column<Self> {
         let name = if self.trends.of_window { "window" } else { "trend" };
         let title = match self.trends.bar_ns {

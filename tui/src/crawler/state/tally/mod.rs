@@ -1,4 +1,4 @@
-//! The tables of subjects and of sites: one row each, with what was counted and timed.
+//! Tables of subjects and of sites: a row each, with its counts and times.
 
 mod columns;
 pub(crate) mod trend;
@@ -18,21 +18,22 @@ use super::{filter_edit, name};
 use crate::crawler::jobs::Job;
 use trend::Trends;
 
-/// Rows that are sorted or searched between two frames; for more of them this is done beside the screen.
+/// Maximum number of rows that are sorted or searched between two frames. Larger tables use another
+/// thread.
 const SORTED_IN_PLACE: usize = 20_000;
 
-/// A row of a table. It holds no more than the table shows, because there may be a million rows.
+/// Row of a table. It holds only values that the table shows, because there may be a million rows.
 #[derive(Clone, Copy, Debug)]
 pub struct TableRow {
-    /// The site, in a table of sites.
+    /// Site, in a table of sites.
     pub site: Option<SiteId>,
-    /// The subject, in a table of subjects; none for events without a subject.
+    /// Subject, in a table of subjects; none for events without a subject.
     subject: Subject,
-    /// Calls.
+    /// Number of calls.
     pub count: u64,
-    /// Calls that found no room as events.
+    /// Number of calls that found no room as events.
     pub lost: u64,
-    /// Calls at the reading before; valid if `has_before`.
+    /// Number of calls at the previous reading; valid if `has_before`.
     before: u64,
     /// Ticks of the timed calls.
     total_ticks: u64,
@@ -44,11 +45,11 @@ pub struct TableRow {
     has_self: bool,
     is_timed: bool,
     at_least: bool,
-    /// The sign before the total time.
+    /// Sign before the total time.
     total_sign: &'static str,
 }
 
-/// The identity of a row.
+/// Identity of a row.
 pub type TallyKey = (Option<SiteId>, Option<Subject>);
 
 impl TableRow {
@@ -76,22 +77,22 @@ impl TableRow {
         TableRow { has_before, before, ..TableRow::new(row.site, row.subject, &row.measure) }
     }
 
-    /// A row without events.
+    /// Creates a row without events.
     fn empty(site: Option<SiteId>, subject: Option<Subject>) -> Self {
         TableRow::new(site, subject, &Measure::default())
     }
 
-    /// The subject, in a table of subjects; `None` for events without a subject.
+    /// Returns the subject, in a table of subjects; `None` for events without a subject.
     pub fn subject(&self) -> Option<Subject> {
         Some(self.subject).filter(|subject| !subject.is_none())
     }
 
-    /// The sign before the number of calls.
+    /// Returns the sign before the number of calls.
     fn sign(&self) -> &'static str {
         if self.at_least { "≥" } else { "" }
     }
 
-    /// Events since the last reading; `None` at the first one.
+    /// Returns the number of events since the last reading; `None` at the first reading.
     fn delta(&self) -> Option<u64> {
         self.has_before.then(|| self.count.saturating_sub(self.before))
     }
@@ -104,7 +105,7 @@ impl TableRow {
         (self.site, self.subject())
     }
 
-    /// Its name.
+    /// Returns the name of the site or subject.
     fn name(&self, store: &Store) -> String {
         match (self.site, self.subject()) {
             (Some(site), _) => store.site_path(site).to_owned(),
@@ -114,22 +115,23 @@ impl TableRow {
     }
 }
 
-/// A table of subjects or of sites.
+/// Table of subjects or of sites.
 #[derive(Clone, Debug)]
 pub struct TallyView {
-    /// By subject or by site.
+    /// Grouping: by subject or by site.
     pub by: By,
-    /// The rows, sorted. `None` before the first reading.
+    /// Rows, sorted; `None` before the first reading.
     pub rows: Option<Arc<Vec<TableRow>>>,
-    /// The largest number of each column, because there may be too many rows to find it between two frames.
+    /// Largest number of each column, because there may be too many rows to find it between two
+    /// frames.
     largest: Arc<Largest>,
     /// Labelled subjects without an event.
     pub unobserved: Arc<Vec<TableRow>>,
-    /// True if these are listed instead of the rows.
+    /// True if the unobserved subjects are listed instead of the rows.
     pub lists_unobserved: bool,
-    /// The columns of method profilers.
+    /// Columns of method profilers.
     pub profiles: Profiles<TallyKey>,
-    /// The columns that are shown.
+    /// Arrangement of the columns that are shown.
     pub arrangement: Arrangement,
     /// True if every number is exact.
     pub exact: bool,
@@ -137,22 +139,22 @@ pub struct TallyView {
     pub has_losses: bool,
     /// False if calls were only counted: then no row has a time or a trend.
     has_events: bool,
-    /// What the running process observes at each site, if it lets readers change that.
+    /// Observed subjects at each site, if the running process lets readers change them.
     observed: Arc<HashMap<SiteId, SiteState>>,
-    /// The change of the rows in view over time.
+    /// Change of the visible rows over time.
     pub trends: Trends,
-    /// The order of the rows.
+    /// Order of the rows.
     pub sort: Sort,
-    /// The cursor.
+    /// Cursor over the rows.
     pub cursor: Cursor,
     /// Time of the last reading, in ns since the crawler began.
     pub read_ns: u64,
-    /// Time between the last reading and the one before it.
+    /// Time between the last two readings.
     pub since_ns: Option<u64>,
 }
 
 impl TallyView {
-    /// A table that was not read yet.
+    /// Creates a table that was not read yet.
     pub fn new(by: By) -> Self {
         TallyView {
             by,
@@ -174,7 +176,7 @@ impl TallyView {
         }
     }
 
-    /// Reads the rows. The counts in `self` are those before the change that a row shows.
+    /// Reads the rows. A row shows the change from the counts in `self`.
     pub fn read(mut self, store: &Store, filter: Filter) -> Self {
         let is_all = filter.is_all();
         let tally = store.tally(self.by, &Scope { filter, ..Scope::default() });
@@ -252,7 +254,7 @@ impl TallyView {
         self.rows.is_some()
     }
 
-    /// Shows what a job has read. The cursor stays on its row, and on its line of the screen.
+    /// Shows the result of a reading. The cursor stays on its row, and on its line of the screen.
     pub fn accept(&mut self, store: &Store, read: TallyView, now_ns: u64) {
         self.since_ns = self.rows.is_some().then(|| now_ns - self.read_ns);
         self.read_ns = now_ns;
@@ -269,7 +271,8 @@ impl TallyView {
         self.cursor.follow(found, self.row_count());
     }
 
-    /// Finds the next row whose name contains a text, as [`Rows::find`] does. `goes_on` takes the number of tested rows.
+    /// Finds the next row whose name contains a text, as [`Rows::find`] does. `goes_on` receives
+    /// the number of tested rows.
     pub fn find_key(
         &self,
         store: &Store,
@@ -282,19 +285,19 @@ impl TallyView {
         self.cursor.find(self.row_count(), side, is_end).map(|row| self.row(row).key())
     }
 
-    /// Moves to the row that a job has found. False if there is none.
+    /// Moves to the row that a job has found. Returns false if there is none.
     pub fn select_key(&mut self, found: Option<TallyKey>) -> bool {
         let row = found.and_then(|key| self.listed().iter().position(|row| row.key() == key));
         let rows = self.row_count();
         row.inspect(|&row| self.cursor.select(row, rows)).is_some()
     }
 
-    /// The rows, or the subjects without an event.
+    /// Returns the rows, or the subjects without an event.
     pub fn listed(&self) -> &[TableRow] {
         if self.lists_unobserved { &self.unobserved } else { self.rows.as_deref().map_or(&[], Vec::as_slice) }
     }
 
-    /// The row under the cursor.
+    /// Returns the row under the cursor.
     pub fn current(&self) -> Option<&TableRow> {
         self.listed().get(self.cursor.row)
     }

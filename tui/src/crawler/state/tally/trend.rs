@@ -1,6 +1,6 @@
-//! The change of rows over time: how many of their events began in each part of the window.
+//! Change of rows over time: the number of their events that began in each part of the window.
 //!
-//! Only the rows in view are read, beside the screen, because each reading scans the window.
+//! Only the visible rows are read, on another thread, because each reading scans the window.
 
 use std::collections::HashMap;
 
@@ -11,32 +11,33 @@ use super::super::table::Rows;
 use super::{TallyKey, TallyView};
 use crate::crawler::jobs::Job;
 
-/// Parts of the window.
+/// Number of parts of the window.
 pub const BARS: usize = 16;
-/// Events that are tested between two checks for a stop.
+/// Number of events that are tested between two checks for a stop.
 const STRIDE: usize = 1 << 18;
 
-/// The events of rows by part of the window.
+/// Events of rows by part of the window.
 #[derive(Clone, Debug, Default)]
 pub struct Trends {
     rows: HashMap<TallyKey, [u64; BARS]>,
-    /// The time of a part; 0 before the first reading.
+    /// Length of a part, in nanoseconds; 0 before the first reading.
     pub bar_ns: u64,
-    /// True if events left the window: their calls are in no bar.
+    /// True if events left the window. No bar includes their calls.
     pub of_window: bool,
     /// True if the rows were counted again since the last reading.
     pub is_old: bool,
 }
 
 impl Trends {
-    /// The events of a row, the oldest part first. `None` before it was read.
+    /// Returns the number of a row's events in each part, the oldest first; `None` until it is
+    /// read.
     pub fn of(&self, row: TallyKey) -> Option<&[u64]> {
         self.rows.get(&row).map(<[u64; BARS]>::as_slice)
     }
 }
 
-/// Reads the events of these rows in the window. `goes_on` takes the number of events that were tested. `None` if it
-/// returned false.
+/// Reads the events of these rows in the window. `goes_on` receives the number of events that were
+/// tested; if it returns false, the result is `None`.
 pub fn read(
     store: &Store,
     by: By,
@@ -68,7 +69,8 @@ pub fn read(
     Some(Trends { rows: sorted.into_iter().zip(counts).collect(), bar_ns, of_window, is_old: false })
 }
 
-/// Counts an event in its part of the window. A live recording goes on while it is read: later events are in no part.
+/// Counts an event in its part of the window. A live recording grows while it is read, and later
+/// events count in no part.
 fn count(window: Span, start: u64, bars: &mut [u64; BARS]) {
     if window.contains(start) {
         bars[window.column(start, BARS)] += 1;
@@ -76,7 +78,7 @@ fn count(window: Span, start: u64, bars: &mut [u64; BARS]) {
 }
 
 impl TallyView {
-    /// The job that reads the rows in view, unless they are read and not counted again since then.
+    /// Returns the job that reads the visible rows; `None` if they are up to date.
     pub fn trend_job(&self, filter: &Filter) -> Option<Job> {
         let view = self.cursor.visible(self.row_count());
         let rows: Vec<TallyKey> = self.listed()[view].iter().map(|row| row.key()).collect();

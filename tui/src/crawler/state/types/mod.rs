@@ -1,5 +1,6 @@
-//! The screen of types: what arrived at each method, how many targets calls have, what never arrived, and what is declared
-//! wider than needed. The numbers are those of the profiler `types`, the findings those of `metaspy report --types`.
+//! Screen of types: types that arrived at each method, targets of calls, types that never arrived,
+//! and declarations wider than needed. The numbers come from the profiler `types`, and the findings
+//! match `metaspy report --types`.
 
 mod rows;
 
@@ -16,39 +17,40 @@ use super::filter_edit;
 use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
 use crate::crawler::jobs::Job;
 
-/// A row: a title, a method, a value, a type, a call or a finding.
+/// Row of the tree: a title, a method, a value, a type, a call or a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TypeRow {
-    /// Its depth in the tree. Titles have 0.
+    /// Depth in the tree; 0 for titles.
     pub depth: usize,
-    /// Its text.
+    /// Text of the row.
     pub name: String,
-    /// Values that arrived, or calls.
+    /// Number of values that arrived, or of calls.
     pub count: Option<u64>,
-    /// The share, the number of types, or what is declared.
+    /// Share, number of types, or declared type.
     pub finding: String,
-    /// Its method.
+    /// Site of the row's method, if the recording has it.
     pub site: Option<SiteId>,
 }
 
-/// The types of a recording.
+/// Types of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct TypesRead {
-    /// The rows, depth first.
+    /// Rows, depth first.
     pub rows: Vec<TypeRow>,
-    /// Why there are none, or why some are not known.
+    /// Reasons why there are no rows, or why some types are not known.
     pub notes: Vec<String>,
 }
 
-/// The screen.
+/// Screen of types.
 #[derive(Clone, Debug, Default)]
 pub struct TypesView {
-    /// The types. `None` before the first reading.
+    /// Types; `None` before the first reading.
     pub read: Option<Arc<TypesRead>>,
     cursor: Cursor,
 }
 
-/// Reads the types of a recording. Their names need the symbols and the debug information of its program.
+/// Reads the types of a recording. Their names need the symbols and the debug information of its
+/// program.
 pub fn read(store: &Store) -> TypesRead {
     let types = Types::read([store]);
     if !types.is_recorded {
@@ -69,7 +71,7 @@ pub fn read(store: &Store) -> TypesRead {
 }
 
 impl TypesView {
-    /// Shows what a job has read. The cursor stays on its row.
+    /// Shows the result of a reading. The cursor stays on its row.
     pub fn accept(&mut self, read: TypesRead) {
         let before = self.current().cloned();
         let found = before.and_then(|before| read.rows.iter().position(|row| row.name == before.name));

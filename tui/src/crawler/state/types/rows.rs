@@ -1,4 +1,4 @@
-//! The rows of the screen of types, in four parts.
+//! Rows of the screen of types, in four parts.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use metaspy_report::types::{MethodTypes, Shape, Target, Types, ValueTypes};
 
 use super::TypeRow;
 
-/// All rows. `site` finds a method by its path and its first line.
+/// Builds all rows. `site` finds a method by its path and its first line.
 pub fn rows(types: &Types, site: impl Fn(&str, u32) -> Option<SiteId>) -> Vec<TypeRow> {
     let by_path = |path: &str| {
         let method = types.methods.iter().find(|method| method.path == path)?;
@@ -46,7 +46,7 @@ fn title(text: &str) -> TypeRow {
     TypeRow { name: text.to_owned(), ..TypeRow::default() }
 }
 
-/// Methods with their values and types, those with most values first.
+/// Adds the methods with their values and types, in descending order of the number of values.
 fn arrived(types: &Types, site: &impl Fn(&str, u32) -> Option<SiteId>, rows: &mut Vec<TypeRow>) {
     let most = |method: &MethodTypes| method.values.iter().map(ValueTypes::count).max().unwrap_or(0);
     let mut methods: Vec<&MethodTypes> = types.methods.iter().collect();
@@ -74,7 +74,7 @@ fn arrived(types: &Types, site: &impl Fn(&str, u32) -> Option<SiteId>, rows: &mu
     }
 }
 
-/// Calls with several targets, and the number of those with one.
+/// Adds the calls with several targets, and the number of calls with a single target.
 fn calls(shapes: &[Shape], site: &impl Fn(&str) -> Option<SiteId>, rows: &mut Vec<TypeRow>) {
     if shapes.is_empty() {
         return;
