@@ -1,4 +1,4 @@
-//! The file that ran.
+//! Code file as it was when it ran.
 //!
 //! It stays open from the moment that its mapping is seen, 128 files at most. Its path may lead to
 //! another file at the report, after a build, or to none, in a container that has ended.
@@ -10,37 +10,37 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file with code, as far as it could be found.
+/// File with code, as far as it could be found.
 #[derive(Clone, Debug)]
 pub enum CodeFile {
-    /// Whatever is at its path.
+    /// The present file at the path.
     AtPath,
     /// The file that a process mapped.
     Mapped(MappedFile),
-    /// It was not found.
+    /// The file was not found, for this reason.
     Missing(Missing),
 }
 
-/// Why the file that ran has no names.
+/// Reason for which the file that ran has no names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// Another file has its path, or it has another content by now.
+    /// The path leads to another file, or the file has other content by now.
     Replaced,
-    /// Nothing has its path.
+    /// The path leads to no file.
     Removed,
-    /// This user may not read it.
+    /// This user may not read the file.
     Refused,
 }
 
-/// A file that was opened when its mapping was seen.
+/// File that was opened when its mapping was seen.
 #[derive(Clone, Debug)]
 pub struct MappedFile {
-    /// `None` for one of too many files.
+    /// Open file; `None` if too many files are open already.
     kept: Option<Arc<File>>,
     seen: Identity,
 }
 
-/// What tells one content of one file from another.
+/// Identity of a file's content, for comparison with a later state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -63,11 +63,11 @@ impl Identity {
 }
 
 impl MappedFile {
-    /// An open file, which is kept open or not.
+    /// Notes the identity of an open file, and keeps it open if `is_kept`.
     ///
     /// # Errors
     ///
-    /// If the system does not tell what file it is.
+    /// If the system does not return the file's metadata.
     pub fn new(file: File, is_kept: bool) -> io::Result<MappedFile> {
         let seen = Identity::of(&file.metadata()?);
         Ok(MappedFile { kept: is_kept.then(|| Arc::new(file)), seen })
@@ -75,11 +75,13 @@ impl MappedFile {
 }
 
 impl CodeFile {
-    /// A path that leads to the file that ran: its own path if that still does, so that files beside it are found.
+    /// Returns a path that leads to the file that ran.
+    ///
+    /// It is the file's own path if that is still right, so that files beside it are found.
     ///
     /// # Errors
     ///
-    /// If no path leads there.
+    /// If no path leads to the file.
     pub fn readable(&self, path: &Path) -> Result<PathBuf, Missing> {
         let mapped = match self {
             CodeFile::AtPath => return Ok(path.to_owned()),
@@ -99,30 +101,32 @@ impl CodeFile {
     }
 }
 
-/// A directory as a sampled process sees it. It stays open if this process sees another one at its path.
+/// Directory as a sampled process sees it. It stays open if this process sees another directory at
+/// its path.
 #[derive(Clone, Debug, Default)]
 pub struct Directory(Option<Arc<File>>);
 
 impl Directory {
-    /// Opens a directory of another process by a path in `/proc`; `None` if that is not possible.
+    /// Opens a directory of another process by a path in `/proc`. Returns `None` if that is not
+    /// possible.
     pub fn open(path: &Path) -> Option<Directory> {
         let flags = libc::O_PATH | libc::O_DIRECTORY;
         let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
         Some(Directory(Some(Arc::new(file))))
     }
 
-    /// True if this process sees the same one at its path.
+    /// Returns true if this process sees the same directory at the path.
     pub fn is_ours(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Its path; `ours` is the one that leads to it in this process.
+    /// Returns a path of the directory; `ours` is its path in this process.
     pub fn path(&self, ours: impl AsRef<Path>) -> PathBuf {
         self.0.as_ref().map_or_else(|| ours.as_ref().to_owned(), |file| path_of(file))
     }
 }
 
-/// A path of an open file, whatever became of its name.
+/// Returns a path that leads to an open file, even if its name was changed or removed.
 pub fn path_of(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }

@@ -1,4 +1,4 @@
-//! Which events the samples were in: samples meet the recordings of the sampled processes.
+//! Lookup of the events that samples were in, in the recordings of the sampled processes.
 //!
 //! A sample has its moment from the monotonic clock, and a recording converts that clock to its ticks. So the program does
 //! nothing for this, and no hook is slower. A live recording is read on while the program runs, because its ring forgets.
@@ -14,33 +14,34 @@ use metaspy_reader::{CurrentEvents, LaneId, Store};
 
 use crate::samples::{Around, EventOf, NO_EVENT, Sample, Samples, UNKNOWN};
 
-/// Events are looked up this long after their samples, so that all that began before them have been written.
+/// Delay between a sample and the lookup of its events, so that all events that began before the
+/// sample have been written.
 const SETTLED_NS: u64 = 100_000_000;
-/// The time between two looks into a recording.
+/// Time between two looks into a recording.
 const LOOK_NS: u64 = 250_000_000;
 
-/// The recordings of the sampled processes.
+/// Recordings of the sampled processes.
 #[derive(Default)]
 pub struct Recordings {
     all: Vec<Recording>,
-    /// Samples that were looked up.
+    /// Number of samples that were looked up.
     joined: usize,
     looked_ns: u64,
     numbers: HashMap<Around, u32>,
     lists: HashMap<Box<[u32]>, u32>,
 }
 
-/// A recording that a sampled process maps.
+/// Recording that a sampled process maps.
 struct Recording {
     pid: u32,
     path: PathBuf,
     store: Option<Store>,
-    /// The lanes that a thread has had.
+    /// Lanes of each thread, with the events that were open in them.
     lanes: HashMap<u32, Vec<(LaneId, CurrentEvents)>>,
 }
 
 impl Recordings {
-    /// Looks the samples up that are old enough, now and then.
+    /// Looks up the events of samples that are old enough, unless the last look was a moment ago.
     pub fn look(&mut self, samples: &mut Samples) {
         let newest = samples.samples.last().map_or(0, |sample| sample.time_ns);
         if samples.recordings.is_empty() || newest < self.looked_ns + LOOK_NS {
@@ -48,13 +49,15 @@ impl Recordings {
         }
         self.looked_ns = newest;
         self.open(samples);
-        // Without a calibration the moments are not known well. It comes within a second, and the ring holds more.
+        // Without a calibration, times are inexact. It comes within a second, and the ring holds
+        // more.
         if self.all.iter().filter_map(|of| of.store.as_ref()).all(Store::is_calibrated) {
             self.join(samples, newest.saturating_sub(SETTLED_NS));
         }
     }
 
-    /// Looks the other samples up, and names the events. Returns the recordings that could be opened.
+    /// Looks up the remaining samples, and names the events. Returns the recordings that could be
+    /// opened.
     pub fn finish(mut self, samples: &mut Samples) -> Vec<(PathBuf, Store)> {
         self.open(samples);
         self.join(samples, u64::MAX);
@@ -71,19 +74,19 @@ impl Recordings {
         }
     }
 
-    /// The samples that were looked up, or all if nothing records.
+    /// Returns the samples that were looked up, or all samples if nothing records.
     pub fn known<'a>(&self, samples: &'a Samples) -> &'a [Sample] {
         &samples.samples[..if samples.recordings.is_empty() { samples.samples.len() } else { self.joined }]
     }
 
-    /// Opens recordings that are new, and reads the additions to the others.
+    /// Opens new recordings, and reads the additions to the others.
     fn open(&mut self, samples: &Samples) {
         for (pid, path) in &samples.recordings[self.all.len()..] {
             self.all.push(Recording { pid: *pid, path: path.clone(), store: None, lanes: HashMap::new() });
         }
         for of in &mut self.all {
             match &mut of.store {
-                // What is mapped stays readable.
+                // Mapped pages stay readable, even if the refresh fails.
                 Some(store) => drop(store.refresh()),
                 None => of.store = open(&of.path, of.pid),
             }
@@ -126,7 +129,8 @@ impl Recordings {
                             };
                             samples.list_of(around.iter().map(of), &mut self.numbers, &mut self.lists)
                         });
-                        // A thread may have had several lanes: one of them has its events of that time.
+                        // A thread may have had several lanes, of which a single lane has the
+                        // events of that time.
                         match list {
                             Some(NO_EVENT) => {}
                             Some(list) => {
@@ -143,7 +147,8 @@ impl Recordings {
     }
 }
 
-/// Opens the recording that a process writes. `None` if it cannot be read yet, or is another process's.
+/// Opens the recording that a process writes. Returns `None` if it cannot be read yet, or belongs
+/// to another process.
 fn open(path: &Path, pid: u32) -> Option<Store> {
     Store::open(path).ok().filter(|store| store.header().pid == pid)
 }

@@ -1,15 +1,18 @@
-//! The position of an interpreter, where samplers find it: on the stack of its loop.
+//! Position of an interpreter, which samplers find on the stack of its loop.
 //!
 //! The position is in a marked cell that the sampler finds in the copy of the stack. A word that a
 //! handler would read is not in the samples of perf, and has no levels of a recursion.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What marks a cell, together with its address: a copy of a cell elsewhere is none.
+/// Mark of a cell. It is combined with the cell's address, so that a copy elsewhere does not count
+/// as a cell.
 const MARK: u64 = 0x6D73_7079_6263_7C91;
 
-/// The bytecode that an interpreter executes. It is a local variable of the interpreter's loop, which stores the address
-/// of each instruction there. Samplers find it in the copy of the stack, and put the function that is
+/// Position of an interpreter in the bytecode that it executes.
+///
+/// It is a local variable of the interpreter's loop, which stores the address of each instruction
+/// there. Samplers find it in the copy of the stack, and put the function that is
 /// [registered](crate::code_map::CodeMap::register) at this address above the frame of the loop.
 ///
 /// ```
@@ -33,12 +36,12 @@ pub struct Bytecode {
 }
 
 impl Bytecode {
-    /// A cell without a position.
+    /// Creates a cell without a position.
     pub fn new() -> Bytecode {
         Bytecode::default()
     }
 
-    /// Publishes the instruction that is executed now: two stores.
+    /// Publishes the current instruction, by two stores.
     #[inline]
     pub fn at<T: ?Sized>(&self, instruction: &T) {
         self.address.store(std::ptr::from_ref(instruction).cast::<u8>() as u64, Ordering::Relaxed);
@@ -52,8 +55,8 @@ impl Drop for Bytecode {
     }
 }
 
-/// The cells in a copy of a stack that begins at an address: the address of each, and that of its instruction, innermost
-/// first.
+/// Finds the cells in a copy of a stack that begins at an address, innermost first. The result has
+/// the address of each cell and of its instruction.
 pub fn find(stack: &[u8], from: u64) -> impl Iterator<Item = (u64, u64)> {
     let words = |at: usize| u64::from_ne_bytes(stack[at..at + 8].try_into().expect("it has eight bytes"));
     let places = (0..stack.len().saturating_sub(15)).step_by(8);

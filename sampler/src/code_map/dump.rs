@@ -1,5 +1,6 @@
-//! The dump of a JIT: what code it made, moved, and freed, with times. The format is that of `perf` (*jitdump specification*,
-//! version 2, in the kernel's `tools/perf/Documentation`), and times are of the monotonic clock.
+//! Reader of a JIT's dump: the code that it made, moved, and freed, with times. The format is that
+//! of `perf` (*jitdump specification*, version 2, in the kernel's `tools/perf/Documentation`), and
+//! times are of the monotonic clock.
 //!
 //! Code that a program registers is such a dump as well, because its entries have times. VMProfiler
 //! requests a map at the end. With a dump, code that was moved or freed keeps its samples, and
@@ -14,7 +15,7 @@ use metaspy_reader::files;
 
 use crate::code_map::{CodeFunction, CodeMap, Position};
 
-/// The first word of a dump.
+/// First word of a dump.
 pub const MAGIC: u32 = 0x4A69_5444;
 /// Bytes of the header.
 pub const HEADER: usize = 40;
@@ -23,24 +24,24 @@ pub const RECORD: usize = 16;
 /// Kinds of records.
 pub const LOAD: u32 = 0;
 const MOVE: u32 = 1;
-/// Positions of the next load.
+/// Kind of the record with the positions of the next load.
 pub const POSITIONS: u32 = 2;
-/// Stands for the file of the position before.
+/// Stands for the file of the previous position.
 pub const SAME_FILE: &[u8] = &[0xFF];
-/// The name of memory that code has left.
+/// Name of memory that code has left.
 pub const FREED: &str = "[freed]";
-/// Bytes of a record at most. Others are no records.
+/// Largest record, in bytes. A larger length means that the dump is malformed.
 const RECORD_MAX: usize = 64 << 20;
 
-/// A dump that is still written.
+/// Dump that may still be written.
 #[derive(Clone, Debug)]
 pub struct Dump {
     path: PathBuf,
-    /// Where the next record begins.
+    /// Offset of the next record in the file.
     at: u64,
-    /// True if nothing more is read.
+    /// Set if nothing more is read.
     is_ended: bool,
-    /// Changes after this time are not of this process: it was forked.
+    /// Time of the fork that created this process. Later changes belong to its parent.
     until_ns: u64,
     /// Records that were read and are not yet in force.
     later: std::collections::VecDeque<Change>,
@@ -50,7 +51,7 @@ pub struct Dump {
     map: CodeMap,
 }
 
-/// A change of the code in memory.
+/// Change of the code in memory.
 #[derive(Clone, Debug)]
 enum Change {
     Load(u64, CodeFunction),
@@ -65,14 +66,14 @@ impl Change {
     }
 }
 
-/// True for the name of a dump, `jit-PID.dump`.
+/// Returns true for the name of a dump, `jit-PID.dump`.
 pub fn is_dump(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.strip_prefix("jit-").and_then(|rest| rest.strip_suffix(".dump")).is_some_and(|pid| pid.parse::<u32>().is_ok())
 }
 
 impl Dump {
-    /// A dump of which nothing was read.
+    /// Opens a dump, without reading it yet.
     pub fn new(path: &Path) -> Dump {
         Dump {
             path: path.to_owned(),
@@ -86,7 +87,8 @@ impl Dump {
         }
     }
 
-    /// Reads what was added since the last call. A record that is not whole is read later; a false one ends the reading.
+    /// Reads the additions since the last call. An incomplete record is read later; a malformed
+    /// record ends the reading.
     pub fn read(&mut self) {
         loop {
             let (from, mut bytes) = (self.at, Vec::new());
@@ -99,14 +101,15 @@ impl Dump {
                 return;
             }
             self.take(&bytes);
-            // A dump may be larger than what is read at once.
+            // A dump may be larger than the buffer of a single read.
             if self.at == from {
                 return;
             }
         }
     }
 
-    /// The code of a child that was forked at a time: what was made later is the parent's alone.
+    /// Returns the code of a child that was forked at a time. Later changes belong to the parent
+    /// alone.
     pub fn forked(&self, time_ns: u64) -> Dump {
         let mut child = self.clone();
         child.until_ns = self.until_ns.min(time_ns);
@@ -115,7 +118,7 @@ impl Dump {
         child
     }
 
-    /// The same dump from its beginning, as the file is now.
+    /// Starts again at the beginning of the dump, with the present content of its file.
     pub fn again(&self) -> Dump {
         let mut dump = Dump::new(&self.path);
         dump.read();
@@ -147,7 +150,7 @@ impl Dump {
         }
     }
 
-    /// Takes a record. One that contradicts itself is left out.
+    /// Takes a record. A record that contradicts itself is left out.
     fn record(&mut self, kind: u32, time_ns: u64, mut fields: Fields<'_>) -> Option<()> {
         match kind {
             LOAD => {
@@ -169,7 +172,7 @@ impl Dump {
         Some(())
     }
 
-    /// The function that was at an address at a time. Times of calls do not decrease.
+    /// Returns the function that was at an address at a time. Calls must have increasing times.
     pub fn find(&mut self, address: u64, time_ns: u64) -> Option<&CodeFunction> {
         while self.later.front().is_some_and(|change| change.time_ns() <= time_ns) {
             match self.later.pop_front() {
@@ -182,8 +185,10 @@ impl Dump {
     }
 }
 
-/// The positions in a record, and their files. A record with a name that is none is false as a whole: V8
-/// sometimes writes a name that is shorter than its place, and each field behind is read from a wrong place.
+/// Parses the positions of a record, and their files.
+///
+/// A record with an unreadable name is malformed as a whole: V8 sometimes writes a name that is
+/// shorter than its place, and all further fields are read from a wrong place.
 fn positions(mut fields: Fields<'_>) -> Option<(Vec<Position>, Vec<String>)> {
     let (_address, count) = (fields.u64()?, fields.u64()?);
     let (mut positions, mut files) = (Vec::new(), Vec::new());
@@ -206,7 +211,7 @@ fn positions(mut fields: Fields<'_>) -> Option<(Vec<Position>, Vec<String>)> {
     Some((positions, files))
 }
 
-/// The fields of a record that were not read yet.
+/// Remaining fields of a record.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -224,7 +229,7 @@ impl<'a> Fields<'a> {
         self.bytes().map(u64::from_ne_bytes)
     }
 
-    /// The bytes up to a zero, which is taken, too.
+    /// Reads the bytes up to a zero, and skips the zero.
     fn bytes_of_text(&mut self) -> Option<&'a [u8]> {
         let end = self.0.iter().position(|&byte| byte == 0)?;
         let text = &self.0[..end];
@@ -232,7 +237,7 @@ impl<'a> Fields<'a> {
         Some(text)
     }
 
-    /// The text up to a zero.
+    /// Reads the text up to a zero.
     fn text(&mut self) -> Option<String> {
         self.bytes_of_text().map(|text| String::from_utf8_lossy(text).into_owned())
     }
@@ -243,7 +248,7 @@ mod tests {
     use super::*;
     use crate::code_map::register::{load, positions};
 
-    /// A dump of records that are in force at their times.
+    /// Builds a dump of these records.
     fn dump(records: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = crate::code_map::register::header(7);
         records.iter().for_each(|record| bytes.extend(record));
@@ -312,7 +317,7 @@ mod tests {
         for length in 0..=whole.len() {
             let mut cut = Dump::new("none".as_ref());
             cut.take(&whole[..length]);
-            // The rest comes later.
+            // The rest of the record arrives later.
             let read = cut.at as usize;
             cut.take(&whole[read..]);
             assert_eq!(cut.find(105, 6).and_then(|of| of.range(105)), Some((2, 9)), "cut at {length}");

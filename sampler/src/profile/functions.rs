@@ -1,5 +1,5 @@
-//! Where the processor was: sections by owner of the code, functions as the machine executes them, and in each function
-//! ranges of lines with the functions that were inlined there.
+//! Sections of samples by owner of the code, with the executed functions, their ranges of lines,
+//! and the functions that were inlined there.
 //!
 //! These are the columns of *A detailed VM profiler for the Cog VM* (figure 7). A sample is counted at the line of the
 //! executed function, and there again at each function that was inlined at its address. So both questions have an answer:
@@ -19,73 +19,73 @@ use foldhash::fast::RandomState;
 use crate::profile::Profile;
 use crate::symbols::{Category, Frame, FunctionId};
 
-/// The functions of one owner.
+/// Functions of a single owner.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// The owner.
+    /// Owner of the code.
     pub category: Category,
-    /// Samples in its code.
+    /// Samples in the owner's code.
     pub samples: u64,
-    /// Its functions, the most frequent first.
+    /// Functions of the owner, the most frequent first.
     pub functions: Vec<FunctionRow>,
 }
 
-/// A function as the machine executes it, with all that was inlined into it.
+/// Executed function, with all that was inlined into it.
 #[derive(Clone, Debug)]
 pub struct FunctionRow {
-    /// The function.
+    /// Number of the function.
     pub function: FunctionId,
-    /// Samples in its code.
+    /// Samples in the function's code.
     pub samples: u64,
-    /// Its ranges, in the order of the source.
+    /// Ranges of the function, in the order of the source.
     pub ranges: Vec<RangeRow>,
 }
 
-/// A part of a function.
+/// Part of a function, with its samples.
 #[derive(Clone, Debug)]
 pub struct RangeRow {
-    /// Which part.
+    /// Lines or positions of the part.
     pub span: Span,
-    /// Samples in it.
+    /// Samples in the part.
     pub samples: u64,
     /// Samples of each line. Positions of code maps have none.
     pub lines: Vec<(u32, u64)>,
-    /// Samples of functions that were inlined there, those of the standard library last, the most frequent first. A sample
-    /// counts once for each function around it.
+    /// Samples of functions that were inlined there, the most frequent first, but the standard
+    /// library last. A sample counts once for each function around it.
     pub inlined: Vec<InlinedRow>,
 }
 
-/// A function that was inlined into a part of another one.
+/// Function that was inlined into a part of another function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InlinedRow {
-    /// The function.
+    /// Number of the function.
     pub function: FunctionId,
-    /// Samples in it.
+    /// Samples in the inlined function.
     pub samples: u64,
 }
 
-/// A part of a function.
+/// Part of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Span {
     /// Code without a line: the compiler made it, or there is no debug information.
     NoLine,
-    /// Lines, first and last.
+    /// First and last line, both included.
     Lines(u32, u32),
-    /// Positions of a code map, from one to before the next; `u64::MAX` is the end of the function.
+    /// Positions of a code map; the second is excluded, and `u64::MAX` is the end of the function.
     Positions(u64, u64),
 }
 
-/// Lines that are nearer than this are in one range.
+/// Largest distance of lines that are joined to a range.
 const NEAR: u32 = 1;
 
-/// The samples of a function by the part that they are in.
+/// Samples of a function by part.
 #[derive(Default)]
 struct Parts {
     samples: u64,
     at: BTreeMap<Span, Part>,
 }
 
-/// The samples of a part, and those of each function that was inlined there.
+/// Samples of a part, and of each function that was inlined there.
 #[derive(Default)]
 struct Part {
     samples: u64,
@@ -93,7 +93,7 @@ struct Part {
 }
 
 impl Profile {
-    /// The sections with samples, the most frequent first.
+    /// Returns the sections with samples, the most frequent first.
     pub fn sections(&self) -> Vec<Section> {
         let mut functions: HashMap<FunctionId, Parts, RandomState> = HashMap::default();
         for (stack, &count) in self.run.samples.stacks.iter().zip(&self.counts) {
@@ -134,9 +134,12 @@ impl Profile {
         sections
     }
 
-    /// The frame that a sample counts for: the function that the machine executes, unless that is one of the standard
-    /// library with another one's code inlined into it, as the beginning of each thread is. Then it is that other one. A hook
-    /// that was inlined is none of the function's code: it counts for itself, as a hook that is called does.
+    /// Returns the frame that a sample counts for.
+    ///
+    /// It is the executed function, unless that belongs to the standard library and has other code
+    /// inlined into it, as the beginning of each thread does. Then it is the inlined function. An
+    /// inlined hook is not a part of the function's code: it counts separately, as a called hook
+    /// does.
     fn executed(&self, frames: &[Frame]) -> Option<usize> {
         let own = self.own(frames)?;
         let is_hook = |frame: &&Frame| self.category(frame.function) == Category::Metaspy;
@@ -147,8 +150,11 @@ impl Profile {
         frames.iter().rposition(|frame| !self.is_std(frame.function)).or(frames.len().checked_sub(1))
     }
 
-    /// The frame whose own time a sample is: the innermost one, unless that is inlined code of the standard library. Such
-    /// code is a part of the function around it: an addition or the step of a loop is no method for the reader.
+    /// Returns the frame whose self time a sample is.
+    ///
+    /// It is the innermost frame, unless that is inlined code of the standard library. Such code is
+    /// a part of the function around it: for the reader, an addition or the step of a loop is not a
+    /// method.
     pub(crate) fn own(&self, frames: &[Frame]) -> Option<usize> {
         frames.iter().position(|frame| !self.is_std(frame.function)).or(frames.len().checked_sub(1))
     }
@@ -161,7 +167,7 @@ impl Profile {
         self.category(function) == Category::Std
     }
 
-    /// Ranges of the lines that have samples: neighbours are one range.
+    /// Joins neighbouring lines with samples to ranges.
     fn ranges(&self, at: BTreeMap<Span, Part>) -> Vec<RangeRow> {
         let mut rows: Vec<(RangeRow, HashMap<FunctionId, u64, RandomState>)> = Vec::new();
         for (span, Part { samples, inlined }) in at {

@@ -23,25 +23,25 @@ use room::Row;
 
 pub(crate) use room::Room;
 
-/// The site of samples in no event.
+/// Site number of samples outside all events.
 const NO_SITE: u32 = 0;
 
-/// What became of the samples of a recording.
+/// Result of appending samples to a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
-    /// The recording has them by subject and by function.
+    /// The recording has the samples by subject and by function.
     All,
-    /// The recording has them by subject; its budget was too small for their functions.
+    /// The recording has the samples by subject; its budget was too small for their functions.
     WithoutFunctions,
     /// The process still writes the recording.
     StillWritten,
-    /// No sample was taken in its process.
+    /// No sample was taken in the recording's process.
     NoSamples,
     /// The recording has no room: its budget was small.
     NoRoom,
 }
 
-/// A recording with the samples of its process.
+/// Recording with the samples of its process.
 struct Recorded<'a> {
     profile: &'a Profile,
     path: &'a Path,
@@ -78,19 +78,19 @@ impl Recorded<'_> {
         Ok(if functions == 0 { Appended::WithoutFunctions } else { Appended::All })
     }
 
-    /// The samples of its process.
+    /// Returns the samples of the recording's process.
     fn samples(&self) -> impl Iterator<Item = &Sample> {
         let (samples, pid) = (&self.profile.run.samples, self.store.header().pid);
         samples.samples.iter().filter(move |sample| samples.threads[sample.thread as usize].pid == pid)
     }
 
-    /// The time of samples in ticks of the recording's clock.
+    /// Converts a number of samples to ticks of the recording's clock.
     fn ticks(&self, samples: u64) -> u64 {
         self.store.tick_at_ns(self.profile.ns(samples)).saturating_sub(self.store.tick_at_ns(0))
     }
 
-    /// Site and subject of the innermost event around samples with this list of events; `None` without an event of the
-    /// recording.
+    /// Returns site and subject of the innermost event in a list of events, or `None` if the list
+    /// has no event of this recording.
     fn innermost(&self, events: u32) -> Option<Key> {
         let samples = &self.profile.run.samples;
         let list = if events == UNKNOWN { None } else { samples.lists.get(events as usize) };
@@ -102,7 +102,8 @@ impl Recorded<'_> {
         Some(Key { site: of.site.0, second: subject.0, key: subject.1 })
     }
 
-    /// Samples by site and subject of the innermost event, the most frequent first. Those in no event have no site.
+    /// Counts the samples by site and subject of the innermost event, the most frequent first.
+    /// Samples outside all events have no site.
     fn rows(&self) -> Vec<Row> {
         let mut counts: BTreeMap<Key, u64> = BTreeMap::new();
         let mut keys: HashMap<u32, Key> = HashMap::new();

@@ -1,16 +1,17 @@
-//! Whose code a function is: the sections of a report. In the paper they are generated and vanilla code (*A detailed VM
-//! profiler for the Cog VM*, section 2.2); in a Rust program they are the owners of the code.
+//! Owners of code, which are the sections of a report. In the paper they are generated and vanilla
+//! code (*A detailed VM profiler for the Cog VM*, section 2.2); in a Rust program they are the
+//! owners of the code.
 //!
 //! Hooks are metaspy's code, and not that of the woven function that they were inlined into. A
 //! reader asks what the program costs and what the observation costs.
 
 use serde::Serialize;
 
-/// Whose code a function is.
+/// Owner of a function's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Category {
-    /// The program's own.
+    /// The program itself.
     User,
     /// A crate or a library that the program uses.
     Dependency,
@@ -24,12 +25,12 @@ pub enum Category {
     Registered,
     /// metaspy, at work in the program.
     Metaspy,
-    /// Not known.
+    /// The owner is not known.
     Unknown,
 }
 
 impl Category {
-    /// All of them, in the order of reports.
+    /// All categories, in the order of reports.
     pub const ALL: [Category; 8] = [
         Category::User,
         Category::Dependency,
@@ -41,7 +42,7 @@ impl Category {
         Category::Unknown,
     ];
 
-    /// Its name in reports.
+    /// Returns the name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Category::User => "user code",
@@ -55,8 +56,10 @@ impl Category {
         }
     }
 
-    /// The category of a function in a file with code. `source` is the file of its source, `is_program` is true if a process
-    /// was started from the file with the code.
+    /// Returns the category of a function in a code file.
+    ///
+    /// `source` is its source file. `is_program` is true if a process was started from the code
+    /// file.
     pub fn of(name: &str, source: Option<&str>, module: &str, is_program: bool) -> Category {
         if is_libc(module) {
             return Category::Libc;
@@ -72,14 +75,15 @@ impl Category {
             Some(source) if DEPENDENCIES.iter().any(|part| source.contains(part)) => Category::Dependency,
             None if owner.is_some_and(|owner| STD.contains(&owner)) => Category::Std,
             _ if is_program => Category::User,
-            // A library of the program's own is built beside it, and has sources that are no package's.
+            // A library that the program's workspace builds is beside the program, and its sources
+            // are in no package directory.
             Some(_) if !module.starts_with("/usr/") && !module.starts_with("/lib") => Category::User,
             _ => Category::Dependency,
         }
     }
 }
 
-/// The crates that record.
+/// Crates of metaspy that record.
 const OURS: [&str; 9] = [
     "metaspy",
     "metaspy_core",
@@ -91,7 +95,8 @@ const OURS: [&str; 9] = [
     "metaspy_woven",
     "metaspy_woven_called",
 ];
-/// Parts of the paths of their sources: where debug information has only the last segment of a name, no crate is known.
+/// Parts of the paths of metaspy's sources. They are needed where debug information has only the
+/// last segment of a name, so that the crate is not known.
 const HOOKS: [&str; 11] = [
     "/metaspy/core/",
     "/metaspy/hooks/",
@@ -105,13 +110,14 @@ const HOOKS: [&str; 11] = [
     "/metaspy-probe-0.",
     "/metaspy-reader-0.",
 ];
-/// The crates of the standard library, and what the compiler itself makes.
+/// Crates of the standard library, and code that the compiler itself makes.
 const STD: [&str; 7] = ["alloc", "core", "std", "panic_unwind", "proc_macro", "test", "__rustc"];
-/// Beginnings of the paths of its sources; the last one has the packages that it is built with, such as hashbrown.
+/// Prefixes of the standard library's source paths. The last belongs to the packages that it is
+/// built with, such as hashbrown.
 const STD_SOURCES: [&str; 2] = ["/rustc/", "/rust/deps/"];
 /// Parts of the paths of packages that were downloaded or copied.
 const DEPENDENCIES: [&str; 3] = ["/registry/src/", "/git/checkouts/", "/vendor/"];
-/// Beginnings of the names of the files of the C library.
+/// Prefixes of the file names of the C library.
 const LIBC: [&str; 9] =
     ["libc.so", "libc-", "ld-linux", "ld-musl", "libm.so", "libpthread", "libdl.so", "librt.so", "libgcc_s"];
 
@@ -120,7 +126,8 @@ fn is_libc(module: &str) -> bool {
     name == crate::vdso::NAME || LIBC.iter().any(|start| name.starts_with(start))
 }
 
-/// The crate of a function: the first segment of its path; of `<T as Trait>::f` that of `T`.
+/// Returns the crate of a function: the first segment of its path; for `<T as Trait>::f`, that of
+/// `T`.
 fn owner(name: &str) -> Option<&str> {
     let path = name.trim_start_matches(['<', '&', '*', '[', '(']);
     let path = path.strip_prefix("dyn ").or(path.strip_prefix("mut ")).unwrap_or(path);

@@ -1,4 +1,4 @@
-//! The functions of a file with code, from its symbol table and its debug information.
+//! Functions of a code file, from its symbol table and its debug information.
 //!
 //! A symbol needs a size, and names an address only if it covers the address. In a stripped
 //! library, the nearest symbol before it would be the name of some exported function far away.
@@ -19,20 +19,21 @@ use crate::code_file::Missing;
 use crate::samples::Module;
 use crate::symbols::{Category, Frame, Function, FunctionId, Resolved, Symbols, debug_file, file_name};
 
-/// Inlined functions at one address at most. Debug information that is damaged may have any number.
+/// Maximum number of inlined functions at an address. Damaged debug information may have any
+/// number.
 const INLINED_MAX: usize = 64;
 
-/// The names in a file with code.
+/// Symbols and debug information of a code file.
 #[derive(Default)]
 pub struct Elf {
-    /// Functions by their beginning.
+    /// Functions by their start address.
     functions: Vec<Symbol>,
     debug: Option<Loader>,
     has_lines: bool,
     missing: Option<Missing>,
 }
 
-/// A function of the symbol table.
+/// Function of the symbol table.
 #[derive(PartialEq, Eq)]
 pub struct Symbol {
     start: u64,
@@ -40,7 +41,7 @@ pub struct Symbol {
     name: String,
 }
 
-/// Two functions of one file begin at two addresses, or are one.
+/// Two functions of the same file with the same start are equal, so the hash needs nothing else.
 impl Hash for Symbol {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.start.hash(state);
@@ -48,7 +49,7 @@ impl Hash for Symbol {
 }
 
 impl Elf {
-    /// Reads a file. A file that cannot be read has no names.
+    /// Reads a file. An unreadable file has no names.
     pub fn read(module: &Module) -> Elf {
         if module.path == Path::new(crate::vdso::NAME) {
             let bytes = crate::vdso::bytes().unwrap_or_default();
@@ -77,22 +78,22 @@ impl Elf {
         Some(Elf { functions, has_lines: debug.is_some(), debug, missing: None })
     }
 
-    /// Why the file that ran could not be read.
+    /// Returns the reason for which the file that ran could not be read.
     pub fn missing(&self) -> Option<Missing> {
         self.missing
     }
 
-    /// True if no function has a name.
+    /// Returns true if no function has a name.
     pub fn is_stripped(&self) -> bool {
         self.functions.is_empty() && !self.has_lines
     }
 
-    /// True if there are lines and inlined functions.
+    /// Returns true if there are lines and inlined functions.
     pub fn has_lines(&self) -> bool {
         self.has_lines
     }
 
-    /// What an address means.
+    /// Resolves an address to its frames.
     pub fn resolve<'a>(
         &'a self,
         names: &mut Names<'a>,
@@ -105,14 +106,15 @@ impl Elf {
         let count = found.len();
         let mut frames = Vec::with_capacity(count.max(1));
         for (depth, frame) in found.iter().enumerate() {
-            // The symbol has the whole path also where debug information has only the last segment of it.
+            // The symbol has the whole path, even where debug information has only its last
+            // segment.
             let symbol = symbol.filter(|_| depth + 1 == count);
             let key = Key { symbol, debug: frame.name.as_ref().map(position), file: frame.file };
             let function = match names.get(&key) {
                 Some(&function) => function,
                 None => {
                     let name = symbol.map(|symbol| symbol.name.clone()).or_else(|| demangled(frame.name.as_ref()?));
-                    // The name of code without one depends on the address.
+                    // The name of nameless code depends on the address.
                     let is_of_address = name.is_none();
                     let name = name.unwrap_or_else(|| unnamed(module, address));
                     let function = named(symbols, module, name, key.file);
@@ -130,7 +132,7 @@ impl Elf {
         Resolved { frames, range: None }
     }
 
-    /// An address that no debug information describes.
+    /// Resolves an address that no debug information describes.
     fn without_lines<'a>(
         &'a self,
         names: &mut Names<'a>,
@@ -152,11 +154,11 @@ impl Elf {
 
     fn symbol(&self, address: u64) -> Option<&Symbol> {
         let after = self.functions.partition_point(|symbol| symbol.start <= address);
-        // Symbols may be in others, and of equal ones one may be empty.
+        // Symbols may be nested, and among symbols with equal starts some may be empty.
         self.functions[..after].iter().rev().take(8).find(|symbol| address < symbol.end)
     }
 
-    /// Name, file and line of each frame, innermost first.
+    /// Returns name, file and line of each frame, innermost first.
     fn frames(&self, address: u64) -> Vec<Found<'_, impl Reader>> {
         let Some(loader) = &self.debug else { return Vec::new() };
         let Ok(mut frames) = loader.find_frames(address) else { return Vec::new() };
@@ -168,27 +170,27 @@ impl Elf {
             let (file, line) = frame.location.map_or((None, 0), |at| (at.file, at.line.unwrap_or(0)));
             found.push(Found { name: frame.function, file, line });
         }
-        // Lines without any function: the symbol table has the better name.
+        // For lines without any function, the symbol table has the better name.
         found.retain(|frame| frame.name.is_some() || frame.line > 0);
         found
     }
 }
 
-/// A frame in debug information.
+/// Frame in debug information.
 struct Found<'a, R: Reader> {
     name: Option<FunctionName<R>>,
     file: Option<&'a str>,
     line: u32,
 }
 
-/// The function of each name that was met: a name is read once, however many addresses have it.
+/// Functions by the key of their names. A name is read once, however many addresses have it.
 pub type Names<'a> = HashMap<Key<'a>, FunctionId, RandomState>;
 
-/// What the name, the file and the category of a frame depend on.
+/// Data that determine the name, the file and the category of a frame.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Key<'a> {
     symbol: Option<&'a Symbol>,
-    /// Where the name is in the debug information, and its length.
+    /// Position and length of the name in the debug information.
     debug: Option<(u64, u64)>,
     file: Option<&'a str>,
 }
@@ -201,20 +203,23 @@ fn demangled<R: Reader>(name: &FunctionName<R>) -> Option<String> {
     Some(name.demangle().ok()?.into_owned())
 }
 
-/// The number of a function of a file with code.
+/// Returns the number of a named function of a code file.
 fn named(symbols: &mut Symbols, module: &Module, name: String, file: Option<&str>) -> FunctionId {
     let path = module.path.display().to_string();
     let category = Category::of(&name, file, &path, module.is_program);
     symbols.function(Function { name, file: file.map(str::to_owned), category, module: path })
 }
 
-/// The name of code without one: the file and the address, by the page, so that rows of a stripped program add up.
+/// Makes a name for nameless code: the file and the address, rounded to the page, so that rows of a
+/// stripped program add up.
 fn unnamed(module: &Module, address: u64) -> String {
     format!("{}+{:#x}", file_name(module), address & !0xFFF)
 }
 
-/// The functions of a symbol table, by their beginning. One without a size ends where the next one begins. Assembly often
-/// declares no type: its global names are functions where no function is.
+/// Returns the functions of a symbol table, by their start.
+///
+/// A function without a size ends where the next function begins. Assembly often declares no type:
+/// its global names count as functions where no function is.
 pub fn symbols<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Vec<Symbol> {
     let of_kind = |kind: SymbolKind| {
         let all = file.symbols().chain(file.dynamic_symbols());
@@ -224,7 +229,7 @@ pub fn symbols<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Vec<Symbol> {
     let mut labels = of_kind(SymbolKind::Unknown);
     let code: Vec<Range<u64>> = file.sections().filter(|it| it.kind() == SectionKind::Text).map(range).collect();
     labels.retain(|label| code.iter().any(|section| section.contains(&label.start)));
-    // Of two names the one with fewer underscores in front is the last, which counts.
+    // Among several names, the name with the fewest leading underscores comes last, and counts.
     labels.sort_by(|one, other| one.name.cmp(&other.name));
     let functions = of_kind(SymbolKind::Text);
     let mut all: Vec<(bool, Symbol)> = labels.into_iter().map(|label| (true, label)).collect();

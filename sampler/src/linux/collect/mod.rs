@@ -1,4 +1,5 @@
-//! From the kernel's records to samples: each stack is unwound at once, so that no copy of a stack is kept.
+//! Collector that turns the kernel's records into samples. Each stack is unwound at once, so that
+//! no copy of a stack is kept.
 //!
 //! Copies are not kept as perf keeps them, because an hour of them would take 60 GB. The frames
 //! take some MB, since most stacks repeat.
@@ -24,17 +25,17 @@ use made::Made;
 use modules::Modules;
 use process::{Cache, Process};
 
-/// Directories of maps of code that are kept open at most.
+/// Maximum number of directories with maps of code that stay open.
 const PERF_MAPS_MAX: usize = 64;
 
-/// What a frame is, as it is found on the stack.
+/// Frame as it is found on the stack.
 enum Found {
     Code(Place),
-    /// An instruction of an interpreter.
+    /// Instruction of an interpreter.
     Bytecode(u64),
 }
 
-/// Turns records into samples.
+/// Converter from records to samples.
 #[derive(Default)]
 pub struct Collector {
     modules: Modules,
@@ -43,12 +44,12 @@ pub struct Collector {
     threads: HashMap<(u32, u32), u32>,
     stacks: HashMap<Stack, u32>,
     addresses: HashMap<Place, u32>,
-    /// Processes that execute a program, and have not mapped it.
+    /// Processes that execute a new program, but have not mapped it yet.
     executing: HashSet<u32>,
     cache: Option<Cache>,
-    /// Records that a ring which was read later may come before.
+    /// Records that must wait for older records of other rings.
     waiting: Vec<Record>,
-    /// The newest time of the round before.
+    /// Newest time of the previous round.
     settled_ns: u64,
     places: Vec<Found>,
     made: Made,
@@ -57,7 +58,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Reads the mappings and the threads' names of a process that runs already.
+    /// Reads the mappings and the threads' names of a running process.
     pub fn add_running(&mut self, pid: u32) {
         let process = Process::read(pid, &mut self.modules);
         if let Some(program) = process.program(&self.modules) {
@@ -73,8 +74,10 @@ impl Collector {
         self.processes.insert(pid, process);
     }
 
-    /// Takes the records of a round: all that the rings held. Records of one ring are in order. Those of several are
-    /// brought into order by holding back what is newer than the newest record of the round before.
+    /// Takes the records of a round: all that the rings held.
+    ///
+    /// Records of the same ring are in order. For several rings, records that are newer than the
+    /// newest record of the previous round are held back, which sorts them.
     pub fn round(&mut self, records: &mut Vec<Record>) {
         let newest = records.iter().map(|record| record.time_ns).max();
         self.waiting.append(records);
@@ -84,7 +87,8 @@ impl Collector {
         self.recordings.look(&mut self.samples);
     }
 
-    /// Takes what is left, and returns the samples, with the recordings that the processes wrote.
+    /// Takes the remaining records, and returns the samples, with the recordings that the processes
+    /// wrote.
     pub fn finish(mut self) -> (Samples, Vec<(PathBuf, Store)>) {
         self.made.read();
         self.apply_until(u64::MAX);
@@ -95,7 +99,7 @@ impl Collector {
         (samples, stores)
     }
 
-    /// The samples of the last time.
+    /// Returns the samples of the most recent time.
     pub fn recent(&self, time: Duration) -> Samples {
         let known = self.recordings.known(&self.samples);
         let newest = known.last().map_or(0, |sample| sample.time_ns);
@@ -131,7 +135,7 @@ impl Collector {
             What::Map(map) => self.map(&map),
             What::Name { pid, tid, name, is_exec } => {
                 if is_exec {
-                    // Another program: nothing of the one before is mapped.
+                    // The process has another program now, so no earlier mapping remains.
                     self.processes.insert(pid, Process::new(pid, name.clone()));
                     self.made.exec(pid);
                     self.executing.insert(pid);
@@ -199,7 +203,7 @@ impl Collector {
             let cache = self.cache.get_or_insert_with(Cache::new);
             let mut cells = find_bytecode(&raw.stack, registers[registers.len() - 2]).peekable();
             let frame = |address: u64, end: u64| {
-                // What a loop interprets is above the loop's own frame.
+                // Interpreted code is above the frame of the interpreter's loop.
                 while let Some((_, instruction)) = cells.next_if(|&(at, _)| at < end) {
                     places.push(Found::Bytecode(instruction));
                 }

@@ -1,4 +1,4 @@
-//! What the kernel records: the attributes of an event.
+//! Attributes of an event, which select the records of the kernel.
 //!
 //! Events belong to the thread that starts the program, and are disabled until it executes. The
 //! child inherits them in the fork, so nothing is missed, the child is not stopped before its first
@@ -8,27 +8,27 @@ use perf_event_open_sys::bindings::{self as sys, perf_event_attr};
 
 use crate::options::{Options, Stacks};
 
-/// The numbers of the registers that unwinding starts from, in the order of the kernel's record.
+/// Numbers of the registers that unwinding starts from, in the order of the kernel's record.
 #[cfg(target_arch = "x86_64")]
 pub const REGISTERS: [u64; 3] = [6, 7, 8]; // bp, sp, ip
-/// The numbers of the registers that unwinding starts from, in the order of the kernel's record.
+/// Numbers of the registers that unwinding starts from, in the order of the kernel's record.
 #[cfg(target_arch = "aarch64")]
 pub const REGISTERS: [u64; 4] = [29, 30, 31, 32]; // fp, lr, sp, pc
 
 /// `CLOCK_MONOTONIC`: the clock of the samples' times, and of the calibration of recordings.
 const MONOTONIC: i32 = 1;
 
-/// How a target is found: this decides when the events begin to count.
+/// Moment at which the events begin to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// When the thread's child executes its program.
+    /// The events begin when the thread's child executes its program.
     AtExec,
-    /// At once.
+    /// The events begin at once.
     Now,
 }
 
-/// The attributes of the event on each processor: the software clock of the processor, every `1 / rate` seconds that a
-/// thread of the target runs there.
+/// Returns the attributes of the event on each processor. The event is the processor's software
+/// clock, every `1 / rate` seconds that a thread of the target runs there.
 pub fn attributes(options: &Options, begin: Begin, with_kernel: bool) -> perf_event_attr {
     let mut attr = perf_event_attr {
         size: size_of::<perf_event_attr>() as u32,
@@ -57,7 +57,7 @@ pub fn attributes(options: &Options, begin: Begin, with_kernel: bool) -> perf_ev
     attr.set_exclude_kernel(u64::from(!with_kernel));
     attr.set_exclude_hv(1);
     attr.set_use_clockid(1);
-    // Mappings of code; and of data, which shows where a recording of metaspy is.
+    // Mappings of code are needed for names, and mappings of data show recordings.
     attr.set_mmap(1);
     attr.set_mmap2(1);
     attr.set_mmap_data(1);

@@ -1,4 +1,5 @@
-//! The kernel's sampler: one event for each processor and thread, whose records come through one ring for each processor.
+//! Back end of perf events, with an event for each processor and thread. The records come through a
+//! ring for each processor.
 //!
 //! The kernel takes samples by perf events on the software clock, per processor and inherited by
 //! new threads. Timer signals are the fallback. With perf events the program contains nothing of
@@ -24,20 +25,20 @@ use ring::Ring;
 
 pub use attributes::{Begin, REGISTERS};
 
-/// Bytes of a ring at most, if the system has no limit.
+/// Maximum bytes of a ring, if the system has no limit.
 const RING_BYTES: usize = 16 << 20;
-/// Bytes of all rings at most.
+/// Maximum bytes of all rings.
 const RINGS_BYTES: usize = 256 << 20;
-/// Bytes of copied stack at most for a ring of the size that other users than root may have.
+/// Maximum bytes of copied stack for a small ring, which users other than root get.
 const SMALL_STACK_BYTES: u32 = 8 << 10;
-/// A ring below this size is small.
+/// Size below which a ring is small, in bytes.
 const SMALL_RING: usize = 2 << 20;
 
 /// Open events, with their rings.
 pub struct Perf {
-    /// The options that are in force: a small ring has room for small copies of stacks only.
+    /// Options in force. A small ring only has room for small copies of stacks.
     options: Options,
-    /// False if the system does not let this user sample the kernel.
+    /// False if the system forbids this user to sample the kernel.
     with_kernel: bool,
     processors: Vec<Processor>,
 }
@@ -45,12 +46,13 @@ pub struct Perf {
 struct Processor {
     number: i32,
     ring: Ring,
-    /// The first one has the ring.
+    /// Events of the processor, of which the first has the ring.
     events: Vec<File>,
 }
 
 impl Perf {
-    /// Opens an event for the calling thread, on each processor. Threads and processes that it starts inherit them.
+    /// Opens an event for the calling thread, on each processor. Threads and processes that it
+    /// starts inherit the events.
     pub fn open_for_children(options: &Options) -> Result<Perf, SampleError> {
         Perf::open(options, 0, Begin::AtExec)
     }
@@ -58,7 +60,7 @@ impl Perf {
     /// Opens an event for a thread, on each processor.
     pub fn open(options: &Options, thread: u32, begin: Begin) -> Result<Perf, SampleError> {
         let perf = match Perf::open_with(options, thread, begin, true) {
-            // Few may sample the kernel.
+            // Few users may sample the kernel.
             Err(SampleError::NotPermitted(_)) => Perf::open_with(options, thread, begin, false)?,
             other => other?,
         };
@@ -88,7 +90,7 @@ impl Perf {
         self.processors.iter().any(|processor| processor.ring.size() < SMALL_RING)
     }
 
-    /// Samples one more thread. A thread that has ended meanwhile is no error.
+    /// Samples another thread. A thread that has ended meanwhile is not an error.
     pub fn add(&mut self, thread: u32) -> Result<(), SampleError> {
         for at in 0..self.processors.len() {
             let event = match self.event(thread, self.processors[at].number, Begin::Now) {
@@ -96,7 +98,8 @@ impl Perf {
                 other => other?,
             };
             let processor = &mut self.processors[at];
-            // SAFETY: both descriptors are open; the call changes where the kernel writes, and no memory of ours.
+            // SAFETY: both descriptors are open; the call changes the destination of the kernel's
+            // records, and no memory of this process.
             let done = unsafe { sys::ioctls::SET_OUTPUT(event.as_raw_fd(), processor.events[0].as_raw_fd()) };
             if done != 0 {
                 return Err(SampleError::Ring(io::Error::last_os_error()));
@@ -155,7 +158,7 @@ impl BackEnd for Perf {
         0
     }
 
-    /// The rings are read one after another.
+    /// Reads the rings one after another.
     fn drain(&mut self, into: &mut Vec<Record>) {
         let (stacks, bytes) = (self.options.stacks, self.options.stack_bytes);
         for processor in &mut self.processors {
@@ -165,13 +168,13 @@ impl BackEnd for Perf {
 
     fn disable(&mut self) {
         for event in self.processors.iter().flat_map(|processor| &processor.events) {
-            // SAFETY: the descriptor is open; the call changes no memory of ours.
+            // SAFETY: the descriptor is open; the call changes no memory of this process.
             unsafe { sys::ioctls::DISABLE(event.as_raw_fd(), 0) };
         }
     }
 }
 
-/// The numbers of the processors that are switched on.
+/// Returns the numbers of the online processors.
 fn processors() -> Result<Vec<i32>, SampleError> {
     let text = fs::read_to_string("/sys/devices/system/cpu/online").map_err(|_| SampleError::NoProcessor)?;
     let range = |part: &str| {

@@ -1,4 +1,5 @@
-//! The signal handler: it copies registers and the top of the stack into the ring, and does nothing else.
+//! Signal handler that copies registers and the top of the stack into the ring, and does nothing
+//! else.
 //!
 //! It allocates nothing, takes no lock, and restores `errno`. It copies the same sample as the
 //! kernel does, and does not walk the stack: the reader then unwinds both in the same way, and code
@@ -10,45 +11,46 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 use crate::linux::timer::ring::{Head, Ring, SAMPLE, Word};
 
-/// Threads that are sampled at most.
+/// Maximum number of sampled threads.
 pub const THREADS_MAX: usize = 4096;
-/// What the value of our signals has beside the place of the thread.
+/// Mark in the value of this handler's signals. The rest of the value is the place of the thread.
 pub const MARK: usize = 0x6D73_7079 << 16;
-/// In that value: the signal is of the timer that waits for work.
+/// Flag in the value of a signal: its timer waits for work.
 pub const OF_WORK: usize = 1 << 15;
 
 const _: () = assert!(THREADS_MAX <= OF_WORK);
-/// Ticks without work, one after the other, after which a thread waits.
+/// Number of ticks without work after which a thread counts as waiting.
 const WAITS_AFTER: u64 = 2;
 
-/// A sampled thread, as the handler needs it.
+/// State of a sampled thread that the handler needs.
 pub struct Timed {
-    /// The thread; 0 = none.
+    /// Number of the thread; 0 for none.
     pub tid: AtomicI32,
     cpu_ns: AtomicU64,
     wall_ns: AtomicU64,
-    /// True if it is sampled while it works only, by two timers.
+    /// Set if the thread is sampled only while it works, by two timers.
     is_paired: AtomicBool,
     ticks: AtomicPtr<libc::c_void>,
     work: AtomicPtr<libc::c_void>,
-    /// Its processor time at the last tick, and the ticks without work before that.
+    /// Processor time at the last tick in ns, and the number of idle ticks before it.
     seen_ns: AtomicU64,
     idle: AtomicU64,
-    /// How often it had waited for something.
+    /// Number of times that the thread had waited at the last look.
     switches: AtomicU64,
 }
 
-/// All sampled threads. The memory is static, because a signal may arrive after the end of its timer.
+/// All sampled threads. The memory is static, because a signal may arrive after the end of its
+/// timer.
 pub static THREADS: [Timed; THREADS_MAX] = [const { Timed::nothing() }; THREADS_MAX];
-/// The ring, which stays mapped for ever; null = nothing is sampled.
+/// Ring of the samples, which stays mapped for ever; null if nothing is sampled.
 static RING: AtomicPtr<Ring> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The two timers of a thread that is sampled while it works only.
+/// Two timers of a thread that is sampled only while it works.
 #[derive(Clone, Copy)]
 pub struct Pair {
-    /// Ticks of the wall clock, while it works.
+    /// Timer of the wall clock, for a thread that works.
     pub ticks: libc::timer_t,
-    /// Of its processor clock: it fires when a thread that waited works again.
+    /// Timer of the processor clock, which fires when a waiting thread works again.
     pub work: libc::timer_t,
 }
 
@@ -81,12 +83,13 @@ impl Timed {
         self.tid.store(tid, Ordering::Release);
     }
 
-    /// True if a sample is due. Moves the thread from one timer to the other when it begins to wait or to work.
+    /// Returns true if a sample is due. It switches between the two timers when the thread begins
+    /// to wait or to work.
     fn is_due(&self, period_ns: u64, cpu_ns: u64, works_again: bool) -> bool {
         if !self.is_paired.load(Ordering::Relaxed) {
             return true;
         }
-        // The kernel's first timer has the number 0, as a pointer.
+        // The kernel's first timer has the number 0, which as a pointer is null.
         let (ticks, work) = (self.ticks.load(Ordering::Relaxed), self.work.load(Ordering::Relaxed));
         if works_again {
             set(work, 0);
@@ -106,7 +109,8 @@ impl Timed {
 }
 
 impl Timed {
-    /// True if the thread has waited for something since this was last called. One that was only preempted has not.
+    /// Returns true if the thread has waited for something since the last call. Preemption does not
+    /// count.
     fn has_waited(&self) -> bool {
         // SAFETY: the structure is plain data, valid when it is zero, and the call fills it.
         let switches = unsafe {
@@ -118,7 +122,7 @@ impl Timed {
     }
 }
 
-/// Lets a timer fire in each period; 0 = never. Safe in a signal handler.
+/// Lets a timer fire in each period; 0 stops it. The function is safe in a signal handler.
 pub fn set(timer: libc::timer_t, period_ns: u64) -> bool {
     let period_ns = period_ns as libc::c_long;
     let period = libc::timespec { tv_sec: period_ns / 1_000_000_000, tv_nsec: period_ns % 1_000_000_000 };
@@ -132,8 +136,9 @@ pub fn aim(ring: Option<&'static Ring>) {
     RING.store(ring.map_or(std::ptr::null_mut(), |ring| std::ptr::from_ref(ring).cast_mut()), Ordering::Release);
 }
 
-/// Takes a real-time signal that the program does not use, and installs the handler for it. The signals of profilers, alarms
-/// and the first real-time signals are left to programs.
+/// Takes a real-time signal that the program does not use, and installs the handler for it.
+///
+/// The signals of profilers, alarms and the first real-time signals are left to programs.
 pub fn install() -> io::Result<i32> {
     let (first, last) = (libc::SIGRTMIN(), libc::SIGRTMAX());
     let middle = first + (last - first) / 2;
@@ -150,7 +155,7 @@ pub fn install() -> io::Result<i32> {
     if done == 0 { Ok(signal) } else { Err(io::Error::last_os_error()) }
 }
 
-/// True while the handler of a signal is ours.
+/// Returns true while this handler is installed for a signal.
 pub fn is_ours(signal: i32) -> bool {
     current(signal) == handle as *const () as usize
 }
@@ -166,7 +171,7 @@ fn current(signal: i32) -> usize {
     }
 }
 
-/// The time of a clock. Safe in a signal handler.
+/// Returns the time of a clock, in ns. The function is safe in a signal handler.
 pub fn now_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call fills the structure.
@@ -178,7 +183,7 @@ extern "C" fn handle(_: i32, info: *mut libc::siginfo_t, context: *mut libc::c_v
     // SAFETY: `errno` is the thread's own, and the kernel passes valid pointers to both structures.
     unsafe {
         let errno = *libc::__errno_location();
-        // A signal of another sender has another value, or is of another kind.
+        // A signal of another sender has another value or another kind.
         let value = ((*info).si_value().sival_ptr as usize).wrapping_sub(MARK);
         if (*info).si_code == libc::SI_TIMER
             && let Some(thread) = THREADS.get(value & !OF_WORK)
@@ -207,7 +212,7 @@ fn sample(thread: &Timed, ring: &Ring, works_again: bool, context: &libc::uconte
     };
     let head = Head {
         kind: SAMPLE,
-        // SAFETY: as above.
+        // SAFETY: the call has no arguments, and cannot fail.
         pid: unsafe { libc::getpid() } as u32,
         tid: tid as u32,
         time_ns,
@@ -231,12 +236,12 @@ fn registers(context: &libc::ucontext_t) -> [u64; 4] {
     [of.regs[29], of.regs[30], of.sp, of.pc]
 }
 
-/// The smallest page of memory: what lies in one is readable as a whole or not at all.
+/// Smallest size of a memory page. The bytes of a page are all readable, or none is.
 const PAGE: usize = 4096;
-/// Pages of a copy at most.
+/// Maximum number of pages that a copy touches.
 const PAGES: usize = (1 << 16) / PAGE + 1;
 
-/// Copies memory from an address on, as far as it can be read. Returns the bytes that were copied.
+/// Copies memory from an address on, as far as it can be read. Returns the number of copied bytes.
 pub fn copy(from: u64, to: *mut u8, room: usize) -> usize {
     let mut parts = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; PAGES];
     let (mut at, mut left, mut count) = (from as usize, room, 0);
@@ -248,8 +253,8 @@ pub fn copy(from: u64, to: *mut u8, room: usize) -> usize {
         at = at.wrapping_add(bytes);
     }
     let into = libc::iovec { iov_base: to.cast(), iov_len: room - left };
-    // SAFETY: the kernel checks the addresses that are read, and writes into the room of the slot, which is the caller's. A
-    // part that cannot be read ends the copy.
+    // SAFETY: the kernel checks the addresses that are read, and writes into the room of the slot,
+    // which the caller owns. An unreadable part ends the copy.
     let copied = unsafe { libc::process_vm_readv(libc::getpid(), &into, 1, parts.as_ptr(), count as libc::c_ulong, 0) };
     usize::try_from(copied).unwrap_or(0)
 }

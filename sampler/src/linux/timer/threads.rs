@@ -1,9 +1,10 @@
-//! The sampled program's own part: a thread that gives each other thread a timer.
+//! Thread in the sampled program that gives each other thread a timer.
 //!
-//! A timer of the wall clock has every rate, and interrupts waits. One of the processor clock never interrupts a thread that
-//! waits, but the kernel looks at it in its tick, so it fires 100 to 1,000 times a second at most (`CONFIG_HZ`), and on some
-//! systems a few times a second. So a thread that works has the first one; when two ticks find no work, it has the other one,
-//! until that fires.
+//! A timer of the wall clock has every rate, and interrupts waits. A timer of the processor clock
+//! never interrupts a thread that waits, but the kernel looks at it in its tick, so it fires 100 to
+//! 1,000 times a second at most (`CONFIG_HZ`), and on some systems a few times a second. So a
+//! thread that works has a timer of the wall clock. When two ticks find no work, it has a timer of
+//! the processor clock, until that fires.
 //!
 //! Neither timer is enough alone. The one of the processor clock gave 14 of 1,000 samples a second
 //! on one machine, and the one of the wall clock would end every wait of the program early.
@@ -23,24 +24,24 @@ use metaspy_reader::platform::own_thread;
 use crate::linux::timer::handler::{self, MARK, OF_WORK, Pair, THREADS, now_ns};
 use crate::linux::timer::ring::{Head, MAPPINGS, NAME, Ring, Word};
 
-/// The name of threads of ours, which are not sampled.
+/// Name of the sampler's threads, which are not sampled.
 pub const OWN_THREAD: &str = "metaspy-sampler";
-/// The shortest time between two looks at the list of threads.
+/// Shortest time between two looks at the list of threads.
 const LOOK: Duration = Duration::from_millis(10);
-/// Looking takes at most one part in so many of a processor.
+/// Divisor of the processor time that looks may take: at most a fiftieth.
 const LOOK_SHARE: u32 = 50;
 
-/// True while this process has timers.
+/// Set while this process has timers.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 
-/// The timers of this process. Dropping it deletes them.
+/// Timers of this process. Dropping it deletes them.
 pub struct Timers {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Timers {
-    /// Gives all threads but our own a timer, and those that begin from now on.
+    /// Gives a timer to all present and future threads, except the sampler's own.
     pub fn start(ring: &'static Ring) -> io::Result<Timers> {
         if IS_ACTIVE.swap(true, Ordering::AcqRel) {
             return Err(io::Error::other("this process is sampled already"));
@@ -74,7 +75,7 @@ impl Drop for Timers {
     }
 }
 
-/// Samples this process into the ring of the process that started it, to its end.
+/// Samples this process into the ring of the process that started it, until it ends.
 pub fn attach(path: &OsStr) -> io::Result<()> {
     let timers = Timers::start(Box::leak(Box::new(Ring::open(path)?)))?;
     std::mem::forget(timers);
@@ -90,7 +91,7 @@ fn run(ring: &'static Ring, stop: &AtomicBool, ready: &mpsc::Sender<io::Result<(
     push_mappings(ring);
     ring.word(Word::Attached).fetch_add(1, Ordering::Relaxed);
     let mut timers = HashMap::new();
-    // On a busy machine this thread waits for a processor, which takes time from nobody.
+    // On a busy machine this thread waits for a processor, which takes time from no other thread.
     let used = || Duration::from_nanos(now_ns(libc::CLOCK_THREAD_CPUTIME_ID));
     let mut look = || {
         let began = used();
@@ -108,7 +109,7 @@ fn run(ring: &'static Ring, stop: &AtomicBool, ready: &mpsc::Sender<io::Result<(
     handler::aim(None);
 }
 
-/// Begins the threads that are new, and ends those that are gone.
+/// Starts timers for new threads, and forgets threads that are gone.
 fn update(ring: &Ring, signal: i32, threads: &mut HashMap<i32, Thread>) {
     let entries = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let listed: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
@@ -124,10 +125,10 @@ fn update(ring: &Ring, signal: i32, threads: &mut HashMap<i32, Thread>) {
     ring.word(Word::Untimed).fetch_add((untimed(threads) as u64).wrapping_sub(before as u64), Ordering::Relaxed);
 }
 
-/// A thread of this process.
+/// Thread of this process.
 enum Thread {
     Ours,
-    /// Not yet, or no longer possible.
+    /// The thread has no timer yet, or cannot have a timer.
     Untimed,
     Timed {
         _timer: Timer,
@@ -145,18 +146,18 @@ impl Thread {
     }
 }
 
-/// True if a thread blocks the signal: as long as it begins, or because it waits for signals with `sigwait`, where it would
-/// see ours.
+/// Returns true if a thread blocks the signal: while it begins, or because it waits for signals
+/// with `sigwait`, where it would receive this signal.
 fn is_blocked(signal: i32, tid: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap_or_default();
     let blocked = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigBlk:")?.trim(), 16).ok());
     blocked.unwrap_or(0) & 1 << (signal - 1) != 0
 }
 
-/// The timers of a thread. Dropping them deletes them.
+/// Timers of a thread. Dropping it deletes them.
 struct Timer {
     ticks: libc::timer_t,
-    /// If it is sampled while it works only.
+    /// Timer of the processor clock, if the thread is sampled only while it works.
     work: Option<libc::timer_t>,
     place: usize,
 }
@@ -164,7 +165,8 @@ struct Timer {
 impl Timer {
     fn start(ring: &Ring, signal: i32, tid: i32) -> Option<Timer> {
         let place = THREADS.iter().position(|thread| thread.tid.load(Ordering::Relaxed) == 0)?;
-        // The number of the processor clock of a thread, as the kernel makes it (`include/linux/posix-timers_types.h`).
+        // The kernel computes the number of a thread's processor clock like this
+        // (`include/linux/posix-timers_types.h`).
         let of_thread = !tid << 3 | 6;
         let ticks = create(libc::CLOCK_MONOTONIC, signal, tid, MARK + place)?;
         let mut timer = Timer { ticks, work: None, place };
@@ -177,7 +179,7 @@ impl Timer {
     }
 }
 
-/// Makes a timer whose signals a thread gets, with this value.
+/// Creates a timer that sends its signals to a thread, with this value.
 fn create(clock: libc::clockid_t, signal: i32, tid: i32, value: usize) -> Option<libc::timer_t> {
     // SAFETY: the structures are plain data, valid when they are zero, and live during the call.
     unsafe {
@@ -193,7 +195,7 @@ fn create(clock: libc::clockid_t, signal: i32, tid: i32, value: usize) -> Option
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // A signal that is on its way finds no thread.
+        // A signal that is already on its way finds no thread.
         THREADS[self.place].tid.store(0, Ordering::Release);
         for timer in self.work.into_iter().chain([self.ticks]) {
             // SAFETY: the timer is ours, and is deleted once.
@@ -224,7 +226,7 @@ fn push_text(ring: &Ring, kind: u32, tid: u32, text: &str) {
     let head = Head { kind, pid: std::process::id(), tid, time_ns: now_ns(libc::CLOCK_MONOTONIC), ..Head::default() };
     ring.push(&head, |to, room| {
         let bytes = text.len().min(room);
-        // SAFETY: the room is the slot's, and larger than what is written.
+        // SAFETY: the room belongs to the slot, and is larger than the written text.
         unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), to, bytes) };
         bytes
     });
