@@ -14,13 +14,13 @@ use metaspy_core::{Identify, ObjectId, Outcome, Site, Subject};
 
 use crate::dynamic_sites;
 
-/// A `T` with an identity of its own, wherever it moves.
+/// Value with an identity that survives moves.
 ///
-/// Its identity is the subject of all observed methods (`#[observe]`) of the value. If the type has no hooks, call it
-/// through [`Spied::call`]; a call through [`Deref`] is not observed then.
+/// The identity is the subject of all observed methods (`#[observe]`) of the value. If the type has
+/// no hooks, call it through [`Spied::call`]; a call through [`Deref`] is not observed then.
 ///
-/// A clone is another object. Dropping it, or taking the value out, ends the subject. Without the feature `record`,
-/// `Spied<T>` is a `T`.
+/// A clone is another object. Dropping it, or taking the value out, ends the subject. Without the
+/// feature `record`, `Spied<T>` is a `T`.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -33,16 +33,16 @@ use crate::dynamic_sites;
 /// # Ok::<(), metaspy::InstallError>(())
 /// ```
 pub struct Spied<T> {
-    // First: the identity ends before the value is dropped.
+    // This field is dropped first, so the identity ends before the value is dropped.
     resident: RegisteredIdentity,
     home: Box<Home<T>>,
 }
 
-/// The value in its box: its address belongs to it for as long as it lives.
+/// Value in its box, whose address belongs to it for as long as it lives.
 #[repr(C)]
 struct Home<T> {
     value: T,
-    /// Gives values without a size an address of their own.
+    /// Byte that gives an address to values without a size.
     _own: u8,
 }
 
@@ -60,7 +60,8 @@ impl<T> Spied<T> {
         home.value
     }
 
-    /// Runs `f` on the value as a call with a name. The name is the last segment of the site's path, after the type.
+    /// Runs `f` on the value as a call with a name, the last segment of the site's path, after the
+    /// type.
     #[track_caller]
     pub fn call<R>(&self, name: &'static str, f: impl FnOnce(&T) -> R) -> R {
         let call = self.enter(name, Location::caller());
@@ -69,7 +70,7 @@ impl<T> Spied<T> {
         value
     }
 
-    /// As [`call`](Self::call), for a closure that changes the value.
+    /// Runs `f` on the value as a call with a name, and lets it change the value.
     #[track_caller]
     pub fn call_mut<R>(&mut self, name: &'static str, f: impl FnOnce(&mut T) -> R) -> R {
         let call = self.enter(name, Location::caller());
@@ -78,7 +79,7 @@ impl<T> Spied<T> {
         value
     }
 
-    /// The site of the calls with this name on values of this type. It is registered now.
+    /// Registers the site of the calls with this name on values of this type, and returns it.
     #[track_caller]
     pub fn site(&self, name: &'static str) -> &'static Site {
         dynamic_sites::for_calls::<T>(name, Location::caller())
@@ -138,7 +139,7 @@ impl<T: Default> Default for Spied<T> {
     }
 }
 
-/// Another object, with an identity of its own.
+/// A clone is another object, with a separate identity.
 impl<T: Clone> Clone for Spied<T> {
     fn clone(&self) -> Self {
         Spied::new(T::clone(self))
@@ -157,7 +158,7 @@ impl<T: fmt::Display> fmt::Display for Spied<T> {
     }
 }
 
-/// Values are compared, identities are not.
+/// Values are compared, but identities are not.
 impl<T: PartialEq> PartialEq for Spied<T> {
     fn eq(&self, other: &Self) -> bool {
         T::eq(self, other)

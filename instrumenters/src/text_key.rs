@@ -1,4 +1,4 @@
-//! The key of a subject with a text as its name.
+//! Key of a subject whose name is a text.
 //!
 //! The key is a hash of the text, and texts are not numbered. So one text is one subject in every
 //! process and every run, also where the table of texts is full. The text is the label.
@@ -9,14 +9,15 @@ use std::sync::{PoisonError, RwLock};
 
 use metaspy_core::{KindId, Subject, label};
 
-/// The longest label, in bytes.
+/// Maximum length of a label, in bytes.
 const LABEL_MAX: usize = 128;
-/// The longest text that is read, in bytes: a `Debug` may have no end.
+/// Maximum length of a text that is read, in bytes, because a `Debug` may have no end.
 const TEXT_MAX: usize = 1 << 16;
-/// The most labels: a program may have a new text for each request.
+/// Maximum number of labels, because a program may have a new text for each request.
 const LABELS_MAX: usize = 1 << 16;
 
-/// The subject of this kind with the value's text as its name. The text of a number is the number.
+/// Returns the subject of this kind with the value's text as its name. The text of a number is the
+/// number.
 pub(crate) fn subject(kind: KindId, value: &dyn Debug) -> Subject {
     let mut text = Text { hash: FNV_BASIS, seen: 0, begin: String::new() };
     // Only the beginning of a text that is too long counts.
@@ -45,17 +46,17 @@ fn give_label(subject: Subject, text: String) {
     }
 }
 
-/// A text while it is written: its hash and its beginning.
+/// Text while it is written: its hash and its beginning.
 struct Text {
     hash: u64,
     seen: usize,
     begin: String,
 }
 
-/// The initial hash.
+/// Initial value of an FNV-1a hash.
 pub(crate) const FNV_BASIS: u64 = 0xCBF2_9CE4_8422_2325;
 
-/// Continues a hash (FNV-1a). The result does not depend on how the bytes are cut into pieces.
+/// Continues an FNV-1a hash. The result does not depend on how the bytes are cut into pieces.
 pub(crate) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3))
 }
@@ -72,7 +73,7 @@ impl Write for Text {
 }
 
 impl Text {
-    /// The number, if the text is one in its usual notation.
+    /// Returns the number, if the text is a number in the usual notation.
     fn number(&self) -> Option<u64> {
         let is_plain = self.begin.strip_prefix('-').unwrap_or(&self.begin);
         if self.seen > 20 || self.begin != "0" && is_plain.starts_with(['0', '+']) {

@@ -1,4 +1,4 @@
-//! The spans that are open now, by the registry's ids.
+//! Table of the open spans, by the registry's ids.
 //!
 //! The layer must not cost more than the registry. The registry's extensions are a map behind a
 //! lock behind a reference count: they cost 60 ns for each span, and 20 ns for each entry. Here are
@@ -14,31 +14,32 @@ use tracing_core::span::Id;
 
 use crate::lookup_cache;
 
-/// The most spans that are open at once without use of the extensions.
+/// Maximum number of spans that are open at once without use of the extensions.
 const CELLS: usize = 1 << CELL_BITS;
 const CELL_BITS: u32 = 10;
-/// Bits of a registry's id that count the reuse of its place. A wrong number costs speed, nothing else.
+/// Number of bits of a registry's id that count the reuse of its place. A wrong number only costs
+/// speed.
 const GENERATION_BITS: u32 = 13;
 
-/// The open spans of one layer.
+/// Open spans of a layer.
 pub(super) struct OpenSpans(Box<[Cell]>);
 
-/// Aligned, so that threads with different spans do not share a cache line.
+/// Cell of a span. It is aligned, so that threads with different spans do not share a cache line.
 #[repr(align(64))]
 struct Cell {
-    /// The span's id; 0 = none.
+    /// Id of the span; 0 for none.
     id: AtomicU64,
-    /// The number of spans with this cell in the extensions.
+    /// Number of spans with this cell in the extensions.
     overflowed: AtomicU32,
     call: SpanCall,
 }
 
-/// The place of a span.
+/// Place of a span.
 pub(super) enum Found<'l> {
     InCell(&'l SpanCall),
-    /// In the extensions, or not observed.
+    /// The span is in the extensions, or not observed.
     InExtensions,
-    /// It is not observed.
+    /// The span is not observed.
     NotObserved,
 }
 
@@ -61,7 +62,8 @@ impl OpenSpans {
         }
     }
 
-    /// The cell of a new span. `None`: the cell is taken, so the extensions must keep it.
+    /// Claims the cell of a new span. Returns `None` if the cell is taken, so the extensions must
+    /// keep the span.
     pub fn claim(&self, id: &Id) -> Option<&SpanCall> {
         let cell = self.cell(id);
         match cell.id.compare_exchange(0, id.into_u64(), Acquire, Relaxed) {
@@ -78,14 +80,14 @@ impl OpenSpans {
         self.cell(id).id.store(0, Release);
     }
 
-    /// As [`release`](Self::release), for a span in the extensions.
+    /// Releases a span that is kept in the extensions.
     pub fn release_overflow(&self, id: &Id) {
         self.cell(id).overflowed.fetch_sub(1, Relaxed);
     }
 
     fn cell(&self, id: &Id) -> &Cell {
-        // Without the highest bits, which count the reuse of a place: a new span in an old place gets the same cell, which is
-        // in the cache.
+        // The highest bits, which count the reuse of a place, are left out. So a new span in an old
+        // place gets the same cell, which is in the cache.
         &self.0[lookup_cache::cell(id.into_u64() << GENERATION_BITS, CELL_BITS)]
     }
 }

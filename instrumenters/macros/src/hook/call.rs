@@ -1,4 +1,4 @@
-//! The hook in a body: the body is emitted once, after a guard, and never inside of a closure.
+//! Hook in a body. The body is emitted once, after a guard, and never inside of a closure.
 //!
 //! A closure around the body would break `impl Trait`, returned borrows and `return`.
 
@@ -13,23 +13,24 @@ use crate::hook::output::Output;
 use crate::hook::self_type::SelfType;
 use crate::options::Options;
 
-/// A function about to be observed.
+/// Function that gets a hook.
 pub struct Call<'a> {
     pub krate: &'a Path,
     pub options: &'a Options,
     pub self_type: SelfType,
-    /// Statements and an expression: what makes the function's site known in its body.
+    /// Statements and an expression that make the function's site known in its body.
     pub statics: TokenStream,
     pub site: TokenStream,
 }
 
 impl Call<'_> {
-    /// True if the function returns a future. Then the future is observed, and not its creation.
+    /// Returns true if the function returns a future. Then the future is observed, and not its
+    /// creation.
     pub fn is_async(sig: &Signature, block: &Block) -> bool {
         sig.asyncness.is_some() || future::is_tail(sig, block)
     }
 
-    /// Puts the hook into a function.
+    /// Inserts the hook into a function.
     pub fn hook(&self, attrs: &mut Vec<Attribute>, sig: &Signature, block: &mut Block) -> Result<()> {
         if let (Some(span), true) = (self.options.caller, sig.asyncness.is_some()) {
             return Err(Error::new(span, NO_CALLER));
@@ -59,7 +60,7 @@ impl Call<'_> {
             is_announced = exits::announce(block, ty, &announce);
         }
         let entry = Entry { call: self, sig }.tokens();
-        // An early way out without a mark is a `?`.
+        // An early exit without a mark is a `?`.
         let may_fail_unannounced = output.shows_outcome() && is_announced;
         let failing = may_fail_unannounced
             .then(|| quote_spanned!(Span::mixed_site()=> __began.exit(#krate::__private::Outcome::Failed);));
@@ -105,13 +106,14 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The outcome that a value shows.
+    /// Generates the outcome that a value shows.
     pub fn outcome(&self, output: &Output, value: TokenStream) -> TokenStream {
         let krate = self.krate;
         if !output.shows_outcome() {
             return quote_spanned!(Span::mixed_site()=> #krate::__private::Outcome::Returned);
         }
-        // A type called `QueryResult` may be anything, so the compiler decides if it has an outcome.
+        // A type called `QueryResult` may be anything, so the compiler decides if it has an
+        // outcome.
         quote_spanned!(Span::mixed_site()=> {
             #[allow(unused_imports)]
             use #krate::__private::WithoutOutcome as _;
@@ -139,12 +141,13 @@ impl Call<'_> {
 const NO_CALLER: &str = "the compiler tells no async fn who called it: write `fn … -> impl Future` with an `async move` \
                          block as its last expression, or leave `caller` out";
 
-/// Gives a block other statements; its braces stay where they were, so that messages about its end still point there.
+/// Replaces the statements of a block. Its braces stay where they were, so that messages about its
+/// end still point there.
 pub fn replace(block: &mut Block, tokens: TokenStream) {
     block.stmts = vec![Stmt::Expr(Expr::Verbatim(tokens), None)];
 }
 
-/// The type that a signature returns, if it has one.
+/// Returns the type that a signature returns, if it has any.
 pub fn returned(sig: &Signature) -> Option<&syn::Type> {
     match &sig.output {
         ReturnType::Default => None,

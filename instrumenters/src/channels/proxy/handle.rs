@@ -1,4 +1,4 @@
-//! The two ends of a proxied channel: what those of all libraries have in common.
+//! Sending and receiving ends of proxied channels, for all libraries.
 //!
 //! Two types wrap the ends of a channel of any library, with a table of the library's methods.
 //! Types for each library would repeat each other, because five libraries differ in names and
@@ -12,24 +12,27 @@ use metaspy_core::{EventId, Identify, Subject};
 
 use super::endpoint::{Endpoint, Envelope};
 
-/// The sending end of a proxied channel, around the sender `S` of a library. Each message is an event.
+/// Sending end of a proxied channel, around the sender `S` of a library. Each message is an event.
 ///
-/// Each library's module names its own: [`mpsc::Sender`](super::mpsc::Sender).
+/// Each library's module has an alias for its sender, such as
+/// [`mpsc::Sender`](super::mpsc::Sender).
 pub struct SpiedSender<S, T> {
     pub(super) inner: S,
     pub(super) endpoint: Endpoint<T>,
 }
 
-/// The receiving end of a proxied channel, around the receiver `R` of a library. Each receipt is an event.
+/// Receiving end of a proxied channel, around the receiver `R` of a library. Each receipt is an
+/// event.
 pub struct SpiedReceiver<R, T> {
     pub(super) inner: R,
     pub(super) receipts: Receipts<T>,
 }
 
-/// The receipts of one handle.
+/// Receipts of a handle.
 pub(super) struct Receipts<T> {
     pub endpoint: Endpoint<T>,
-    /// The event of the last one; 0 = none. Some receivers receive through a shared reference.
+    /// Event of the last receipt; 0 for none. It is atomic, because some receivers receive through
+    /// a shared reference.
     last: AtomicU64,
 }
 
@@ -53,7 +56,7 @@ impl<S, T> SpiedSender<S, T> {
         SpiedSender { inner, endpoint }
     }
 
-    /// Returns the sender inside. Its messages are [`Envelope`]s.
+    /// Returns the wrapped sender, whose messages are [`Envelope`]s.
     pub fn into_inner(self) -> S {
         self.inner
     }
@@ -64,29 +67,30 @@ impl<R, T> SpiedReceiver<R, T> {
         SpiedReceiver { inner, receipts: Receipts { endpoint, last: AtomicU64::new(0) } }
     }
 
-    /// Returns the receiver inside. Its messages are [`Envelope`]s.
+    /// Returns the wrapped receiver, whose messages are [`Envelope`]s.
     pub fn into_inner(self) -> R {
         self.inner
     }
 
-    /// The receiver inside, for example for a `select!`. [`open`](Self::open) takes its messages out of their envelopes.
+    /// Returns the wrapped receiver, for example for a `select!`. [`open`](Self::open) takes its
+    /// messages out of their envelopes.
     pub fn inner(&self) -> &R {
         &self.inner
     }
 
-    /// Takes a message out of its envelope: its receipt.
+    /// Takes a message out of its envelope, and records the receipt.
     #[inline]
     pub fn open(&self, envelope: Envelope<T>) -> T {
         self.receipts.open(envelope)
     }
 
-    /// The event of the last receipt of this handle, if it was recorded. Threads and tasks that share a channel have a handle
-    /// each.
+    /// Returns the event of this handle's last receipt, if it was recorded. Threads and tasks that
+    /// share a channel have a handle each.
     pub fn received(&self) -> Option<EventId> {
         EventId::from_raw(self.receipts.last.load(Ordering::Relaxed))
     }
 
-    /// Makes the last receipt the cause of what this thread does, until the guard is dropped.
+    /// Makes the last receipt the cause of this thread's work, until the guard is dropped.
     pub fn because(&self) -> Option<Because> {
         self.received().map(because)
     }
@@ -98,7 +102,7 @@ impl<S: Clone, T> Clone for SpiedSender<S, T> {
     }
 }
 
-/// Another handle, with the last receipt of this one.
+/// A clone is another handle, with the last receipt of the original.
 impl<R: Clone, T> Clone for SpiedReceiver<R, T> {
     fn clone(&self) -> Self {
         let last = AtomicU64::new(self.receipts.last.load(Ordering::Relaxed));
@@ -106,7 +110,7 @@ impl<R: Clone, T> Clone for SpiedReceiver<R, T> {
     }
 }
 
-/// The subject of a handle is its channel, and so is its `Debug`.
+/// Implements `Identify` and `Debug` for handles, whose subject is their channel.
 macro_rules! handles {
     ($($handle:ident<$inner:ident, T> = $($endpoint:ident).+;)*) => {$(
         impl<$inner, T> fmt::Debug for $handle<$inner, T> {
@@ -115,7 +119,7 @@ macro_rules! handles {
             }
         }
 
-        /// The channel.
+        /// The identity is that of the channel.
         impl<$inner, T> Identify for $handle<$inner, T> {
             fn identify(&self) -> Subject {
                 self.$($endpoint).+.subject()

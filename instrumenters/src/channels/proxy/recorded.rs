@@ -1,4 +1,4 @@
-//! What a channel records of its messages.
+//! Choice of the recorded parts of a channel's messages.
 //!
 //! A message travels in an envelope with the event of its sending. A table beside the channel would
 //! need a lock around every send, and would guess where a channel drops. A sending is a pending
@@ -10,15 +10,15 @@ use metaspy_core::hook::Reify;
 
 use crate::announce::Announce;
 
-/// Records a message.
+/// Function that adds a message to the details of its event.
 #[doc(hidden)]
 pub type Show<T> = for<'m> fn(&'m T, &mut Reify<'m>);
 
-/// What a channel records of its messages.
+/// Choice of the recorded parts of a message.
 pub trait Messages<T> {
     #[doc(hidden)]
     fn kind(&self) -> Option<fn(&T) -> &'static str>;
-    /// The kinds that messages can have, if they are distinguished.
+    /// Returns the kinds of messages, if they are distinguished.
     #[doc(hidden)]
     fn kinds(&self) -> &'static [&'static str] {
         &[]
@@ -27,15 +27,15 @@ pub trait Messages<T> {
     fn show(&self) -> Option<Show<T>>;
 }
 
-/// Nothing is recorded of messages.
+/// Choice to record no part of the messages.
 #[derive(Debug)]
 pub struct Plain;
 
-/// Messages are recorded as details.
+/// Choice to record messages as details.
 #[derive(Debug)]
 pub struct Shown<M>(pub(super) M);
 
-/// Messages have kinds.
+/// Choice to distinguish messages by kind.
 #[derive(Debug)]
 pub struct Kinds<M>(pub(super) M);
 

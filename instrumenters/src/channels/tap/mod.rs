@@ -1,4 +1,4 @@
-//! The tap: one more receiver on a bus.
+//! Tap: an additional receiver on a bus.
 //!
 //! A tap has a thread, a subscription and sites of its own. A task would need a runtime, and it
 //! starves beside a busy one. Profilers do not share a tap, because its condition and its first
@@ -70,8 +70,8 @@ pub fn announcements<A: Announcer>(bus: A) -> Announcements<A::Source> {
     }
 }
 
-/// Observes the items of a stream, which the tap takes over. `gaps` returns a number for an item that only reports how
-/// many others were missed:
+/// Observes the items of a stream, which the tap takes over. `gaps` returns a number for an item
+/// that only reports how many others were missed:
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -96,7 +96,7 @@ where
     announcements(Streamed::new(stream, gaps))
 }
 
-/// A tap. [`announcements`] and [`announcements_in`] return it.
+/// Tap on a bus or a stream. [`announcements`] and [`announcements_in`] return it.
 #[must_use = "an instrumenter does nothing until a profiler installs it"]
 pub struct Announcements<S: Source, K = ByItself<<S as Source>::Message>> {
     subscribe: Option<Subscribe<S>>,
@@ -110,8 +110,8 @@ pub struct Announcements<S: Source, K = ByItself<<S as Source>::Message>> {
 type Subscribe<S> = Box<dyn FnOnce() -> Option<S> + Send>;
 
 impl<S: Source, K> Announcements<S, K> {
-    /// Names the bus: the module of its sites, and the label of its subject. Taps with one name have one subject. The
-    /// default is the module of the message's type.
+    /// Names the bus: the module of its sites, and the label of its subject. Taps with the same
+    /// name have the same subject. The default is the module of the message's type.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
@@ -157,14 +157,14 @@ impl<S: Source, K> Announcements<S, K> {
         self.configure(|emitter| emitter.show = Some(|message, reify| reify.arg("message", message)))
     }
 
-    /// Sets how closely announcements are observed. The default is [`Mode::Full`].
+    /// Sets the mode of observation, which is [`Mode::Full`] by default.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.arming.mode = mode;
         self.arming.details &= mode > Mode::Tally;
         self
     }
 
-    /// Describes what the tap changes for the application, in a sentence.
+    /// Describes the tap's effect on the application, in a sentence.
     pub fn disturbs(&self) -> &'static str {
         self.disturbs
     }
@@ -176,14 +176,14 @@ impl<S: Source, K> Announcements<S, K> {
         self
     }
 
-    /// The module of the sites, and the subject of the announcements.
+    /// Returns the module of the sites, and the subject of the announcements.
     fn bus(&self) -> (&str, Subject) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let (module, message) = path_of(type_name::<S::Message>());
         match &self.name {
             Some(name) => (name, named_bus(name)),
             None => {
-                // Beyond the numbers of all names.
+                // These numbers are beyond the numbers of all names.
                 let bus = Subject::new(BUS.id(), 1 << 32 | NEXT.fetch_add(1, Ordering::Relaxed));
                 label(bus, format!("bus of {message}"));
                 (module, bus)
@@ -208,11 +208,11 @@ where
         let sites = Arc::new(TapSites::lease(module, self.at));
         emitter.kind.known_kinds().iter().for_each(|kind| _ = sites.of_kind(kind));
         session.arm_family(sites.family(), &self.arming)?;
-        // The bus has ended: there are no announcements.
+        // The bus has ended, so there are no announcements.
         let Some(source) = subscribe() else { return Ok(Installation::with_guard(sites)) };
         let listener = Listener::start(source, emitter, Arc::clone(&sites), bus);
         let listener = Arc::new(listener.map_err(|error| InstallError::Other(error.into()))?);
-        // No other tap gets the sites while a profiler has them armed.
+        // The order keeps other taps from getting the sites while a profiler has them armed.
         let held = Installation::with_guard((Arc::clone(&listener), sites));
         Ok(held.before_uninstall(move || listener.finish()))
     }

@@ -1,4 +1,4 @@
-//! The machine: it runs the program of a grammar on an input, and calls a [`ParseObserver`].
+//! Machine that runs the program of a grammar on an input, and calls a [`ParseObserver`].
 //!
 //! The machine is our own, on pest's `ParserState`, in the same order as pest's parsers. Pest's
 //! virtual machine has a listener that sees entries only, and a hook in generated code needs edited
@@ -11,22 +11,22 @@ use super::program::{Kind, Node};
 use super::shadows::{Place, ShadowSearch};
 use crate::productions::production::ParseObserver;
 
-/// The number of a rule in pest's tokens and errors; 0 is the end of the input.
+/// Number of a rule in pest's tokens and errors; 0 is the end of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Id(pub u32);
 
-/// The end of the input.
+/// Number of the end of the input.
 pub(super) const EOI: Id = Id(0);
 
 pub(super) type State<'i> = Box<ParserState<'i, Id>>;
 pub(super) type Step<'i> = ParseResult<State<'i>>;
 pub(super) type Properties = [Box<dyn Fn(char) -> bool>];
 
-/// What is skipped between the steps of a sequence.
+/// Skipped rules between the steps of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Skipping {
     Nothing,
-    /// This rule, any number of times.
+    /// A single rule, any number of times.
     One(u32),
     WhitespaceAndComments(u32, u32),
 }
@@ -41,18 +41,18 @@ impl Skipping {
     }
 }
 
-/// One run.
+/// Run of a program on an input.
 pub(super) struct Machine<'g, 'w, W> {
     pub grammar: &'g Grammar,
     pub properties: &'g Properties,
     pub watch: &'w mut W,
-    /// Steps that are left.
+    /// Number of steps that are left.
     pub steps: u64,
-    /// True if the steps ran out.
+    /// Set if the steps ran out.
     pub stopped: bool,
-    /// The furthest byte that the current rule has read.
+    /// Furthest byte that the current rule has read.
     pub furthest: usize,
-    /// Tries other alternatives, on request.
+    /// Search that tries other alternatives, on request.
     pub search: Option<&'w mut ShadowSearch<'g>>,
 }
 
@@ -93,7 +93,7 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
     /// Runs a step of a rule.
     pub fn node(&mut self, node: &'g Node, state: State<'g>) -> Step<'g> {
         if self.steps == 0 {
-            // The parse must end: from now on, nothing matches.
+            // The parse must end, so nothing matches from now on.
             self.stopped = true;
             return Err(state);
         }
@@ -142,7 +142,7 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
                 [one, two] => state.skip_until(&[one, two]),
                 many => state.skip_until(&many.iter().map(|text| &**text).collect::<Vec<_>>()),
             },
-            // `node` runs all other steps.
+            // All other steps run in `node`.
             _ => Err(state),
         }
     }
@@ -162,14 +162,14 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
         result
     }
 
-    /// Once or more, with what is skipped in between.
+    /// Runs a step once or more, with skipped rules in between.
     fn repeat(&mut self, inner: &'g Node, state: State<'g>) -> Step<'g> {
         self.node(inner, state).and_then(|state| {
             state.repeat(|state| state.sequence(|state| self.skip(state).and_then(|state| self.node(inner, state))))
         })
     }
 
-    /// White space and comments, where they are not part of the grammar's own text.
+    /// Skips white space and comments, where they are not part of the grammar's own text.
     fn skip(&mut self, state: State<'g>) -> Step<'g> {
         if self.grammar.skipping == Skipping::Nothing || state.atomicity() != Atomicity::NonAtomic || self.steps == 0 {
             return Ok(state);

@@ -1,5 +1,5 @@
-//! Finds out why an alternative never matched, or matched too little, by a trial: where an earlier alternative of its
-//! choice matched, it runs at the same place in a state of its own.
+//! Search for the reason why an alternative never matched, or matched too little. Where an earlier
+//! alternative of its choice matched, it is tried at the same place in a separate state.
 //!
 //! Texts of alternatives are not compared, because they do not show that a `float` may omit its
 //! fraction.
@@ -14,43 +14,43 @@ use super::program::Node;
 use crate::productions::production::ParseObserver;
 use crate::productions::{Coverage, Cut, Shadow, State, Verdict};
 
-/// Bytes before the end of a rejected parse in which earlier alternatives are looked for.
+/// Distance from the end of a rejected parse, in bytes, in which earlier alternatives are searched.
 const NEAR: usize = 1024;
 
-/// By two alternatives: the reasons why the first did not match where the second did.
+/// Reasons by two alternatives: the first did not match where the second did.
 #[derive(Default)]
 pub(super) struct Found {
     pub shadows: HashMap<(usize, usize), Shadow>,
     pub cuts: HashMap<(usize, usize), Cut>,
-    /// The inputs that the cuts contain.
+    /// Pairs and inputs that the cuts already contain.
     counted: HashSet<((usize, usize), usize)>,
 }
 
-/// The trials of an alternative.
+/// Trials of an alternative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Trials {
-    /// It never matched, so it is tried in all inputs.
+    /// Set if the alternative never matched, so it is tried in all inputs.
     pub everywhere: bool,
-    /// It is tried where the parse of a rejected input stopped.
+    /// Set if the alternative is tried where the parse of a rejected input stopped.
     pub at_stops: bool,
 }
 
-/// Tries alternatives in one input.
+/// Search that tries alternatives in a single input.
 pub(super) struct ShadowSearch<'g> {
     pub grammar: &'g Grammar,
     pub properties: &'g Properties,
-    /// By alternative.
+    /// Trials of each alternative.
     pub trials: &'g [Trials],
     pub found: &'g mut Found,
-    /// The input, and its number.
+    /// Text and number of the input.
     pub text: &'g str,
     pub input: usize,
-    /// The place where its parse stopped, if it was rejected.
+    /// Place where the parse stopped, if the input was rejected.
     pub stopped_at: Option<usize>,
     pub steps: u64,
 }
 
-/// Trials are not observed.
+/// Observer that does nothing, because trials are not observed.
 struct NoObserver;
 
 impl ParseObserver for NoObserver {
@@ -60,7 +60,7 @@ impl ParseObserver for NoObserver {
 }
 
 impl<'g> ShadowSearch<'g> {
-    /// Tries the alternatives after `matched`, at the place where that matched.
+    /// Tries the alternatives after `matched`, at the place where it matched.
     pub fn try_others(&mut self, first: usize, matched: usize, alternatives: &'g [Node], place: &Place) {
         for (number, alternative) in alternatives.iter().enumerate().skip(matched + 1) {
             let trials = self.trials[first + number];
@@ -95,10 +95,10 @@ impl<'g> ShadowSearch<'g> {
         }
     }
 
-    /// The end of the match, if there is one.
+    /// Returns the end of the match, or `None` if the step does not match.
     fn end(&self, node: &'g Node, place: &Place) -> Option<usize> {
-        // A state begins at the beginning of its input. One character before the place is enough: only `SOI` looks back, and
-        // it sees that this is not the beginning.
+        // A state begins at the beginning of its input. A single character before the place is
+        // enough: only `SOI` looks back, and it sees that this is not the beginning.
         let from = self.text[..place.at].char_indices().next_back().map_or(0, |(before, _)| before);
         let mut machine = Machine {
             grammar: self.grammar,
@@ -115,7 +115,7 @@ impl<'g> ShadowSearch<'g> {
     }
 }
 
-/// The place where an alternative matched.
+/// Place where an alternative matched.
 pub(super) struct Place {
     pub at: usize,
     pub end: usize,
@@ -123,20 +123,20 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// True if the match ended shortly before a place, or there.
+    /// Returns true if the match ended shortly before a place, or there.
     fn is_before(&self, stop: usize) -> bool {
         stop.checked_sub(self.end).is_some_and(|between| between <= NEAR)
     }
 }
 
-/// By alternative: the earlier one with the largest weight.
+/// Returns, for each alternative, the earlier alternative with the largest weight.
 pub(super) fn most<T: Copy>(
     found: HashMap<(usize, usize), T>,
     alternatives: usize,
     weight: impl Fn(&T) -> u64,
 ) -> Vec<Option<T>> {
     let mut most: Vec<Option<T>> = vec![None; alternatives];
-    // The earliest of equally frequent ones, whatever the order of the map.
+    // Among equally frequent alternatives the earliest wins, whatever the order of the map.
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_unstable_by_key(|(pair, _)| *pair);
     for ((alternative, _), reason) in found {
@@ -147,8 +147,8 @@ pub(super) fn most<T: Copy>(
     most
 }
 
-/// The trials of all alternatives. Alternatives that read the stack are left out, because the state of a trial has no
-/// stack.
+/// Returns the trials of all alternatives. Alternatives that read the stack are left out, because
+/// the state of a trial has no stack.
 pub(super) fn trials(grammar: &Grammar, coverage: &Coverage) -> Vec<Trials> {
     let uses_stack = stack_users(grammar);
     let rejects = coverage.inputs.iter().any(|input| matches!(input.verdict, Verdict::Rejected(_)));
@@ -168,7 +168,7 @@ pub(super) fn trials(grammar: &Grammar, coverage: &Coverage) -> Vec<Trials> {
     trials
 }
 
-/// By rule: true if it reads the stack, itself or through a rule that it refers to.
+/// Returns, for each rule, whether it reads the stack, itself or through a rule that it refers to.
 fn stack_users(grammar: &Grammar) -> Vec<bool> {
     let mut users = vec![false; grammar.programs.len()];
     loop {
@@ -191,7 +191,7 @@ fn reads_stack(node: &Node, users: &[bool]) -> bool {
     }
 }
 
-/// The steps of a step.
+/// Returns the nested steps of a step.
 fn inside(node: &Node) -> Vec<&Node> {
     match node {
         Node::Sequence(nodes) | Node::Choice(_, nodes) => nodes.iter().collect(),
