@@ -1,4 +1,4 @@
-//! The plugins of editors. They are part of the command, so an installation needs no network.
+//! Installation of the editors' plugins, which are part of the command.
 //!
 //! The plugins use no client library: the editor has a client, or the plugin speaks the protocol
 //! itself, in one file without dependencies. The command contains them, and an installation needs
@@ -14,7 +14,7 @@ use metaspy_reader::files;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// An editor with a plugin.
+/// Editor with a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Editor {
     /// Neovim.
@@ -23,7 +23,7 @@ pub enum Editor {
     Vscode,
 }
 
-/// A file of a plugin: its path and its text.
+/// Path and text of a plugin's file.
 type File = (&'static str, &'static str);
 
 macro_rules! files {
@@ -37,14 +37,14 @@ const NVIM: [File; 4] =
 const VSCODE: [File; 5] =
     files!("vscode": "package.json", "README.md", "src/extension.js", "src/client.js", "src/decorations.js");
 
-/// The parts of a `.vsix` beside the extension itself.
+/// Parts of a `.vsix` beside the extension itself.
 const VSIX: [File; 2] = files!("vscode": "vsix/extension.vsixmanifest", "vsix/[Content_Types].xml");
 
 impl Editor {
     /// All editors.
     pub const ALL: [Editor; 2] = [Editor::Nvim, Editor::Vscode];
 
-    /// The word on the command line.
+    /// Returns the word for the command line.
     pub fn word(self) -> &'static str {
         match self {
             Editor::Nvim => "nvim",
@@ -52,13 +52,13 @@ impl Editor {
         }
     }
 
-    /// The editor with this word.
+    /// Returns the editor with this word, or `None` if there is no such editor.
     pub fn from_word(word: &str) -> Option<Editor> {
         Editor::ALL.into_iter().find(|editor| editor.word() == word)
     }
 
-    /// Installs the plugin into this directory, or otherwise for the user. The plugin starts this program. Returns what was
-    /// done, and what comes next.
+    /// Installs the plugin into this directory, or otherwise for the user. The plugin starts this
+    /// program. The returned text describes the installation and the next steps.
     pub fn install(self, into: Option<&Path>, program: &Path) -> io::Result<String> {
         match self {
             Editor::Nvim => install_nvim(into, program),
@@ -109,7 +109,7 @@ fn install_vscode(into: Option<&Path>, program: &Path) -> io::Result<String> {
     })
 }
 
-/// The extension as the archive that VS Code installs.
+/// Builds the archive that VS Code installs.
 fn vsix(program: &Path) -> zip::result::ZipResult<Vec<u8>> {
     let mut zip = ZipWriter::new(io::Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
@@ -124,7 +124,7 @@ fn vsix(program: &Path) -> zip::result::ZipResult<Vec<u8>> {
     Ok(zip.finish()?.into_inner())
 }
 
-/// The text of a file of a plugin, which names the program as a string.
+/// Returns the text of a plugin's file, which names the program as a string.
 fn with_program(text: &str, program: &Path) -> String {
     let program = serde_json::Value::String(program.display().to_string()).to_string();
     text.replace("\"METASPY_PROGRAM\"", &program)

@@ -1,4 +1,4 @@
-//! Which recorded methods a function in the editor is.
+//! Matching of functions in the editor with recorded methods.
 //!
 //! A function is found by its path and the hash of its tokens, which the weaver and `#[observe]`
 //! record. Lines would move with each edit. If only the hash differs, the function was edited after
@@ -12,16 +12,17 @@ use metaspy_report::program::Method;
 use crate::file_modules::{FileModules, module_and_name};
 use crate::source::Function;
 
-/// The recorded methods of a function.
+/// Recorded methods of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Match {
-    /// Their places in the program. There are several if several runs recorded it at different lines.
+    /// Indices of the methods in the program. There are several if several runs recorded the
+    /// function at different lines.
     pub places: Vec<usize>,
     /// True if the function was edited after the run.
     pub is_stale: bool,
 }
 
-/// A recorded method of the file.
+/// Recorded method of the file.
 #[derive(Clone, Debug)]
 struct Recorded<'m> {
     place: usize,
@@ -61,7 +62,7 @@ pub fn find<'m>(
     found
 }
 
-/// Pairs functions of one name (place, line, hash) with methods of this name.
+/// Pairs functions of the same name (index, line, hash) with methods of this name.
 fn pair(functions: &[(usize, u32, u32)], methods: &[&Recorded<'_>]) -> Vec<(usize, Match)> {
     let mut pairs = Vec::new();
     let mut left = Vec::new();
@@ -72,7 +73,7 @@ fn pair(functions: &[(usize, u32, u32)], methods: &[&Recorded<'_>]) -> Vec<(usiz
     }
     for &(at, line, fingerprint) in functions {
         let has_twin = twins[&fingerprint] > 1;
-        // Of functions with equal text, only the line makes a difference.
+        // Among functions with equal text, only the line makes a difference.
         let is_same = |method: &Recorded| {
             method.fingerprint != 0 && method.fingerprint == fingerprint && (!has_twin || method.line == line)
         };
@@ -86,13 +87,14 @@ fn pair(functions: &[(usize, u32, u32)], methods: &[&Recorded<'_>]) -> Vec<(usiz
         pairs.push((at, Match { places, is_stale: false }));
     }
     let unused = || methods.iter().zip(&used).filter(|(_, used)| !**used).map(|(method, _)| *method);
-    // A recording without hashes: the line must be the same.
+    // A recording without hashes needs the same line.
     for &(at, line, _) in &left {
         if let Some(method) = unused().find(|method| method.fingerprint == 0 && method.line == line) {
             pairs.push((at, Match { places: vec![method.place], is_stale: false }));
         }
     }
-    // Only one function of this name was edited, or moved among its twins, and only one method is unaccounted for.
+    // A single function of this name was edited, or moved among its twins, and a single method is
+    // unaccounted for.
     let mut unused = unused().filter(|method| method.fingerprint != 0);
     if let ([(at, _, has_twin)], Some(method), None) = (&left[..], unused.next(), unused.next()) {
         pairs.push((*at, Match { places: vec![method.place], is_stale: !has_twin }));
@@ -115,7 +117,8 @@ mod tests {
         Recorded { place, module: "a", line, fingerprint }
     }
 
-    /// Checks functions (line, hash) against methods (line, hash): the places of the methods, and a mark if they are stale.
+    /// Checks functions (line, hash) against methods (line, hash). The result has the indices of
+    /// the methods, and a mark if they are stale.
     fn check(functions: &[(u32, u32)], methods: &[(u32, u32)], expected: &[&str]) {
         let functions: Vec<_> = functions.iter().enumerate().map(|(at, &(line, hash))| (at, line, hash)).collect();
         let methods: Vec<_> = methods.iter().enumerate().map(|(at, &(line, hash))| method(at, line, hash)).collect();
@@ -157,7 +160,8 @@ mod tests {
         check(&[(4, 7)], &[(3, 0)], &[""]);
     }
 
-    /// Checks the functions of `src/lib.rs` against methods of the crate `a` with the same text: the places of the methods.
+    /// Checks the functions of `src/lib.rs` against methods of the crate `a` with the same text.
+    /// The result has the indices of the methods.
     fn check_modules(text: &str, methods: &[(&str, &str)], expected: &[&[usize]]) {
         let outline = Outline::new(text);
         let method = |&(module, name): &(&str, &str)| Method {

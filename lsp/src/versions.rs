@@ -1,4 +1,4 @@
-//! The versions of the source that recordings were made of.
+//! Versions of the recorded source.
 //!
 //! Runs are read apart by the version of the source, and added up by function, because the source
 //! may be edited between them. In one program of all runs, a function that was edited in its place
@@ -10,8 +10,8 @@ use metaspy_probe::SiteKind;
 use metaspy_reader::{RecordedSite, Store};
 use metaspy_report::program::Method;
 
-/// Recordings by the version of the source, in their order. Two of them have one version if all functions that both have are
-/// equal and in the same lines.
+/// Groups recordings by the version of the source, in their order. Two recordings have the same
+/// version if all functions that both have are equal and in the same lines.
 pub fn of(stores: &[Store]) -> Vec<Vec<Store>> {
     if let [_] | [] = stores {
         return stores.iter().map(|store| vec![store.clone()]).collect();
@@ -29,7 +29,7 @@ pub fn of(stores: &[Store]) -> Vec<Vec<Store>> {
     versions.into_iter().map(|(_, stores)| stores).collect()
 }
 
-/// The functions of a version: first lines and hashes, by path and file.
+/// Functions of a version: first lines and hashes, by path and file.
 #[derive(Default)]
 struct Version<'s>(HashMap<(&'s str, &'s str), Vec<(u32, &'s str)>>);
 
@@ -52,32 +52,35 @@ fn key(site: &RecordedSite) -> (&str, &str) {
     (&site.path, &site.file)
 }
 
-/// The first line, and the hash as it is written.
+/// Returns the first line, and the hash as it is written.
 fn code(site: &RecordedSite) -> (u32, &str) {
     let hash = site.facts.split(' ').find_map(|word| word.strip_prefix("source="));
     (site.lines.0, hash.unwrap_or_default())
 }
 
-/// Finds the methods of several versions that are one function: those of one path and file with the same code. The newest
-/// version with a function has its present code.
+/// Finder of methods that are the same function in several versions.
+///
+/// These are the methods with the same path, file and code. The newest version with a function has
+/// its present code.
 #[derive(Default)]
 pub struct Functions<'m> {
-    /// By path and file.
+    /// Known functions by path and file.
     known: HashMap<(&'m str, &'m str), Vec<Known>>,
     count: usize,
 }
 
-/// A function.
+/// Function with the versions that have it.
 struct Known {
     number: usize,
-    /// The hash of its tokens. Without a hash, the line.
+    /// Hash of the function's tokens, or the line without a hash.
     code: (u32, u32),
-    /// The last version that has it.
+    /// Last version that has the function.
     last: usize,
 }
 
 impl<'m> Functions<'m> {
-    /// The number of the function that a method is; `None` for a method of earlier code. Versions come with the newest first.
+    /// Returns the number of a method's function, or `None` for a method of earlier code. The
+    /// newest version must come first.
     pub fn number(&mut self, version: usize, method: &'m Method) -> Option<usize> {
         let code = match method.facts.as_ref().map_or(0, |facts| facts.fingerprint) {
             0 => (method.site.lines.0, 0),
@@ -88,7 +91,7 @@ impl<'m> Functions<'m> {
             same.last = version;
             return Some(same.number);
         }
-        // Functions of one path that one version has.
+        // These are functions with the same path in a single version.
         let is_new = known.iter().all(|other| other.last == version);
         is_new.then(|| {
             known.push(Known { number: self.count, code, last: version });
@@ -106,7 +109,7 @@ mod tests {
     use super::*;
     use crate::file_modules::testing::site;
 
-    /// Checks methods `a::f` (version, line, hash): the numbers of their functions.
+    /// Checks methods `a::f` (version, line, hash). The result has the numbers of their functions.
     fn check(methods: &[(usize, u32, u32)], expected: &[Option<usize>]) {
         let method = |&(_, line, fingerprint): &(usize, u32, u32)| Method {
             site: RecordedSite { lines: (line, line), ..site("a", "f") },

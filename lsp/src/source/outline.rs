@@ -1,4 +1,4 @@
-//! The functions, types and modules of a file, by the names that the weaver gives them.
+//! Functions, types and modules of a file, by the names that the weaver gives them.
 //!
 //! They are read from token trees, not from a syntax tree, because code is broken while it is being
 //! written. Only brackets and quotes must match, and most editors match brackets as they are typed.
@@ -14,32 +14,34 @@ use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use super::tokens::{DEPTH, Tokens, is_shallow};
 use super::{foreign, recovery, signature};
 
-/// How often a text is read at most, on average: an item with what is in it once for each item around it.
+/// Average number of times that a text may be read: an item with its content is read once for each
+/// item around it.
 const READINGS: usize = 16;
-/// Bytes that a text has at least for that.
+/// Smallest size of a text for this limit, in bytes.
 const SMALL: usize = 64 << 10;
 
-/// The functions, types and modules of a file, in the order of the text.
+/// Functions, types and modules of a file, in the order of the text.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     /// Functions with a body.
     pub functions: Vec<Function>,
     /// Types, traits, `impl` blocks and modules.
     pub items: Vec<Item>,
-    /// The names of types, traits and aliases whose values may run code of others: closures, iterators and futures.
+    /// Names of types, traits and aliases whose values may run foreign code: closures, iterators
+    /// and futures.
     pub running: BTreeSet<String>,
-    /// The names of functions that macros may generate.
+    /// Names of functions that macros may generate.
     pub generated: BTreeSet<String>,
-    /// The bound that the text exceeds. What is behind it is left out.
+    /// Bound that the text exceeds. The rest of the text is left out.
     pub exceeded: Option<Bound>,
 }
 
-/// A bound of what is read of a text.
+/// Bound on the work of reading a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Brackets within each other.
+    /// Depth of nested brackets.
     Depth,
-    /// The bytes of all items, each with what is in it.
+    /// Bytes of all items, each with its content.
     Work,
 }
 
@@ -52,49 +54,50 @@ impl fmt::Display for Bound {
     }
 }
 
-/// A function with a body.
+/// Function with a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The modules around it in this file.
+    /// Modules around the function in this file.
     pub modules: Vec<String>,
-    /// Its name behind the module: `Scene::Layout::measure`.
+    /// Name of the function behind the module: `Scene::Layout::measure`.
     pub name: String,
-    /// The bytes of its identifier.
+    /// Bytes of the function's identifier.
     pub ident: Range<usize>,
-    /// The place of the innermost function around it.
+    /// Index of the innermost function around it.
     pub around: Option<usize>,
-    /// The bytes from its signature to its closing brace.
+    /// Bytes from the signature to the closing brace.
     pub whole: Range<usize>,
-    /// The bytes of its signature.
+    /// Bytes of the signature.
     pub signature: Range<usize>,
-    /// The hash of its tokens.
+    /// Hash of the function's tokens.
     pub fingerprint: u32,
-    /// The traits of which the `impl` block or the trait around it leaves open what implements them.
+    /// Traits for which the `impl` block or the trait around the function leaves the implementing
+    /// type open.
     pub open: Arc<[String]>,
-    /// The type parameters of the `impl` block around it.
+    /// Type parameters of the `impl` block around the function.
     pub parameters: Arc<[String]>,
 }
 
-/// A type, a trait, an `impl` block or a module.
+/// Type, trait, `impl` block or module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Its kind.
+    /// Kind of the item.
     pub kind: ItemKind,
-    /// The modules around it in this file.
+    /// Modules around the item in this file.
     pub modules: Vec<String>,
-    /// Its name.
+    /// Name of the item.
     pub name: String,
-    /// The bytes of its identifier.
+    /// Bytes of the item's identifier.
     pub ident: Range<usize>,
-    /// The bytes of the body of an `impl` block; empty otherwise.
+    /// Bytes of the body of an `impl` block; empty otherwise.
     pub body: Range<usize>,
-    /// True within a function.
+    /// True if the item is within a function.
     pub is_nested: bool,
-    /// The traits behind which a field of a type may have any type: `dyn Trait`.
+    /// Traits behind which a field of a type may have any type: `dyn Trait`.
     pub open: Vec<String>,
 }
 
-/// The kind of an item.
+/// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// A type or a trait, where it is defined or implemented.
@@ -104,9 +107,9 @@ pub enum ItemKind {
 }
 
 impl Outline {
-    /// Reads a file. Text that is no Rust has no functions.
+    /// Reads a file. Text that is not Rust has no functions.
     pub fn new(text: &str) -> Outline {
-        // A script's first line, and a mark before the first letter, are no tokens.
+        // A script's first line, and a byte order mark, are not tokens.
         let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
         let shebang = text[skipped..].strip_prefix("#!").filter(|rest| !rest.trim_start().starts_with('['));
         let offset = shebang.map_or(skipped, |rest| text.len() - rest.find('\n').map_or(0, |end| rest.len() - end));
@@ -126,14 +129,15 @@ impl Outline {
         search.found
     }
 
-    /// The innermost function around a byte.
+    /// Returns the innermost function around a byte.
     pub fn function_around(&self, byte: usize) -> Option<usize> {
         let before = self.functions.partition_point(|function| function.whole.start <= byte);
         innermost(&self.functions, before.checked_sub(1)?, byte)
     }
 }
 
-/// The innermost function around a byte: the last one that begins before it, or one around that.
+/// Returns the innermost function around a byte: the last function that begins before it, or a
+/// function around that.
 fn innermost(functions: &[Function], last: usize, byte: usize) -> Option<usize> {
     let mut found = Some(last);
     while let Some(at) = found.filter(|at| !functions[*at].whole.contains(&byte)) {
@@ -142,11 +146,11 @@ fn innermost(functions: &[Function], last: usize, byte: usize) -> Option<usize> 
     found
 }
 
-/// What is around some tokens.
+/// Context of some tokens.
 #[derive(Clone, Default)]
 struct Around {
     modules: Vec<String>,
-    /// Functions, types and traits.
+    /// Names of the enclosing functions, types and traits.
     owners: Vec<String>,
     open: Arc<[String]>,
     parameters: Arc<[String]>,
@@ -171,7 +175,7 @@ impl Search {
         }
     }
 
-    /// Reads what begins at this token, and returns the place behind it.
+    /// Reads the item that begins at this token, and returns the place behind it.
     fn item(&mut self, tokens: &[TokenTree], at: usize, around: &Around) -> usize {
         let word = match &tokens[at] {
             TokenTree::Ident(word) => word.to_string(),
@@ -179,7 +183,7 @@ impl Search {
                 self.group(group.stream(), around);
                 return at + 1;
             }
-            // An attribute, or the input of a macro.
+            // This is an attribute, or the input of a macro.
             TokenTree::Punct(sign) if "#!".contains(sign.as_char()) => {
                 let is_group = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Group(_)));
                 let behind_name = sign.as_char() == '!' && matches!(tokens.get(at + 1), Some(TokenTree::Ident(_)));
@@ -223,7 +227,7 @@ impl Search {
                 self.define(tokens, at, ident);
                 at + 2
             }
-            // Not a lifetime.
+            // This is not a lifetime.
             ("static", Some(ident))
                 if !matches!(at.checked_sub(1).map(|at| &tokens[at]), Some(TokenTree::Punct(_))) =>
             {
@@ -302,7 +306,8 @@ impl Search {
         self.found.items.last_mut().expect("one was added")
     }
 
-    /// As the function of this name. Items have no braces if this would be too much to read.
+    /// Finds the braces of an item, within the bound. An item that would be too much to read counts
+    /// as without braces.
     fn find_body<'t>(&mut self, tokens: &'t [TokenTree], at: usize) -> (usize, Option<&'t Group>) {
         if self.work == 0 {
             return (at, None);
@@ -319,19 +324,19 @@ impl Search {
         found
     }
 
-    /// The names of the traits that a type must implement for the trait that begins here.
+    /// Returns the names of the supertraits of the trait that begins here.
     fn supertraits(&mut self, tokens: &[TokenTree], at: usize) -> Vec<String> {
         let (next, Some(_)) = self.find_body(tokens, at) else { return Vec::new() };
         let item = parsed::<syn::ItemTrait>(&tokens[at..next]);
         item.map_or_else(Vec::new, |item| signature::names_of(&item.supertraits).collect())
     }
 
-    /// The fields of a type whose name is before this place.
+    /// Returns the fields of a type whose name is before this place.
     fn fields(&mut self, tokens: &[TokenTree], at: usize) -> TokenStream {
         let (end, body) = self.find_body(tokens, at);
         match body {
             Some(body) => body.stream(),
-            // A tuple: its fields are in the first parentheses outside its type parameters.
+            // The fields of a tuple are in the first parentheses outside its type parameters.
             None => tokens[at.min(end)..end].iter().cloned().collect(),
         }
     }
@@ -350,7 +355,8 @@ impl Around {
     }
 }
 
-/// The braces of an item whose header begins here, and the place behind them. `None` if the item ends without them.
+/// Returns the place behind an item whose header begins here, and its braces. There are none if the
+/// item ends without them.
 fn find_body(tokens: &[TokenTree], mut at: usize) -> (usize, Option<&Group>) {
     // Braces within type arguments are constants.
     let (mut depth, mut is_arrow) = (0_u32, false);
@@ -375,7 +381,7 @@ fn find_body(tokens: &[TokenTree], mut at: usize) -> (usize, Option<&Group>) {
     (at, None)
 }
 
-/// The syntax tree of an item from its first token to its braces, which are emptied.
+/// Parses an item from its first token to its braces, which are emptied.
 fn parsed<T: syn::parse::Parse>(item: &[TokenTree]) -> Option<T> {
     let (_, header) = item.split_last()?;
     let header: TokenStream = header.iter().cloned().collect();

@@ -1,4 +1,5 @@
-//! Inlay hints: the types of parameters and of returned values, and the concrete receivers of a call, behind its name.
+//! Inlay hints: the types of parameters and of returned values, and the concrete receivers of a
+//! call, behind its name.
 //!
 //! No function that was edited after the run has hints. A hint at a call is shown only where it is
 //! certain. The calls of one name in one function are recorded together, so a name that a function
@@ -20,7 +21,7 @@ use crate::markdown::{Style, Text};
 use crate::matching::Match;
 use crate::source::{Function, calls_in, open_traits, receiver_before};
 
-/// The hints of a document.
+/// Returns the hints of a document.
 pub fn of(view: &View<'_>) -> Vec<InlayHint> {
     let outline = view.document.outline();
     let mut hints = Vec::new();
@@ -51,14 +52,16 @@ pub fn of(view: &View<'_>) -> Vec<InlayHint> {
     hints
 }
 
-/// True if these are methods of one trait of woven code, of which the source leaves open what implements it.
+/// Returns true if these are methods of a single trait of woven code, and the source leaves the
+/// implementing type open.
 fn is_open(view: &View<'_>, function: &Function, targets: &[Target]) -> bool {
     let Some(of_trait) = targets.first().and_then(|target| view.model.trait_of(&target.path)) else { return false };
     let is_one = targets.iter().all(|target| view.model.trait_of(&target.path) == Some(of_trait));
     is_one && is_left_open(view, function, of_trait) && view.model.has_trait(of_trait)
 }
 
-/// True if the function, the block around it or a field of its type leaves open what implements the trait.
+/// Returns true if the function, the block around it or a field of its type leaves open which type
+/// implements the trait.
 fn is_left_open(view: &View<'_>, function: &Function, of_trait: &str) -> bool {
     let of_signature = || open_traits(&view.document.lines.text[function.signature.clone()]);
     let owner = function.name.split("::").next();
@@ -68,8 +71,8 @@ fn is_left_open(view: &View<'_>, function: &Function, of_trait: &str) -> bool {
     is_open(&function.open) || types.any(|item| is_open(&item.open)) || is_open(&of_signature())
 }
 
-/// True if the receivers of the call behind this byte are among the types that arrived at its parameter, or at `self`;
-/// `None` if the call is on something else.
+/// Returns true if the receivers of the call behind this byte are among the types that arrived at
+/// its parameter, or at `self`. Returns `None` if the call is on something else.
 fn have_arrived(view: &View<'_>, function: &Function, found: &Match, byte: usize, targets: &[Target]) -> Option<bool> {
     let text = &view.document.lines.text;
     let name = receiver_before(&text[..byte])?;
@@ -81,7 +84,8 @@ fn have_arrived(view: &View<'_>, function: &Function, found: &Match, byte: usize
     Some(targets.iter().all(|target| arrived.iter().any(|one| one.name == target.receiver)))
 }
 
-/// The method calls of a function whose name it contains once, each with the byte behind the name.
+/// Returns the method calls whose name a function contains once, each with the byte behind the
+/// name.
 fn calls<'v>(view: &'v View<'_>, at: usize, function: &Function) -> Vec<(&'v str, usize)> {
     let text: &'v str = &view.document.lines.text;
     let body = &text[function.whole.clone()];
