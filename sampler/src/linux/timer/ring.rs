@@ -106,7 +106,8 @@ impl Ring {
         let slot_words = SLOT + shape.stack_bytes / 8;
         file.set_len(((HEADER + shape.slots * slot_words) * 8) as u64)?;
         // The seal keeps the file from shrinking, so that access to the mapping cannot raise
-        // SIGBUS. SAFETY: the call concerns the descriptor alone.
+        // SIGBUS.
+        // SAFETY: the call concerns the descriptor alone.
         unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) };
         let ring = Ring::map(file, shape.slots, slot_words)?;
         (0..shape.slots).for_each(|at| ring.slot(at as u64)[0].store(at as u64, Ordering::Relaxed));
