@@ -186,3 +186,234 @@ fn those_of_calling_contexts_find_the_tree_of_the_other_hooks() {
         assert!(counted.to_string().contains("in_contexts::fib"), "{counted}");
     }
 }
+/// A library that does all that makes counting hard. It is a shared one, too, and loads itself as that. Its functions are called
+/// on a stack that threads run in turn, in a task that threads poll in turn, in a forked child, and in threads that end.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+const EVERYWHERE: &str = r#"
+use std::cell::UnsafeCell;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+unsafe extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn fork() -> c_int;
+    fn waitpid(child: c_int, status: *mut c_int, options: c_int) -> c_int;
+    fn _exit(code: c_int) -> !;
+    fn getcontext(context: *mut Saved) -> c_int;
+    fn makecontext(context: *mut Saved, function: extern "C" fn(), count: c_int, ...);
+    fn swapcontext(from: *mut Saved, to: *const Saved) -> c_int;
+}
+
+/// A `ucontext_t` of the C library.
+#[repr(C, align(16))]
+struct Saved {
+    flags: u64,
+    link: *mut Saved,
+    stack: *mut u8,
+    stack_flags: c_int,
+    stack_size: usize,
+    rest: [u64; 128],
+}
+
+impl Saved {
+    const NEW: Shared<Saved> = {
+        let (link, stack) = (std::ptr::null_mut(), std::ptr::null_mut());
+        Shared(UnsafeCell::new(Saved { flags: 0, link, stack, stack_flags: 0, stack_size: 0, rest: [0; 128] }))
+    };
+}
+
+struct Shared<T>(UnsafeCell<T>);
+unsafe impl<T> Sync for Shared<T> {}
+static OUTSIDE: Shared<Saved> = Saved::NEW;
+static INSIDE: Shared<Saved> = Saved::NEW;
+
+#[inline(never)]
+fn stepped(number: u64) -> u64 {
+    std::hint::black_box(number)
+}
+
+extern "C" fn coroutine() {
+    loop {
+        for number in 0..10 {
+            stepped(number);
+        }
+        unsafe { swapcontext(INSIDE.0.get(), OUTSIDE.0.get()) };
+    }
+}
+
+fn resumed() {
+    unsafe { swapcontext(OUTSIDE.0.get(), INSIDE.0.get()) };
+}
+
+fn coroutines() {
+    let stack = vec![0_u128; 1 << 14].leak();
+    unsafe {
+        let inside = INSIDE.0.get();
+        getcontext(inside);
+        (*inside).stack = stack.as_mut_ptr().cast();
+        (*inside).stack_size = size_of_val(stack);
+        makecontext(inside, coroutine, 0);
+    }
+    for _ in 0..3 {
+        resumed();
+        thread::spawn(resumed).join().unwrap();
+    }
+}
+
+/// Is pending twice.
+struct Pause(u32);
+
+impl Future for Pause {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        self.0 += 1;
+        if self.0 > 2 { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+async fn paused() -> u64 {
+    Pause(0).await;
+    resumes() + resumes()
+}
+
+fn resumes() -> u64 {
+    1
+}
+
+/// The next poll is another thread's.
+fn polled(mut task: Pin<Box<dyn Future<Output = u64> + Send>>) {
+    if task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+        thread::spawn(move || polled(task)).join().unwrap();
+    }
+}
+
+fn forked() {}
+
+fn forks() {
+    forked();
+    let child = unsafe { fork() };
+    if child == 0 {
+        forked();
+        unsafe { _exit(7) };
+    }
+    let mut status = 0;
+    unsafe { waitpid(child, &mut status, 0) };
+    assert_eq!(status >> 8, 7, "the child does its work");
+    forked();
+}
+
+fn short() -> u64 {
+    1
+}
+
+fn threads() {
+    for _ in 0..20 {
+        let threads = [(); 4].map(|()| thread::spawn(|| (0..50).map(|_| short()).sum::<u64>()));
+        assert!(threads.into_iter().all(|thread| thread.join().unwrap() == 50));
+    }
+}
+
+struct Ends;
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        short();
+    }
+}
+
+fn unwinds(depth: u32) {
+    let _ends = Ends;
+    if depth == 0 {
+        panic!("on purpose")
+    }
+    unwinds(depth - 1);
+}
+
+#[inline(never)]
+fn inside(number: u64) -> u64 {
+    std::hint::black_box(number)
+}
+
+/// What the shared library is loaded for.
+#[unsafe(no_mangle)]
+pub extern "C" fn exported(calls: u64) -> u64 {
+    (0..calls).map(inside).sum()
+}
+
+fn loads() {
+    let path = std::env::current_exe().unwrap().with_file_name("libeverywhere.so");
+    let path = CString::new(path.into_os_string().into_encoded_bytes()).unwrap();
+    let library = unsafe { dlopen(path.as_ptr(), 2) };
+    assert!(!library.is_null(), "{path:?} is a library");
+    let exported = unsafe { dlsym(library, c"exported".as_ptr()) };
+    let exported: extern "C" fn(u64) -> u64 = unsafe { std::mem::transmute(exported) };
+    assert_eq!(exported(5), 10);
+    assert_eq!(thread::spawn(move || exported(3)).join().unwrap(), 3);
+}
+
+pub fn all() {
+    threads();
+    coroutines();
+    polled(Box::pin(paused()));
+    forks();
+    loads();
+    assert_eq!(bare::sum(&[1, 2, 3]), 6);
+    std::panic::set_hook(Box::new(|_| ()));
+    assert!(std::panic::catch_unwind(|| unwinds(9)).is_err());
+}
+"#;
+
+/// How often its functions are called. A forked child is not counted, and a shared library has no core.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+const CALLED_EVERYWHERE: [(&str, u64); 11] = [
+    ("everywhere::all", 1),
+    ("everywhere::stepped", 60),
+    ("everywhere::resumed", 6),
+    ("everywhere::paused", 1),
+    ("everywhere::resumes", 2),
+    ("everywhere::Pause::Future::poll", 3),
+    ("everywhere::polled", 3),
+    ("everywhere::forked", 2),
+    ("everywhere::inside", 0),
+    ("bare::sum", 1),
+    ("bare::sum::one", 3),
+];
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn everywhere() -> Package {
+    let more = "[lib]\ncrate-type = [\"cdylib\", \"rlib\"]\n\n[dependencies]\nbare = { path = \"bare\" }\n\n\
+                [profile.release]\ncodegen-units = 1";
+    let main = "fn main() {\n    everywhere::all();\n}\n";
+    let bare = "#![no_std]\npub fn sum(numbers: &[u64]) -> u64 {\n    fn one(number: &u64) -> u64 {\n        *number\n    }\n    \
+                numbers.iter().map(one).sum()\n}\n";
+    Package::new(
+        "everywhere",
+        &[
+            ("Cargo.toml", &manifest("everywhere", "2024", more)),
+            ("src/lib.rs", EVERYWHERE),
+            ("src/main.rs", main),
+            ("bare/Cargo.toml", "[package]\nname = \"bare\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+            ("bare/src/lib.rs", bare),
+        ],
+    )
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn they_count_everywhere_and_in_optimised_programs() {
+    let package = everywhere();
+    for build in [&[][..], &["--release", "--config", "profile.release.lto='thin'"]] {
+        let line = [&["run", "--weave", "everywhere::**", "--weave", "bare::**"], build].concat();
+        let did = package.metaspy(&line);
+        for (path, calls) in CALLED_EVERYWHERE {
+            assert_eq!(did.calls(path), Some(calls), "{path} of {build:?}: {}", did.stderr);
+        }
+        assert_eq!(did.calls("everywhere::unwinds"), Some(10), "{build:?}");
+        assert_eq!(did.calls("everywhere::short"), Some(4_000 + 10), "{build:?}");
+        assert_eq!(did.json["exact"], true, "{build:?}: {}", did.stderr);
+    }
+}
