@@ -112,6 +112,11 @@ impl JsonOption {
         self.json == Some(JsonFile::StandardOutput)
     }
 
+    /// True if there is JSON.
+    pub fn is_requested(&self) -> bool {
+        self.json.is_some()
+    }
+
     /// The file, if there is one.
     pub fn file(&self) -> Option<&PathBuf> {
         match &self.json {

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use crate::common::alone;
 use crate::turn;
 use metaspy::prelude::*;
-use metaspy::store::{By, Filter, Position, Scope, Totals};
+use metaspy::store::{By, Filter, Position, RowOrder, Scope, TallyRow, Totals};
 use metaspy::{Event, EventId, Lookups, Outcome, Store};
 
 /// Every call stands in one place, and there were `calls` of them.
@@ -335,5 +335,45 @@ fn events_of_sites_whose_names_found_no_room_are_no_damage() {
         assert!(events.iter().any(|event| store.site(event.site).is_none()), "all events have a name");
         assert!(store.notes().iter().any(|note| note.contains("no room for more names")), "{:?}", store.notes());
         assert!(store.verify().damaged.is_empty(), "{:?}", store.verify());
+    });
+}
+
+#[observe]
+fn around(key: u64) -> u64 {
+    crowded(key) + crowded(key % 100)
+}
+
+/// The first rows of a tally are the same, counted in parts and at once.
+fn check_first_rows(store: &Store, by: By, rank: fn(&TallyRow) -> Option<u64>) {
+    let name = |row: &TallyRow| row.subject.map(|subject| store.subject_text(subject)).unwrap_or_default();
+    let mut tally = store.tally(by, &Scope::default());
+    let mut rows = 0;
+    let order = RowOrder { rank: &rank, name: &name };
+    let first = store.first_rows(by, &Scope::default(), 30, &order, |_| rows += 1).expect("they are counted in parts");
+    assert_eq!((first.row_count, rows), (tally.rows.len(), tally.rows.len()));
+    assert_eq!((first.exact, first.shares), (tally.exact, tally.shares()));
+    let place = |row: &TallyRow| (row.site, row.subject);
+    tally.rows.sort_by_cached_key(|row| {
+        let numbers = std::cmp::Reverse((rank(row), row.measure.count));
+        (numbers, name(row), place(row))
+    });
+    assert_eq!(first.rows, tally.rows[..first.rows.len()]);
+}
+
+#[test]
+fn the_first_rows_of_many_subjects_are_those_of_all() {
+    alone(module_path!(), "the_first_rows_of_many_subjects_are_those_of_all", || {
+        for subjects in [100, 140_000] {
+            let recording = Recording::memory().budget(64 << 20).start().expect("there are 64 MiB");
+            let sites = Profiler::new("crowd").observe(methods(site!(crowded))).observe(methods(site!(around)));
+            let installed = sites.install().expect("they are observed");
+            (0..subjects).for_each(|key| _ = around(key));
+            drop(installed);
+            while recording.collect() {}
+            recording.close();
+            let store = recording.store();
+            check_first_rows(&store, By::Subject, |row| Some(row.measure.count));
+            check_first_rows(&store, By::SiteSubject, |row| Some(row.measure.total_ticks));
+        }
     });
 }

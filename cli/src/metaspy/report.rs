@@ -61,8 +61,16 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         checked.map_err(|error| say(format!("--expect: {error}")))?;
     }
     let top = options.top.rows();
-    let mut report =
-        with_time("counting", || rows::Report { beside, ..rows::Report::new(&store, options.by, &filter, top) });
+    let mut report = with_time("counting", || {
+        let sort = options.sort.clone().unwrap_or_default();
+        // Processor time is a column of rows, and JSON has all of them.
+        let most = if options.json.is_requested() { top.limit(usize::MAX) } else { top.limit(TOP) };
+        let first = (!options.cpu && most < usize::MAX)
+            .then(|| rows::Report::of_first(&store, options.by, &filter, most, &sort))
+            .flatten();
+        let report = first.unwrap_or_else(|| rows::Report::new(&store, options.by, &filter, top));
+        rows::Report { beside, ..report }
+    });
     if options.cpu {
         if report.cpu.is_none() {
             let why = match options.by {

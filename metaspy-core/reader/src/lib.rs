@@ -74,6 +74,7 @@ pub use scan::lanes::RecordedLane;
 pub use scan::losses::{Loss, Losses};
 pub use scan::parts::{Conditions, Scan};
 pub use tally::bounds::{CallBounds, Gaps};
+pub use tally::first_rows::{FirstRows, RowOrder};
 pub use tally::groups::{GroupTotal, SiteGroups};
 pub use tally::measure::Measure;
 pub use tally::shares::Shares;

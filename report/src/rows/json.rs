@@ -284,7 +284,7 @@ pub fn write(
         absent_files: report.absent_files,
         malformed_traceparents: store.header().remote_malformed,
         shared: (report.by == By::Cause).then_some(report.shared),
-        row_count: report.rows.len(),
+        row_count: report.row_count,
         cpu_samples: report.cpu.map(|cpu| cpu.all.samples),
         rows: Rows {
             store,

@@ -112,6 +112,8 @@ pub struct Report {
     pub damage: Vec<String>,
     /// The rows, the most frequent first.
     pub rows: Vec<Row>,
+    /// The number of all rows, of which `rows` may be the first.
+    pub row_count: usize,
     /// The number of sites or labelled subjects without calls, if they are not among the rows.
     pub never: usize,
     /// The calls that found no room as events, of the whole recording.
@@ -230,6 +232,34 @@ impl Report {
         Report { shared, has_others, is_filtered, ..Report::of_rows(store, by, rows, tally.exact, shares, never) }
     }
 
+    /// The first rows by subject, in memory that does not grow with the number of subjects. `None` if [`Report::new`] must count
+    /// all rows: of other groupings, for other orders, and where subjects cannot be counted in parts.
+    pub fn of_first(store: &Store, by: By, filter: &Filter, most: usize, sort: &Sort) -> Option<Report> {
+        let tallied = match by {
+            By::Subject => store::By::Subject,
+            By::SiteSubject => store::By::SiteSubject,
+            _ => return None,
+        };
+        let rank = sort.rank()?;
+        let name = |row: &store::TallyRow| row.subject.map(|subject| store.subject_text(subject)).unwrap_or_default();
+        let order = store::RowOrder { rank: &rank, name: &name };
+        let mut labelled_rows = 0;
+        let scope = Scope { filter: filter.clone(), ..Scope::default() };
+        let first = store.first_rows(tallied, &scope, most, &order, |row| {
+            labelled_rows += usize::from(row.subject.is_some_and(|subject| store.label(subject).is_some()));
+        })?;
+        let profiles = Profiles::read(store);
+        let row = |row: &store::TallyRow| match by {
+            By::SiteSubject => site_subject_row(store, &profiles, row),
+            _ => subject_row(store, &profiles, row.subject, row.measure),
+        };
+        let rows = first.rows.iter().map(row).collect();
+        let labelled = if by == By::Subject && filter.is_all() { store.labelled().count() } else { 0 };
+        let never = labelled.saturating_sub(labelled_rows);
+        let report = Report::of_rows(store, by, rows, first.exact, first.shares, never);
+        Some(Report { row_count: first.row_count, is_filtered: !filter.is_all(), ..report })
+    }
+
     fn of_parts(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
         let (mut rows, exact) = parts::read(store, by, filter);
         sort(&mut rows);
@@ -257,6 +287,7 @@ impl Report {
             shares,
             damage,
             totals,
+            row_count: rows.len(),
             rows,
             never,
             losses,

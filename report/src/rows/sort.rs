@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use metaspy_reader::{Store, Value};
+use metaspy_reader::{Store, TallyRow, Value};
 
 use super::{Report, Row};
 
@@ -33,6 +33,20 @@ pub enum Sort {
 impl Sort {
     /// The words for columns that every table has.
     pub const WORDS: [&'static str; 7] = ["count", "total", "self", "max", "failed", "lost", "name"];
+}
+
+impl Sort {
+    /// The order as a number of a row, if counts and times alone decide it.
+    pub(super) fn rank(&self) -> Option<fn(&TallyRow) -> Option<u64>> {
+        Some(match self {
+            Sort::Count => |row| Some(row.measure.count),
+            Sort::Total => |row| (row.measure.timed > 0).then_some(row.measure.total_ticks),
+            Sort::Max => |row| (row.measure.timed > 0).then_some(row.measure.max_ticks),
+            Sort::Failed => |row| Some(row.measure.failed + row.measure.panicked + row.measure.cancelled),
+            Sort::Lost => |row| Some(row.measure.lost),
+            Sort::SelfTime | Sort::Name | Sort::Column(_) => return None,
+        })
+    }
 }
 
 impl FromStr for Sort {

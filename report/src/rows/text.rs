@@ -84,7 +84,7 @@ pub fn write(
             "self with ≥: of the calls in the window; of those that left it, only counts and totals are known"
         )?;
     }
-    let more = report.rows.len() - rows.len();
+    let more = report.row_count - rows.len();
     if more > 0 {
         writeln!(out, "… and {} more: --top N or --top all shows them", grouped(more as u64))?;
     }

@@ -6,6 +6,7 @@
 pub(crate) mod aggregate;
 pub(crate) mod bounds;
 mod cover;
+pub(crate) mod first_rows;
 pub(crate) mod fold;
 pub(crate) mod folds;
 pub(crate) mod groups;
@@ -30,6 +31,7 @@ use crate::names::subject::OTHERS_KIND;
 use crate::scan::blocks::Ring;
 use crate::scan::{self, Levels, SubjectCounts};
 use crate::tally::aggregate::{Aggregation, PartialTally};
+use crate::tally::first_rows::Share;
 use crate::tally::fold::{Row, Source};
 use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
@@ -242,6 +244,11 @@ impl Store {
     }
 
     fn tally_once(&self, by: By, scope: &Scope) -> Tally {
+        self.part_of(by, scope, Share::ALL).into_tally(by, scope.detail)
+    }
+
+    /// The rows of a share of the subjects.
+    fn part_of(&self, by: By, scope: &Scope, share: Share) -> PartialTally {
         let ring = self.ring();
         let folds = &ring.folds();
         let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
@@ -260,6 +267,7 @@ impl Store {
             roots: &Roots::below(scope.under),
             folds,
             asyncs: &asyncs,
+            share,
         };
         let mut part = match (scope.detail, by, levels) {
             (DetailLevel::Counts, By::Site, Some(levels)) => counts_by_site(ring, folds, levels),
@@ -268,7 +276,7 @@ impl Store {
             (DetailLevel::All, ..) => aggregation.all(),
         };
         self.add_rows(&mut part, by, scope, &matcher, folds);
-        part.into_tally(by, scope.detail)
+        part
     }
 
     /// Adds the calls without an event in the window.
@@ -308,7 +316,7 @@ impl Store {
                     let at = part.row(by, site, subject);
                     let is_async = asyncs.get(who.site as usize).copied().unwrap_or(false);
                     let is_shared = who.kind == row::OTHERS && by != By::Site;
-                    let cell = &mut part.cells[at];
+                    let Some(cell) = part.cells.get_mut(at) else { return };
                     cell.without_self |= all.timed != 0;
                     let is_mixed = by == By::RootCause || by.is_of_senders();
                     cell.at_most |= all.timed != 0 && (!counts_once || is_async || is_shared || is_mixed);
@@ -377,7 +385,7 @@ fn add_again(part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, 
         (Again::MaybeInSubject, By::Site) if who.kind != row::OTHERS => {}
         (Again::InSite | Again::InSubject, By::Site | By::Subject) if is_known => {
             let at = part.row(by, site, subject);
-            let cell = &mut part.cells[at];
+            let Some(cell) = part.cells.get_mut(at) else { return };
             if is_whole {
                 cell.again_ticks = cell.again_ticks.wrapping_add(row.0[row::TOTAL]);
             }

@@ -16,11 +16,15 @@ pub struct Shares {
 impl Shares {
     /// The whole of these rows. No call may be in two of them.
     pub fn of<'m>(rows: impl IntoIterator<Item = &'m Measure>) -> Shares {
-        rows.into_iter().fold(Shares::default(), |whole, row| Shares {
-            calls: whole.calls.saturating_add(row.count),
-            self_ticks: whole.self_ticks.saturating_add(row.window_self_ticks),
-            is_partial: whole.is_partial || (row.timed > 0 && row.self_ticks.is_none()),
-        })
+        let mut whole = Shares::default();
+        rows.into_iter().for_each(|row| whole.include(row));
+        whole
+    }
+
+    /// Another row.
+    pub(crate) fn include(&mut self, row: &Measure) {
+        self.add(row.count, row.window_self_ticks);
+        self.is_partial |= row.timed > 0 && row.self_ticks.is_none();
     }
 
     /// A call or some self time more.

@@ -6,6 +6,7 @@ use crate::causes::links::Links;
 use crate::causes::roots::Roots;
 use crate::event::{EventId, Outcome};
 use crate::tally::aggregate::Aggregation;
+use crate::tally::first_rows::Share;
 use crate::tally::folds::Folds;
 use crate::testing::Draft;
 use crate::{By, DetailLevel, Scope, Store, Tally};
@@ -84,6 +85,7 @@ fn self_time_does_not_depend_on_the_number_of_threads() {
         roots: &Roots::default(),
         folds: &Folds::default(),
         asyncs: &[],
+        share: Share::ALL,
     };
     let own = |tally: Tally| -> BTreeMap<u32, u64> {
         tally.rows.iter().map(|row| (row.site.map_or(0, |s| s.0), row.measure.self_ticks.unwrap_or(0))).collect()

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::causes::links::Links;
 use crate::causes::roots::Roots;
 use crate::tally::aggregate::Aggregation;
+use crate::tally::first_rows::Share;
 use crate::tally::folds::Folds;
 use crate::testing::Draft;
 use crate::{By, DetailLevel, Event, Filter, Scope, SiteGroups, Store, Tally};
@@ -72,6 +73,7 @@ fn a_total_is_the_union_of_the_calls_of_its_row_on_any_number_of_threads() {
                 roots: &Roots::default(),
                 folds: &Folds::default(),
                 asyncs: &[],
+                share: Share::ALL,
             };
             let tally = job.on_threads(threads).into_tally(by, DetailLevel::All);
             assert!(tally.rows.iter().all(|row| !row.measure.total_at_most));

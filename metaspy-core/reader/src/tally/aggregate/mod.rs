@@ -16,6 +16,7 @@ use crate::scan::blocks::{Block, Head, MarkSlot, Record, Ring, Slot};
 use crate::scan::chunks::Unit;
 use crate::scan::{self, Levels};
 use crate::tally::cover::{Cover, Covers};
+use crate::tally::first_rows::Share;
 use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use crate::tally::row_table::Table;
@@ -40,6 +41,8 @@ pub(crate) struct Aggregation<'a> {
     pub folds: &'a Folds,
     /// True for async sites, by number.
     pub asyncs: &'a [bool],
+    /// The subjects that have rows.
+    pub share: Share,
 }
 
 /// Rows from a part of the events.
@@ -56,6 +59,10 @@ pub(crate) struct PartialTally {
     repeated: Shares,
     /// True if it is not known what calls in the window are inside of.
     pub totals_at_most: bool,
+    /// The subjects that have rows.
+    share: Share,
+    /// True if the share has more rows than it may have: then the sums are of no use.
+    pub is_cut: bool,
 }
 
 /// The sums of a row.
@@ -127,7 +134,11 @@ impl<'a> Aggregation<'a> {
     pub fn all(&self) -> PartialTally {
         // Polls of an async call may be anywhere behind its begin.
         let has_asyncs = !self.asyncs.is_empty();
-        self.on_threads(if has_asyncs { 1 } else { scan::threads_for(self.ring.chunk_count() as usize) })
+        self.on_threads(if has_asyncs || self.share.is_limited() {
+            1
+        } else {
+            scan::threads_for(self.ring.chunk_count() as usize)
+        })
     }
 
     /// As [`Aggregation::all`]. Each thread takes one stretch of time.
@@ -169,7 +180,7 @@ impl<'a> Aggregation<'a> {
 
     fn worker(&self, self_times: Option<SelfTimes<'a>>) -> Worker<'a> {
         Worker {
-            part: PartialTally::new(),
+            part: PartialTally::of(self.share),
             memory: self.matcher.memory_with(self.links),
             under: self.scope.under.map(|_| Reasons::new(self.ring.places(), self.links)),
             roots: (self.by == By::RootCause).then(|| Reasons::new(self.ring.places(), self.links)),
@@ -265,6 +276,9 @@ impl<'a> Aggregation<'a> {
     fn places(&self, worker: &mut Worker<'a>, places: impl Iterator<Item = u64>) {
         let Some(mut block) = worker.block.take() else { return };
         for place in places {
+            if worker.part.is_cut {
+                break;
+            }
             if self.ring.load_stored(place, self.folds, &mut block) {
                 self.block(worker, &block);
             }
@@ -439,15 +453,19 @@ impl<'a> Aggregation<'a> {
     }
 
     fn merged(&self, workers: impl IntoIterator<Item = Worker<'a>>) -> PartialTally {
-        let mut whole = PartialTally::new();
+        let mut whole: Option<PartialTally> = None;
         for worker in workers {
             let gave_up = worker.memory.is_incomplete()
                 || [&worker.under, &worker.roots].into_iter().flatten().any(Reasons::is_exhausted);
             let mut part = worker.part;
             part.exact &= !gave_up;
             part.self_exact &= worker.self_times.is_none_or(|self_times| self_times.is_exact());
-            whole.merge(part);
+            match &mut whole {
+                Some(whole) => whole.merge(part),
+                None => whole = Some(part),
+            }
         }
+        let mut whole = whole.unwrap_or_else(|| PartialTally::of(self.share));
         if self.by == By::RootCause {
             whole.divide_roots(self.roots);
         }

@@ -2,8 +2,10 @@
 
 use crate::causes::roots::Roots;
 use crate::tally::aggregate::{Cell, PartialTally};
+use crate::tally::first_rows::Share;
 use crate::tally::measure::Measure;
 use crate::tally::row_table::{Key, Table};
+use crate::tally::self_time::NO_ROW;
 use crate::tally::shares::Shares;
 use crate::tally::{By, DetailLevel, Tally, TallyRow};
 use metaspy_format::row::OTHERS;
@@ -26,7 +28,14 @@ impl PartialTally {
             shared: 0,
             repeated: Shares::default(),
             totals_at_most: false,
+            share: Share::ALL,
+            is_cut: false,
         }
+    }
+
+    /// Rows of a share of the subjects.
+    pub fn of(share: Share) -> Self {
+        PartialTally { share, ..PartialTally::new() }
     }
 
     /// Adds the time of a call to its row, and takes it from the row around it.
@@ -56,10 +65,13 @@ impl PartialTally {
         }
     }
 
-    /// The row of a site and a subject, as far as the grouping distinguishes them.
+    /// The row of a site and a subject, as far as the grouping distinguishes them; [`NO_ROW`] outside of the share.
     #[inline(always)]
     pub fn row(&mut self, by: By, site: Option<u32>, subject: Option<Subject>) -> usize {
         let subject = subject.unwrap_or(Subject::NONE);
+        if self.is_cut || !self.share.contains(subject) {
+            return NO_ROW as usize;
+        }
         let kind = subject.kind.0.into();
         let site = site.map_or(0, |site| site + 1);
         // The table finds dense numbers fastest if they are the first word of a key.
@@ -71,12 +83,22 @@ impl PartialTally {
         let row = self.table.row(key, || others(key));
         if row >= self.cells.len() {
             self.cells.resize(row + 1, Cell::default());
+            self.is_cut = row >= self.share.most;
         }
         row
     }
 
-    /// The rows of the tally.
+    /// The tally.
     pub fn into_tally(self, by: By, detail: DetailLevel) -> Tally {
+        let mut rows = Vec::new();
+        let mut tally = self.each_row(by, detail, |row| rows.push(row));
+        rows.sort_by_key(|row| (std::cmp::Reverse(row.measure.count), row.site, row.subject));
+        tally.rows = rows;
+        tally
+    }
+
+    /// Passes every row to `each`, in no order. Returns the tally without its rows.
+    pub fn each_row(self, by: By, detail: DetailLevel, mut each: impl FnMut(TallyRow)) -> Tally {
         let mut tally = Tally {
             rows: Vec::new(),
             unknown: Some(self.unknown),
@@ -104,13 +126,12 @@ impl PartialTally {
                 By::Site | By::RootCause | By::Sender => (key.key, 0),
                 By::Subject | By::SiteSubject | By::SenderSubject => (key.who, high(key.who) as u16),
             };
-            tally.rows.push(TallyRow {
+            each(TallyRow {
                 site: (site as u32).checked_sub(1).map(SiteId),
                 subject: (kind != 0).then_some(Subject::new(KindId(kind), key.key)),
                 measure,
             });
         }
-        tally.rows.sort_by_key(|row| (std::cmp::Reverse(row.measure.count), row.site, row.subject));
         tally
     }
 
@@ -151,5 +172,6 @@ impl PartialTally {
         self.unknown = self.unknown.saturating_add(other.unknown);
         self.self_exact &= other.self_exact;
         self.totals_at_most |= other.totals_at_most;
+        self.is_cut |= other.is_cut;
     }
 }

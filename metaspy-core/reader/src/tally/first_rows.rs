@@ -1,0 +1,165 @@
+//! The first rows of a tally in some order, in memory that does not grow with the number of its rows.
+//!
+//! Events are read several times, each time for a share of the subjects. A row is kept if it is among the first ones so far.
+
+use std::cmp::Reverse;
+
+use metaspy_format::hash::scatter;
+use metaspy_format::high;
+use metaspy_format::row::OTHERS;
+use metaspy_probe::Subject;
+
+use crate::Store;
+use crate::tally::shares::Shares;
+use crate::tally::{By, Scope, TallyRow};
+
+/// Rows of one share at most: 2^17 take about 40 MiB.
+const SHARE_MOST: usize = 1 << 17;
+/// Shares of the second attempt, after all subjects at once were too many: a power of two.
+const SHARES: u64 = 16;
+
+/// The first rows of a tally.
+#[derive(Clone, Debug, Default)]
+pub struct FirstRows {
+    /// The rows, in their order.
+    pub rows: Vec<TallyRow>,
+    /// The number of all rows.
+    pub row_count: usize,
+    /// The shares of the rows, in percent of all calls.
+    pub shares: Shares,
+    /// True if every selected call is counted, once.
+    pub exact: bool,
+}
+
+/// The order of rows: the largest rank first, then the most calls, then the name.
+pub struct RowOrder<'o> {
+    /// The rank of a row; `None` is behind all others.
+    pub rank: &'o dyn Fn(&TallyRow) -> Option<u64>,
+    /// The name of a row.
+    pub name: &'o dyn Fn(&TallyRow) -> String,
+}
+
+/// The subjects whose rows are read at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    /// 0 if these are all subjects.
+    shares: u64,
+    number: u64,
+    /// Rows at most. A share with more is not read to its end.
+    pub most: usize,
+}
+
+impl Share {
+    /// All subjects.
+    pub const ALL: Share = Share { shares: 0, number: 0, most: usize::MAX };
+
+    /// True if rows of this subject are read.
+    #[inline(always)]
+    pub fn contains(self, subject: Subject) -> bool {
+        self.shares == 0 || self.has(subject)
+    }
+
+    fn has(self, subject: Subject) -> bool {
+        let word = subject.key.rotate_left(20) ^ u64::from(subject.kind.0);
+        u64::from(high(scatter(word))) % self.shares == self.number
+    }
+
+    /// True if there may be rows that are left out.
+    pub fn is_limited(self) -> bool {
+        self.most != usize::MAX
+    }
+}
+
+/// A row that is kept.
+struct Kept {
+    rank: Option<u64>,
+    name: String,
+    row: TallyRow,
+}
+
+/// The rows that are first so far.
+struct First<'o> {
+    most: usize,
+    order: &'o RowOrder<'o>,
+    /// At most twice as many as are wanted. Behind the last sorting they have no order.
+    kept: Vec<Kept>,
+    /// Rank and calls that a row must reach, once there are enough.
+    least: Option<(Option<u64>, u64)>,
+}
+
+impl First<'_> {
+    fn add(&mut self, row: TallyRow) {
+        let rank = (self.order.rank)(&row);
+        if self.least.is_some_and(|least| (rank, row.measure.count) < least) {
+            return;
+        }
+        self.kept.push(Kept { rank, name: (self.order.name)(&row), row });
+        if self.kept.len() >= self.most.saturating_mul(2) {
+            self.settle();
+        }
+    }
+
+    /// Sorts, and leaves no more rows than are wanted.
+    fn settle(&mut self) {
+        self.kept.sort_by(|a, b| {
+            let keys = |kept: &Kept| (Reverse(kept.rank), Reverse(kept.row.measure.count));
+            let by_place = || (a.row.site, a.row.subject).cmp(&(b.row.site, b.row.subject));
+            keys(a).cmp(&keys(b)).then_with(|| a.name.cmp(&b.name)).then_with(by_place)
+        });
+        self.kept.truncate(self.most);
+        if self.kept.len() == self.most {
+            self.least = self.kept.last().map(|kept| (kept.rank, kept.row.measure.count));
+        }
+    }
+}
+
+impl Store {
+    /// The first rows of a tally by subject, alone or at each site. `each` is given every row, in no order. `None` if they cannot
+    /// be read in parts, because the recording is live, some subjects share a row, or there are millions of them: then
+    /// [`Store::tally`] reads them.
+    pub fn first_rows(
+        &self,
+        by: By,
+        scope: &Scope,
+        most: usize,
+        order: &RowOrder<'_>,
+        mut each: impl FnMut(&TallyRow),
+    ) -> Option<FirstRows> {
+        if self.is_live() || !matches!(by, By::Subject | By::SiteSubject) || most == 0 {
+            return None;
+        }
+        let mut first = First { most, order, kept: Vec::new(), least: None };
+        let mut found = FirstRows { exact: self.missing().is_empty() && self.is_settled(), ..FirstRows::default() };
+        let whole = Share { most: SHARE_MOST, ..Share::ALL };
+        let shares = (0..SHARES).map(|number| Share { shares: SHARES, number, most: SHARE_MOST });
+        let whole_part = self.part_of(by, scope, whole);
+        let parts: Box<dyn Iterator<Item = _>> = if whole_part.is_cut {
+            drop(whole_part);
+            Box::new(shares.map(|share| self.part_of(by, scope, share)))
+        } else {
+            Box::new(std::iter::once(whole_part))
+        };
+        for part in parts {
+            if part.is_cut {
+                return None;
+            }
+            let mut has_others = false;
+            let tally = part.each_row(by, scope.detail, |mut row| {
+                has_others |= row.subject.is_some_and(|subject| subject.kind.0 == OTHERS);
+                row.measure.at_least |= self.unnamed() > 0;
+                self.limit_totals(std::iter::once(&mut row.measure));
+                found.row_count += 1;
+                found.shares.include(&row.measure);
+                each(&row);
+                first.add(row);
+            });
+            if has_others {
+                return None;
+            }
+            found.exact &= tally.exact && tally.unknown == Some(0) && self.unnamed() == 0;
+        }
+        first.settle();
+        found.rows = first.kept.into_iter().map(|kept| kept.row).collect();
+        Some(found)
+    }
+}
