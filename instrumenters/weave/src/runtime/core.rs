@@ -97,6 +97,11 @@ impl Settings<'_> {
     }
 }
 
+/// True for a variable that changes a profile of cargo.
+fn is_of_profiles(name: &OsStr) -> bool {
+    name.to_string_lossy().starts_with("CARGO_PROFILE_")
+}
+
 /// Writes the core's source. A build that was killed may have left a part of it.
 fn unpack(dir: &Path) -> Result<()> {
     let manifests = [("Cargo.toml", WORKSPACE), ("Cargo.lock", LOCK)];
@@ -158,6 +163,10 @@ impl Build<'_> {
         command.args(offline.then_some("--offline")).current_dir(from);
         command.env("RUSTC_WRAPPER", env::current_exe()?).env(BUILDS_CORE, "1");
         command.env_remove(PLAN).env_remove(CHAIN).envs(wrapper.as_ref().map(|wrapper| (CHAIN, wrapper)));
+        // One core serves all builds, so those of this project's profiles do not shape it.
+        for (name, _) in env::vars_os().filter(|(name, _)| is_of_profiles(name)) {
+            command.env_remove(name);
+        }
         command.stderr(Stdio::piped());
         let output = command.output().context("cargo cannot be started")?;
         if !output.status.success() {
@@ -191,5 +200,16 @@ impl Build<'_> {
         };
         let profilers = self.profilers.iter().map(profiler).collect::<Result<_>>()?;
         Ok(Core { library, dependencies, profilers })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_profiles_do_not_reach_the_core() {
+        assert!(is_of_profiles("CARGO_PROFILE_RELEASE_LTO".as_ref()));
+        assert!(!["CARGO_HOME", "CARGO_BUILD_JOBS", "PROFILE"].iter().any(|name| is_of_profiles(name.as_ref())));
     }
 }
