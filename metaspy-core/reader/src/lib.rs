@@ -82,7 +82,7 @@ pub use tally::totals::Totals;
 pub use tally::{By, DetailLevel, NO_CAUSE, REMOTE_CAUSE, Scope, Tally, TallyRow};
 pub use verify::Verification;
 
-// What the writer needs of the reader.
+// These items are for the writer.
 #[doc(hidden)]
 pub use filter::matcher;
 #[doc(hidden)]

@@ -1,9 +1,10 @@
-//! The order of files by name.
+//! Order of files by name.
 
 use std::cmp::Ordering;
 use std::path::PathBuf;
 
-/// Sorts paths by name, and those that differ in a number by the number: the files of a rotation have numbers without end.
+/// Sorts paths by name, and by number where they differ in a number, because the numbers of a
+/// rotation have no fixed width.
 pub fn sort_by_number(paths: &mut [PathBuf]) {
     paths.sort_by(|one, other| {
         let [one_name, other_name] = [one, other].map(|path| path.as_os_str().as_encoded_bytes());
@@ -31,7 +32,7 @@ fn by_number(mut one: &[u8], mut other: &[u8]) -> Ordering {
     }
 }
 
-/// The digits at the start without leading zeros, which are taken off.
+/// Takes the digits at the start, and returns them without leading zeros.
 fn take_number<'b>(bytes: &mut &'b [u8]) -> &'b [u8] {
     let length = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (number, rest) = bytes.split_at(length);

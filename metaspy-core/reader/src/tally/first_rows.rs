@@ -1,6 +1,8 @@
-//! The first rows of a tally in some order, in memory that does not grow with the number of its rows.
+//! First rows of a tally in a given order, in memory that does not grow with the number of its
+//! rows.
 //!
-//! Events are read several times, each time for a share of the subjects. A row is kept if it is among the first ones so far.
+//! Events are read several times, each time for a share of the subjects. A row is kept while it is
+//! among the first rows.
 
 use std::cmp::Reverse;
 
@@ -13,47 +15,48 @@ use crate::Store;
 use crate::tally::shares::Shares;
 use crate::tally::{By, Scope, TallyRow};
 
-/// Rows of one share at most: 2^17 take about 40 MiB.
+/// Maximum number of rows of a share: 2^17 take about 40 MiB.
 const SHARE_MOST: usize = 1 << 17;
-/// Shares of the second attempt, after all subjects at once were too many: a power of two.
+/// Number of shares of the second attempt, after all subjects at once were too many: a power of
+/// two.
 const SHARES: u64 = 16;
 
-/// The first rows of a tally.
+/// First rows of a tally.
 #[derive(Clone, Debug, Default)]
 pub struct FirstRows {
-    /// The rows, in their order.
+    /// Rows, in the requested order.
     pub rows: Vec<TallyRow>,
-    /// The number of all rows.
+    /// Number of all rows of the tally.
     pub row_count: usize,
-    /// The shares of the rows, in percent of all calls.
+    /// Shares of the rows, in percent of all calls.
     pub shares: Shares,
     /// True if every selected call is counted, once.
     pub exact: bool,
 }
 
-/// The order of rows: the largest rank first, then the most calls, then the name.
+/// Order of rows: the largest rank first, then the most calls, then the name.
 pub struct RowOrder<'o> {
-    /// The rank of a row; `None` is behind all others.
+    /// Function that ranks a row; `None` comes last.
     pub rank: &'o dyn Fn(&TallyRow) -> Option<u64>,
-    /// The name of a row.
+    /// Function that names a row.
     pub name: &'o dyn Fn(&TallyRow) -> String,
 }
 
-/// The subjects whose rows are read at once.
+/// Subjects whose rows are read at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
-    /// 0 if these are all subjects.
+    /// Number of shares; 0 if this share has all subjects.
     shares: u64,
     number: u64,
-    /// Rows at most. A share with more is not read to its end.
+    /// Maximum number of rows. A share with more rows is not read to its end.
     pub most: usize,
 }
 
 impl Share {
-    /// All subjects.
+    /// Share of all subjects, without a limit.
     pub const ALL: Share = Share { shares: 0, number: 0, most: usize::MAX };
 
-    /// True if rows of this subject are read.
+    /// Returns true if the rows of this subject are read.
     #[inline(always)]
     pub fn contains(self, subject: Subject) -> bool {
         self.shares == 0 || self.has(subject)
@@ -64,26 +67,27 @@ impl Share {
         u64::from(high(scatter(word))) % self.shares == self.number
     }
 
-    /// True if there may be rows that are left out.
+    /// Returns true if some rows may be left out.
     pub fn is_limited(self) -> bool {
         self.most != usize::MAX
     }
 }
 
-/// A row that is kept.
+/// Row that is kept, with its sort key.
 struct Kept {
     rank: Option<u64>,
     name: String,
     row: TallyRow,
 }
 
-/// The rows that are first so far.
+/// First rows among those added so far.
 struct First<'o> {
     most: usize,
     order: &'o RowOrder<'o>,
-    /// At most twice as many as are wanted. Behind the last sorting they have no order.
+    /// Kept rows, at most twice as many as are wanted. Rows added since the last sorting have no
+    /// order.
     kept: Vec<Kept>,
-    /// Rank and calls that a row must reach, once there are enough.
+    /// Rank and calls that a row must reach, once there are enough rows.
     least: Option<(Option<u64>, u64)>,
 }
 
@@ -99,7 +103,7 @@ impl First<'_> {
         }
     }
 
-    /// Sorts, and leaves no more rows than are wanted.
+    /// Sorts the rows, and drops those beyond the wanted number.
     fn settle(&mut self) {
         self.kept.sort_by(|a, b| {
             let keys = |kept: &Kept| (Reverse(kept.rank), Reverse(kept.row.measure.count));
@@ -114,9 +118,9 @@ impl First<'_> {
 }
 
 impl Store {
-    /// The first rows of a tally by subject, alone or at each site. `each` is given every row, in no order. `None` if they cannot
-    /// be read in parts, because the recording is live, some subjects share a row, or there are millions of them: then
-    /// [`Store::tally`] reads them.
+    /// Returns the first rows of a tally by subject, alone or at each site. `each` receives every
+    /// row, in no order. `None` if the rows cannot be read in parts, because the recording is live,
+    /// some subjects share a row, or there are millions of rows; use [`Store::tally`] then.
     pub fn first_rows(
         &self,
         by: By,

@@ -42,32 +42,33 @@ use metaspy_format::superblock as sb;
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
 
-/// The grouping of a tally.
+/// Grouping of a tally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// One row for each site.
+    /// A row for each site.
     Site,
-    /// One row for each subject.
+    /// A row for each subject.
     Subject,
-    /// One row for each subject at each site.
+    /// A row for each subject at each site.
     SiteSubject,
-    /// One row for each site of a root cause. Links are reasons, too, so a call can have several root causes. It is
-    /// then in the row of each.
+    /// A row for each site of a root cause. Links are also reasons, so a call can have several root
+    /// causes. It is then in the row of each.
     RootCause,
-    /// One row for each site of a direct cause: what sent an announcement, what called a method.
+    /// A row for each site of a direct cause: the sender of an announcement, the caller of a
+    /// method.
     Sender,
-    /// One row for each subject at each site of a direct cause: which object asked.
+    /// A row for each subject at each site of a direct cause: the object that asked.
     SenderSubject,
 }
 
 impl By {
-    /// True if rows are about the direct causes of calls.
+    /// Returns true if rows are about the direct causes of calls.
     fn is_of_senders(self) -> bool {
         matches!(self, By::Sender | By::SenderSubject)
     }
 }
 
-/// The numbers that a tally contains.
+/// Numbers that a tally contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DetailLevel {
     /// Counts only, as fast as memory is read. Times and outcomes are 0.
@@ -77,7 +78,7 @@ pub enum DetailLevel {
     All,
 }
 
-/// The calls that a tally contains.
+/// Calls that a tally contains.
 #[derive(Clone, Debug)]
 pub struct Scope {
     /// Only calls that pass the filter.
@@ -90,12 +91,12 @@ pub struct Scope {
     pub meta: bool,
     /// Only calls of the members of a view; `None` = no restriction.
     pub members: Option<Members>,
-    /// The numbers that the tally contains.
+    /// Numbers that the tally contains.
     pub detail: DetailLevel,
 }
 
 impl Default for Scope {
-    /// Every call of the application.
+    /// Selects every call of the application.
     fn default() -> Self {
         Scope {
             filter: Filter::all(),
@@ -109,42 +110,42 @@ impl Default for Scope {
 }
 
 impl Scope {
-    /// Every call that passes the filter.
+    /// Selects every call that passes the filter.
     pub fn matching(filter: Filter) -> Self {
         Scope { filter, ..Self::default() }
     }
 
-    /// The levels that count if the filter has no `level:` term.
+    /// Returns the levels that count if the filter has no `level:` term.
     fn levels(&self) -> RangeInclusive<u8> {
         if self.meta { 0..=3 } else { 0..=0 }
     }
 
-    /// True if nothing but the filter restricts the calls.
+    /// Returns true if only the filter restricts the calls.
     fn is_plain(&self) -> bool {
         let every_epoch = self.epochs.start == 0 && self.epochs.end == u32::MAX;
         every_epoch && self.under.is_none()
     }
 }
 
-/// In the place of the site of a direct cause: the calls have none.
+/// Stands in place of the site of a direct cause for calls without a cause.
 pub const NO_CAUSE: SiteId = SiteId(u32::MAX - 1);
-/// In the place of the site of a direct cause: it is an event of another process.
+/// Stands in place of the site of a direct cause that is an event of another process.
 pub const REMOTE_CAUSE: SiteId = SiteId(u32::MAX - 2);
 
-/// A row of a tally.
+/// Row of a tally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TallyRow {
-    /// The site, if the grouping has sites. `None` as a cause: it left the window. A direct cause may also be [`NO_CAUSE`] or
-    /// [`REMOTE_CAUSE`].
+    /// Site, if the grouping has sites. For a cause, `None` means that it left the window. A direct
+    /// cause may also be [`NO_CAUSE`] or [`REMOTE_CAUSE`].
     pub site: Option<SiteId>,
-    /// The subject, if the grouping has subjects. `None`: calls without a subject.
+    /// Subject, if the grouping has subjects; `None` for calls without a subject.
     pub subject: Option<Subject>,
-    /// The numbers of the row.
+    /// Numbers of the row.
     pub measure: Measure,
 }
 
 impl TallyRow {
-    /// True if the row stands for the subjects of a site without a row of their own.
+    /// Returns true if the row stands for the subjects of a site without a row of their own.
     pub fn is_others(&self) -> bool {
         self.subject.is_some_and(|subject| subject.kind == OTHERS_KIND)
     }
@@ -169,29 +170,30 @@ impl TallyRow {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// The rows.
+    /// Rows of the tally, in descending order of calls.
     pub rows: Vec<TallyRow>,
-    /// Calls that may be selected and are not counted: a condition of the filter is about something that is not known of
-    /// calls without an event in the window, or they were counted without site and subject. `None` if their number is
-    /// not known either.
+    /// Number of calls that may be selected and are not counted: a condition of the filter is
+    /// unknown for calls without an event in the window, or the calls were counted without site and
+    /// subject. `None` if their number is not known either.
     pub unknown: Option<u64>,
     /// True if every selected call is counted, once. False if the filter has a condition that folded calls do not
     /// record, if some calls were counted without site and subject ([`Totals::unnamed`](crate::Totals)), or if a live
     /// recording changed during the reading.
     pub exact: bool,
-    /// As `exact`, except that some subjects may share the row of others. Each row that may lack calls is marked
-    /// ([`Measure::at_least`](crate::Measure::at_least)).
+    /// True if `exact` holds, except that some subjects may share the row of others. Each row that
+    /// may lack calls is marked ([`Measure::at_least`](crate::Measure::at_least)).
     pub rows_exact: bool,
     /// True if self time is known for every timed call.
     pub self_exact: bool,
-    /// Calls with several root causes. They are in several rows of [`By::RootCause`].
+    /// Number of calls with several root causes. They are in several rows of [`By::RootCause`].
     pub shared: u64,
-    /// What the rows together have more than all calls, because some calls are in several rows.
+    /// Amount by which the rows together exceed all calls, because some calls are in several rows.
     pub(crate) repeated: Shares,
 }
 
 impl Tally {
-    /// Calls whose direct cause left the window may belong to any row.
+    /// Marks all rows as lower bounds if the direct cause of some calls left the window, since
+    /// these may belong to any row.
     fn mark_unknown_senders(&mut self) {
         let is_unknown = |row: &TallyRow| row.site.is_none() && row.measure.count > 0;
         if !self.rows.iter().any(is_unknown) {
@@ -201,17 +203,17 @@ impl Tally {
         self.exact = false;
     }
 
-    /// The shares of the rows, in percent of all calls.
+    /// Returns the shares of the rows, in percent of all calls.
     pub fn shares(&self) -> Shares {
         Shares::of(self.rows.iter().map(|row| &row.measure)).without(&self.repeated)
     }
 }
 
-/// A live recording that changes during the reading is read again for this long.
+/// Maximum time for which a live recording that changes during the reading is read again.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Store {
-    /// Counts, outcomes and times of calls.
+    /// Adds up counts, outcomes and times of calls.
     pub fn tally(&self, by: By, scope: &Scope) -> Tally {
         let ring = self.ring();
         let began = Instant::now();
@@ -227,7 +229,7 @@ impl Store {
                     self.mark_lower_bounds(&mut tally, by, scope, &ring.folds());
                 }
                 if self.unnamed() > 0 {
-                    // They are of any site and subject.
+                    // These calls may belong to any site and subject.
                     tally.rows.iter_mut().for_each(|row| row.measure.at_least = true);
                 }
                 let is_complete = tally.exact && settled && self.missing().is_empty() && self.is_settled();
@@ -247,7 +249,7 @@ impl Store {
         self.part_of(by, scope, Share::ALL).into_tally(by, scope.detail)
     }
 
-    /// The rows of a share of the subjects.
+    /// Adds up the rows of a share of the subjects.
     fn part_of(&self, by: By, scope: &Scope, share: Share) -> PartialTally {
         let ring = self.ring();
         let folds = &ring.folds();
@@ -284,7 +286,7 @@ impl Store {
         let ring = self.ring();
         let outcomes = matcher.outcomes();
         let asyncs = self.asyncs();
-        // Sites whose hooks do not see how calls end.
+        // The hooks of these sites do not see how calls end.
         let entries: HashSet<u32> =
             self.sites().iter().filter(|site| !site.knows_outcomes()).map(|site| site.id.0).collect();
         let counts_once = self.counts_time_once();
@@ -301,7 +303,7 @@ impl Store {
             let (subject, all) = (row.subject(), row.measure(source));
             let knows_outcomes = outcomes == ALL_OUTCOMES || !entries.contains(&who.site);
             let chosen = if knows_outcomes { row.measure_of(source, outcomes) } else { None };
-            // A row without a call of its own has ends of calls that are counted elsewhere.
+            // A row without a call of its own has ends of calls that other rows count.
             let unknown = if all.count == 0 { all.running.wrapping_neg() } else { all.count };
             match (matcher.selects_in_row(who.site, subject, who.epoch, who.meta, Some(&all)), chosen) {
                 // The causes of these calls are unknown.
@@ -350,12 +352,13 @@ impl Store {
         }
     }
 
-    /// True if folded calls inside another call of the same row add no time to it. Older recordings add up all calls.
+    /// Returns true if folded calls inside another call of the same row add no time to it. Older
+    /// recordings add up all calls.
     pub(crate) fn counts_time_once(&self) -> bool {
         metaspy_format::low(self.words().get(sb::VERSION)) >= sb::MINOR_NESTING
     }
 
-    /// True for sites whose events are entered and left, by number.
+    /// Returns a flag for each site by number, true if its events are entered and left.
     pub(crate) fn asyncs(&self) -> Vec<bool> {
         let mut asyncs = Vec::new();
         for site in self.sites().iter().filter(|site| site.kind.is_entered()) {
@@ -399,7 +402,7 @@ fn add_again(part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, 
     }
 }
 
-/// True if a row's epoch, of which the low bits are known, is in the range.
+/// Returns true if a row's epoch, of which the low bits are known, is in the range.
 fn contains_epoch(epochs: &Range<u32>, epoch: u32) -> bool {
     let length = epochs.end.saturating_sub(epochs.start);
     if epochs.start == 0 && epochs.end == u32::MAX {

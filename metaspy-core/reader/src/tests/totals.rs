@@ -1,4 +1,4 @@
-//! The time in which at least one call of a row was open.
+//! Tests of the time in which at least one call of a row was open.
 
 use std::collections::BTreeMap;
 

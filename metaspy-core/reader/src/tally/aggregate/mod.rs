@@ -1,7 +1,7 @@
-//! One pass over the events in the window that adds them up in rows.
+//! Single pass over the events in the window that adds them up in rows.
 //!
-//! Blocks are read in order of time. Each lane then comes in its own order, which self time needs. Each thread takes
-//! one stretch of time.
+//! Blocks are read in order of time. Each lane then comes in its own order, which self time needs.
+//! Each thread takes its own stretch of time.
 
 mod partial_tally;
 
@@ -27,21 +27,21 @@ use metaspy_format::nesting::{OpenCall, Unnamed};
 use metaspy_format::slot::{self, Mark, SPAN_MAX};
 use metaspy_probe::{KindId, Subject};
 
-/// The events that are added up, and their grouping.
+/// Events that are added up, and their grouping.
 pub(crate) struct Aggregation<'a> {
     pub ring: Ring<'a>,
     pub by: By,
     pub matcher: &'a Matcher,
     pub scope: &'a Scope,
-    /// The levels that count, if the filter has no other condition.
+    /// Levels that count, if the filter has no other condition.
     pub plain: Option<Levels>,
-    /// The links, if reasons are followed.
+    /// Links, if reasons are followed.
     pub links: &'a Arc<Links>,
     pub roots: &'a Roots,
     pub folds: &'a Folds,
     /// True for async sites, by number.
     pub asyncs: &'a [bool],
-    /// The subjects that have rows.
+    /// Subjects that have rows.
     pub share: Share,
 }
 
@@ -50,25 +50,25 @@ pub(crate) struct PartialTally {
     table: Table,
     pub cells: Vec<Cell>,
     pub exact: bool,
-    /// Calls of which a condition is unknown.
+    /// Number of calls for which a condition is unknown.
     pub unknown: u64,
     self_exact: bool,
-    /// Calls with several root causes.
+    /// Number of calls with several root causes.
     shared: u64,
-    /// What these calls add to the sums of all rows.
+    /// Amount that these calls add to the sums of all rows.
     repeated: Shares,
-    /// True if it is not known what calls in the window are inside of.
+    /// True if the calls around some calls in the window are not known.
     pub totals_at_most: bool,
-    /// The subjects that have rows.
+    /// Subjects that have rows.
     share: Share,
-    /// True if the share has more rows than it may have: then the sums are of no use.
+    /// True if the share exceeded its maximum number of rows, so that the sums are useless.
     pub is_cut: bool,
 }
 
-/// The sums of a row.
+/// Sums of a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cell {
-    /// The sums from rows of tables.
+    /// Sums from rows of tables.
     pub measure: Measure,
     /// Events in the window by outcome. An index needs no branch, and outcomes are hard to predict.
     outcomes: [u64; 8],
@@ -80,13 +80,14 @@ pub(crate) struct Cell {
     cover: Cover,
     /// True if some ticks may count twice.
     pub at_most: bool,
-    /// Self ticks, as two's complement. Negative for a moment if inner events come before the outer one.
+    /// Self ticks, as two's complement. Negative for a moment if inner events come before the outer
+    /// event.
     own: u64,
     /// True if some timed calls of the row have no self time.
     pub without_self: bool,
 }
 
-/// The state of a thread.
+/// State of a thread.
 struct Worker<'a> {
     part: PartialTally,
     memory: Memory,
@@ -96,11 +97,11 @@ struct Worker<'a> {
     roots: Option<Reasons>,
     self_times: Option<SelfTimes<'a>>,
     covers: Covers,
-    /// `None` while the block is being added up.
+    /// Buffer for blocks; `None` while a block is being added up.
     block: Option<Box<Block>>,
 }
 
-/// Causes of an async call that are looked at.
+/// Maximum number of causes of an async call that are examined.
 const CAUSES_MOST: usize = 64;
 
 impl Worker<'_> {
@@ -115,7 +116,7 @@ impl Worker<'_> {
 }
 
 impl<'a> Aggregation<'a> {
-    /// Counts only: in any order, skipping chunks without a match.
+    /// Adds up counts only, in any order, and skips chunks without a match.
     pub fn counts(&self) -> PartialTally {
         let chunks = self.ring.chunks().into_iter().filter(|chunk| self.matcher.wants_chunk(chunk));
         let units: Vec<Unit> = chunks.map(Unit::Chunk).collect();
@@ -130,7 +131,7 @@ impl<'a> Aggregation<'a> {
         self.merged(workers)
     }
 
-    /// Outcomes and times.
+    /// Adds up outcomes and times.
     pub fn all(&self) -> PartialTally {
         // Polls of an async call may be anywhere behind its begin.
         let has_asyncs = !self.asyncs.is_empty();
@@ -141,7 +142,7 @@ impl<'a> Aggregation<'a> {
         })
     }
 
-    /// As [`Aggregation::all`]. Each thread takes one stretch of time.
+    /// Adds up like [`Aggregation::all`]. Each thread takes its own stretch of time.
     pub fn on_threads(&self, threads: usize) -> PartialTally {
         let units = self.ring.units();
         let stretches: Vec<(usize, &[Unit])> = units.chunks(units.len().div_ceil(threads).max(1)).enumerate().collect();
@@ -159,14 +160,14 @@ impl<'a> Aggregation<'a> {
         );
         match workers.into_iter().collect::<Option<Vec<_>>>() {
             Some(workers) => self.merged(workers.into_iter().flatten()),
-            // The causes did not show what was open in a lane at the beginning of a stretch: read all stretches in one
-            // go.
+            // The causes did not show the open events of a lane at the beginning of a stretch, so
+            // all stretches are read as one.
             None => self.merged(self.stretch(&units, true)),
         }
     }
 
-    /// Adds up one stretch of the window. `None` if it is not the first one, and it is unclear what was open in a lane
-    /// at its beginning.
+    /// Adds up a stretch of the window. `None` if it is not the first stretch, and the open events
+    /// of a lane at its beginning are unclear.
     fn stretch(&self, units: &[Unit], is_first: bool) -> Option<Worker<'a>> {
         let mut worker = self.worker(Some(SelfTimes::new(self.asyncs)));
         for unit in units {
@@ -237,7 +238,7 @@ impl<'a> Aggregation<'a> {
                 self_times.add_outside(call.id, row);
             }
         }
-        // A block that is being folded begins with events that are not stored, too.
+        // A block that is being folded also begins with events that are not stored.
         let start = block.events().next().map_or(u64::MAX, |event| event.start);
         for event in block.folded_events() {
             let is_open = event.span().is_none_or(|span| event.start.saturating_add(span) > start);
@@ -252,7 +253,7 @@ impl<'a> Aggregation<'a> {
         }
     }
 
-    /// The row of a call that is not stored.
+    /// Returns the row of a call that is not stored.
     fn row_outside(&self, worker: &mut Worker<'a>, call: &OpenCall) -> u32 {
         if !self.scope.is_plain() {
             return NO_ROW;
@@ -379,7 +380,8 @@ impl<'a> Aggregation<'a> {
         }
     }
 
-    /// True if a cause of an async call is in the same row: its polls may contain those of the call.
+    /// Returns true if a cause of an async call is in the same row: its polls may contain those of
+    /// the call.
     fn is_inside_same_row(&self, worker: &mut Worker<'a>, call: u64, row: u32) -> bool {
         let mut next = EventId::from_raw(call).and_then(|id| self.ring.peek(id)).map(|(_, slot)| slot.cause);
         for _ in 0..CAUSES_MOST {
@@ -406,11 +408,11 @@ impl<'a> Aggregation<'a> {
             cell.max_ticks = cell.max_ticks.max(SPAN_MAX.saturating_add(beyond));
             cell.own = cell.own.wrapping_add(beyond);
         }
-        // The inner events after that point were not recognised as inner ones.
+        // Inner events after that point were not recognised as such.
         worker.part.self_exact = false;
     }
 
-    /// The row of an event; [`NO_ROW`] if it is not selected.
+    /// Returns the row of an event; [`NO_ROW`] if it is not selected.
     fn row(&self, worker: &mut Worker<'a>, head: &Head, slot: &Slot) -> u32 {
         if !self.scope.epochs.contains(&head.epoch) || !self.matcher.matches(self.ring, head, slot, &mut worker.memory)
         {
@@ -430,7 +432,8 @@ impl<'a> Aggregation<'a> {
         worker.part.row(self.by, site, subject) as u32
     }
 
-    /// The site and the subject of the direct cause of an event; no site if it left the window.
+    /// Returns the site and the subject of the direct cause of an event; no site if it left the
+    /// window.
     fn sender(&self, slot: &Slot) -> (Option<u32>, Option<Subject>) {
         match DirectCause::of(self.ring, slot) {
             DirectCause::Known(cause) => (Some(cause.site), cause.subject()),
@@ -446,7 +449,7 @@ impl<'a> Aggregation<'a> {
             && worker.under.as_mut().is_some_and(|reasons| reasons.inherited(self.ring, id, slot, &reached) == 1)
     }
 
-    /// The root causes of an event, as a value of [`Roots`].
+    /// Returns the root causes of an event, as a value of [`Roots`].
     fn root(&self, worker: &mut Worker<'a>, id: EventId, slot: &Slot) -> Option<u32> {
         let value = worker.roots.as_mut()?.inherited(self.ring, id, slot, self.roots);
         (value != NOTHING).then_some(value)
@@ -482,7 +485,7 @@ impl Cell {
         self.max_ticks = self.max_ticks.max(span);
     }
 
-    /// The sums as a measure, without self time.
+    /// Returns the sums as a measure, without self time.
     fn whole(&self) -> Measure {
         let of = |outcome: Outcome| self.outcomes[outcome as usize];
         let mut measure = Measure {

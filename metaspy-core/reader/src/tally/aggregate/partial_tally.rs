@@ -1,4 +1,4 @@
-//! The rows from a part of the events, and the tally that they become.
+//! Rows from a part of the events, and the tally that they become.
 
 use crate::causes::roots::Roots;
 use crate::tally::aggregate::{Cell, PartialTally};
@@ -12,7 +12,7 @@ use metaspy_format::row::OTHERS;
 use metaspy_format::{high, join, low};
 use metaspy_probe::{KindId, SiteId, Subject};
 
-/// The row of the other subjects of a site.
+/// Returns the key of the row of the other subjects of a site.
 fn others(key: Key) -> Key {
     Key { key: 0, who: join(low(key.who), OTHERS.into()) }
 }
@@ -33,12 +33,12 @@ impl PartialTally {
         }
     }
 
-    /// Rows of a share of the subjects.
+    /// Creates a tally for a share of the subjects.
     pub fn of(share: Share) -> Self {
         PartialTally { share, ..PartialTally::new() }
     }
 
-    /// Adds the time of a call to its row, and takes it from the row around it.
+    /// Adds the time of a call to its row, and subtracts it from the row around it.
     #[inline(always)]
     pub(super) fn add_self(&mut self, row: u32, around: u32, ticks: u64) {
         if let Some(cell) = self.cells.get_mut(row as usize) {
@@ -57,7 +57,7 @@ impl PartialTally {
         }
     }
 
-    /// Notes that some time of a row may count twice.
+    /// Marks that some time of a row may count twice.
     #[inline]
     pub(super) fn total_is_at_most(&mut self, row: u32, at_most: bool) {
         if at_most && let Some(cell) = self.cells.get_mut(row as usize) {
@@ -65,7 +65,8 @@ impl PartialTally {
         }
     }
 
-    /// The row of a site and a subject, as far as the grouping distinguishes them; [`NO_ROW`] outside of the share.
+    /// Returns the row of a site and a subject, as far as the grouping distinguishes them;
+    /// [`NO_ROW`] outside the share.
     #[inline(always)]
     pub fn row(&mut self, by: By, site: Option<u32>, subject: Option<Subject>) -> usize {
         let subject = subject.unwrap_or(Subject::NONE);
@@ -88,7 +89,7 @@ impl PartialTally {
         row
     }
 
-    /// The tally.
+    /// Converts the rows to a tally.
     pub fn into_tally(self, by: By, detail: DetailLevel) -> Tally {
         let mut rows = Vec::new();
         let mut tally = self.each_row(by, detail, |row| rows.push(row));
@@ -152,7 +153,7 @@ impl PartialTally {
             for site in sites {
                 let at = self.row(By::RootCause, site, None);
                 self.cells[at].merge(&cell);
-                // A call of one root cause may be inside a call of several.
+                // A call of a single root cause may be inside a call of several.
                 self.cells[at].at_most = true;
             }
         }
