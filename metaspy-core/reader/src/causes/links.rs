@@ -7,7 +7,7 @@ use crate::event::EventId;
 
 /// All links of a recording, from effect to reason. Clones are cheap.
 ///
-/// [`Store::links`] finds the links of one event in its blocks. `Links` serve walks over many
+/// [`Store::links`](crate::Store::links) finds the links of one event in its blocks. `Links` serve walks over many
 /// events.
 #[derive(Clone)]
 pub struct Links(pub(super) ChunkIndex<(u64, u64)>);
