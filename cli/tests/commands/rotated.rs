@@ -108,7 +108,11 @@ fn a_report_of_some_files_of_a_rotation_says_which_part_they_are_and_is_not_exac
         // More calls than there are may be in the others.
         let (code, judged) = judged(files, "count(site:measure) > 1_000_000");
         assert!(code == 2 && judged["gaps"].to_string().contains("give all files"), "{title}: {judged}");
-        assert_eq!(self::judged(files, "count(site:measure) > 0").0, 1, "{title}: what is there decides");
+        // What is there decides. A file that the process began before it ended may be empty.
+        let mut rows = report["rows"].as_array().expect("a list").iter();
+        let has_measures = rows.any(|row| row["label"] == "Scene::measure" && row["count"].as_u64() > Some(0));
+        let expected = if has_measures { 1 } else { 2 };
+        assert_eq!(self::judged(files, "count(site:measure) > 0").0, expected, "{title}: {report}");
     }
     let all: Vec<&str> = files.iter().map(String::as_str).collect();
     let (_, report) = json(&[vec!["report"], all].concat());
