@@ -9,6 +9,8 @@
 //! Their tables are a part of the recording. Without `METASPY_RECORD` it is a live one, and without `METASPY_OBSERVE` only
 //! the profilers observe then. See [`crate::method_profilers`].
 
+use std::sync::{Mutex, PoisonError};
+
 use linkme::distributed_slice;
 
 use crate::arm::{Arming, Mode};
@@ -18,7 +20,7 @@ use crate::platform::{process, switch, warn};
 use crate::profiler::InstallError;
 use crate::recording::{self, StartError};
 use crate::select::{Selector, distance};
-use crate::{Profiler, Recording};
+use crate::{Installed, Profiler, Recording};
 
 /// Not empty in a program that is never recorded unless it says so itself, as the `metaspy` command, which many run
 /// where the environment is meant for others.
@@ -61,8 +63,7 @@ pub(crate) fn start() {
             .controlled()
             .install()
         {
-            // Until the process ends.
-            Ok(installed) => std::mem::forget(installed),
+            Ok(installed) => keep(installed),
             Err(error) => warn(&format!("METASPY_OBSERVE: {error}")),
         }
     }
@@ -137,11 +138,16 @@ fn start_profilers() {
             }
         };
         match profiler.install() {
-            // Until the process ends.
-            Ok(installed) => std::mem::forget(installed),
+            Ok(installed) => keep(installed),
             Err(error) => warn(&format!("the profiler `{name}` is not installed: {error}")),
         }
     }
+}
+
+/// Keeps a profiler until the process ends. It stays reachable, so checkers of leaks do not report it.
+fn keep(installed: Installed) {
+    static KEPT: Mutex<Vec<Installed>> = Mutex::new(Vec::new());
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(installed);
 }
 
 /// Stands for all profilers that are not metaspy's own.

@@ -27,8 +27,10 @@ fn callers_are_counted_and_recursion_counts_once() {
     let (store, callers) = table("calls", "callers");
     // This machine may have no counter that one instruction reads.
     if store.header().clock == metaspy_core::format::Clock::Counter as u64 {
-        let cost = store.hook_cost().expect("it was measured when the profiler was installed");
-        assert!(0.0 < cost.within_ns && cost.within_ns <= cost.whole_ns, "{cost:?}");
+        let cost = store.hook_cost();
+        // Not under a sanitizer, whose hooks are of another kind.
+        assert!(cost.is_some() || cfg!(metaspy_plain), "it was measured when the profiler was installed");
+        assert!(cost.is_none_or(|cost| 0.0 < cost.within_ns && cost.within_ns <= cost.whole_ns), "{cost:?}");
         let known = |row: RowKey| !store.site_path(row.site()).is_empty();
         assert!(callers.rows.iter().all(|row| known(row.key)), "{callers:?}");
     }
