@@ -67,9 +67,10 @@ impl Share {
         u64::from(high(scatter(word))) % self.shares == self.number
     }
 
-    /// Returns true if some rows may be left out.
-    pub fn is_limited(self) -> bool {
-        self.most != usize::MAX
+    /// Returns whether subjects outside the share are left out. Such a share is read on one thread,
+    /// because each thread has rows of its own.
+    pub fn is_part(self) -> bool {
+        self.shares != 0
     }
 }
 

@@ -135,7 +135,7 @@ impl<'a> Aggregation<'a> {
     pub fn all(&self) -> PartialTally {
         // Polls of an async call may be anywhere behind its begin.
         let has_asyncs = !self.asyncs.is_empty();
-        self.on_threads(if has_asyncs || self.share.is_limited() {
+        self.on_threads(if has_asyncs || self.share.is_part() {
             1
         } else {
             scan::threads_for(self.ring.chunk_count() as usize)
