@@ -16,6 +16,8 @@ use crate::{is_apart, number};
 /// Recordings that follow each other.
 const RECORDINGS: usize = 100;
 const THREADS: u64 = 3;
+/// Each thread has a page of its own in every table. With less room, values are lost, and their tables say so.
+const BUDGET: u64 = 16 << 20;
 
 static EVEN: Kind = Kind::new("even");
 
@@ -88,7 +90,7 @@ fn all_files_together_have_all_calls_of_every_profiler() {
 
 /// Threads call, and start others that call and end, while recordings follow each other.
 fn check(recording: impl Fn(usize) -> Builder) {
-    let start = |number| recording(number).budget(4 << 20).collector(false).start().expect("it starts");
+    let start = |number| recording(number).budget(BUDGET).collector(false).start().expect("it starts");
     let mut recordings = vec![start(0)];
     let profiler = Profiler::new("all").method_profiler(Contexts::default()).method_profiler(Calls::default());
     let installed = profiler.method_profiler(Seen::default()).install().expect("they are installed");
@@ -122,6 +124,11 @@ fn check(recording: impl Fn(usize) -> Builder) {
         threads.into_iter().map(|thread| thread.join().expect("it ends")).sum()
     });
     drop(installed);
+    let found_no_room = |recording: &Recording| {
+        let profiles = recording.store().profiles();
+        profiles.iter().flat_map(|profile| &profile.tables).map(|table| table.lost).sum::<u64>()
+    };
+    assert_eq!(recordings.iter().map(found_no_room).sum::<u64>(), 0);
     for path in PATHS {
         let mut sums = [0; 5];
         for recording in &recordings {
