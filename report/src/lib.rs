@@ -9,6 +9,7 @@
 //! - [`coverage`]: what of a program ran: the text of `cargo metaspy`.
 //! - [`functions`]: functions by processor time, of recordings with samples.
 //! - [`types`]: the types that arrived at methods.
+//! - [`findings`]: what a recording states about its program.
 //! - [`gate`]: the decision of a check.
 //! - [`condition`] and [`expectation`]: checks that a report passes or fails.
 //! - [`diff`]: the difference of two versions.
@@ -23,6 +24,7 @@ pub mod program;
 
 pub mod contexts;
 pub mod coverage;
+pub mod findings;
 pub mod functions;
 pub mod rows;
 pub mod types;

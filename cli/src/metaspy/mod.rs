@@ -9,6 +9,7 @@ mod diff;
 mod evolution;
 mod export;
 mod filter;
+mod findings;
 #[cfg(feature = "grammar")]
 mod grammar;
 #[cfg(not(feature = "grammar"))]
@@ -100,6 +101,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
         }
         Command::Clean => clean_up(&mut out),
         Command::Report(options) => report::run(&options, &mut out),
+        Command::Findings(options) => findings::run(&options, &mut out),
         Command::Diff(options) => diff::run(&options, &mut out),
         Command::Export(options) => {
             drop(out);

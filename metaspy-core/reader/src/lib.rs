@@ -38,8 +38,9 @@ pub mod units;
 #[doc(hidden)]
 pub mod platform;
 
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 
@@ -73,6 +74,7 @@ pub use scan::current::{CurrentEvents, Enclosing};
 pub use scan::lanes::RecordedLane;
 pub use scan::losses::{Loss, Losses};
 pub use scan::parts::{Conditions, Scan};
+pub use scan::resolved::{Cause, Reason, ResolvedEvent, ResolvedScan, Survey, UnitOfWork, UnitRule};
 pub use tally::bounds::{CallBounds, Gaps};
 pub use tally::first_rows::{FirstRows, RowOrder};
 pub use tally::groups::{GroupTotal, SiteGroups};

@@ -13,25 +13,27 @@ use metaspy_format::folder::{self, Cursor};
 use metaspy_format::row::{COUNT, ROW_WORDS, page};
 use metaspy_format::slot::{self, Commit, Flags, Mark};
 use metaspy_format::superblock as sb;
-use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, Region, SLOT_WORDS, header, summary};
-use metaspy_probe::Subject;
+use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, Region, SLOT_WORDS, header, join, summary};
+use metaspy_probe::{SiteKind, Subject};
 
 /// Number of words of each small table.
 const TABLE: usize = 4096;
 
 /// Recording under construction.
-pub(crate) struct Writer {
+pub struct Writer {
     region: Region,
     blocks: u64,
     /// Block of each lane: sequence and next slot.
     lanes: HashMap<u32, (u64, usize)>,
     next: u64,
+    /// Epoch of the blocks that are begun.
     pub epoch: u32,
 }
 
 /// Event to write.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Draft {
+#[expect(missing_docs, reason = "each field is that of an event")]
+pub struct Draft {
     pub lane: u32,
     pub site: u32,
     pub subject: Subject,
@@ -81,7 +83,7 @@ impl Writer {
         writer.set(sb::BLOCKS, blocks);
         writer.set(sb::GROWN, blocks);
         writer.set(sb::TOTAL_BYTES, words as u64 * 8);
-        writer.set(sb::VERSION, u64::from(sb::MAJOR) << 32);
+        writer.set(sb::VERSION, join(0, sb::MAJOR));
         writer.set(sb::STATE, sb::STATE_CLOSED);
         writer.set(sb::TICKS_PER_S, 1_000_000_000);
         writer.set(sb::MAGIC, sb::MAGIC_WORD);
@@ -130,9 +132,14 @@ impl Writer {
         self.set(sb::ARENA_USED, (used + all.len()) as u64);
     }
 
-    /// Names a site.
+    /// Names a method.
     pub fn site(&self, id: u32, path: &str) {
-        self.entry(Entry::Site, id, &[1 | 7 << 32, 9], &[path, "src/lib.rs", ""]);
+        self.site_of_kind(id, path, SiteKind::Method);
+    }
+
+    /// Names a site of a kind.
+    pub fn site_of_kind(&self, id: u32, path: &str, kind: SiteKind) {
+        self.entry(Entry::Site, id, &[join(kind as u32, 7), 9], &[path, "src/lib.rs", ""]);
     }
 
     /// Names a lane.
@@ -194,6 +201,13 @@ impl Writer {
         EventId::new(sequence, slot as u64).expect("no sequence is 0")
     }
 
+    /// Ends an event that was written as running.
+    pub fn end(&self, id: EventId, span: u64, outcome: Outcome) {
+        let at = self.block(id.sequence()) + id.slot() * SLOT_WORDS + 3;
+        let flags = Flags { outcome, ..Flags::unpack(self.get(at)) };
+        self.set(at, slot::ended(span, flags.pack()));
+    }
+
     /// Writes a mark other than a detail.
     pub fn mark(&mut self, lane: u32, tick: u64, mark: Mark, words: [u64; 3]) {
         let (at, sequence, _) = self.room(lane, 1, tick);
@@ -242,8 +256,8 @@ impl Writer {
             words[summary::STAMP] = 1;
             words[summary::FIRST_TICK] = first;
             words[summary::LAST_TICK] = last;
-            words[summary::EVENTS_MARKS] = amount.events | amount.marks << 32;
-            words[summary::EPOCHS] = u64::from(epochs.0) | u64::from(epochs.1) << 32;
+            words[summary::EVENTS_MARKS] = join(amount.events as u32, amount.marks as u32);
+            words[summary::EPOCHS] = join(epochs.0, epochs.1);
             let at = self.table(sb::SUMMARIES) + chunk as usize * summary::SUMMARY_WORDS;
             (at..).zip(words).for_each(|(at, word)| self.set(at, word));
         }
@@ -298,7 +312,7 @@ impl Writer {
 }
 
 /// Opens bytes as a recording.
-pub(crate) fn store_of(bytes: &[u8]) -> Result<Store, crate::OpenError> {
+pub fn store_of(bytes: &[u8]) -> Result<Store, crate::OpenError> {
     let mut map = MmapOptions::new().len(bytes.len().max(8)).map_anon().expect("memory");
     map[..bytes.len()].copy_from_slice(bytes);
     Store::from_region(Region::writable(map.into()))

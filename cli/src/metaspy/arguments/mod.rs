@@ -4,6 +4,7 @@ mod blueprint;
 mod demo;
 mod diff;
 mod export;
+mod findings;
 mod grammar;
 mod history;
 mod instructions;
@@ -22,6 +23,7 @@ pub use blueprint::{Blueprint, ChangeOf};
 pub use demo::{Demo, Limits, Policy};
 pub use diff::Diff;
 pub use export::Export;
+pub use findings::Findings;
 pub use grammar::{Grammar, GrammarReport, Merged};
 pub use history::{History, HistoryRun};
 pub use instructions::Instructions;
@@ -115,6 +117,13 @@ pub enum Command {
         metaspy report client.spy server.spy --by cause\n  \
         ssh host cat run.spy | metaspy report -\n\nThe JSON is described in docs/report.md.")]
     Report(Report),
+    /// States what is wrong with a program, without being asked for a site
+    #[command(
+        after_help = "Examples:\n  metaspy findings run.spy\n  metaspy findings run.spy --kind repeated --all\n  \
+        metaspy findings client.spy server.spy --json=findings.json\n\n\
+        Each finding names its events, its cost and how certain it is. The JSON is described in docs/report.md."
+    )]
+    Findings(Findings),
     /// Compares the recordings of two versions: counts exactly, times with their noise
     #[command(
         after_help = "Examples:\n  metaspy diff before.spy after.spy\n  metaspy diff before.spy after.spy --by subject --top 50\n  \

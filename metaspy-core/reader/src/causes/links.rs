@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use metaspy_format::BLOCK_SLOTS;
+
 use crate::causes::chunk_index::ChunkIndex;
 use crate::event::EventId;
 
@@ -32,6 +34,18 @@ impl Links {
     pub fn iter(&self) -> impl Iterator<Item = (EventId, EventId)> {
         let all = self.0.runs().flatten();
         all.filter_map(|(effect, reason)| Some((EventId::from_raw(*effect)?, EventId::from_raw(*reason)?)))
+    }
+
+    /// Adds the links of a block's events, as effect and reason. A link is added once.
+    pub(crate) fn of_block(&self, sequence: u64, into: &mut Vec<(u64, u64)>) {
+        let slots = BLOCK_SLOTS as u64;
+        let first = sequence.saturating_mul(slots);
+        for run in self.0.runs() {
+            let from = run.partition_point(|(effect, _)| *effect < first);
+            into.extend(run[from..].iter().take_while(|(effect, _)| effect / slots == sequence));
+        }
+        into.sort_unstable();
+        into.dedup();
     }
 
     /// Adds the further reasons of an event. A reason may be added twice.

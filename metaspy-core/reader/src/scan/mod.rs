@@ -12,6 +12,7 @@ pub(crate) mod lanes;
 pub(crate) mod losses;
 mod parallel;
 pub(crate) mod parts;
+pub(crate) mod resolved;
 
 pub(crate) use counts::{Levels, SubjectCounts};
 pub(crate) use parallel::{each, each_watched, threads_for};

@@ -5,6 +5,7 @@ mod folds;
 mod hostile;
 mod open;
 mod parts;
+mod resolved;
 mod roots;
 mod self_time;
 mod tally;

@@ -1,0 +1,116 @@
+//! What every detector knows of the recording.
+
+use std::collections::HashMap;
+
+use metaspy_probe::{SiteId, SiteKind, Subject};
+use metaspy_reader::{ResolvedEvent, Store, Survey, Totals};
+
+use super::finding::NAMED;
+use super::{Certainty, Config, FoundSite, FoundSubject, FoundSubjects};
+use crate::text::{counted, grouped, short_path};
+
+/// Recording of a search, and what is known of it before the first event.
+#[derive(Debug)]
+pub struct Context<'s> {
+    /// The recording.
+    pub store: &'s Store,
+    /// Settings of the search.
+    pub config: &'s Config,
+    /// Counts and times of the window.
+    pub survey: &'s Survey,
+    /// Number of all calls, and how many of them are events.
+    pub totals: Totals,
+    /// Kinds of the sites, by number.
+    site_kinds: Vec<Option<SiteKind>>,
+}
+
+impl<'s> Context<'s> {
+    pub(super) fn new(store: &'s Store, config: &'s Config, survey: &'s Survey) -> Self {
+        let mut site_kinds = Vec::new();
+        for site in store.sites() {
+            let at = site.id.0 as usize;
+            site_kinds.resize(site_kinds.len().max(at + 1), None);
+            site_kinds[at] = Some(site.kind);
+        }
+        Context { store, config, survey, totals: store.totals(), site_kinds }
+    }
+
+    /// Returns the kind of a site; a method if the recording does not name the site.
+    pub fn site_kind(&self, site: SiteId) -> SiteKind {
+        self.site_kinds.get(site.0 as usize).copied().flatten().unwrap_or(SiteKind::Method)
+    }
+
+    /// Returns a site as it is named in a finding.
+    pub fn site(&self, id: SiteId) -> FoundSite {
+        let path = self.store.site_path(id).to_owned();
+        let (file, line) = self.store.site(id).map_or_else(Default::default, |it| (it.file.clone(), it.lines.0));
+        FoundSite { id, path, file, line }
+    }
+
+    /// Returns the type and the method of a site: `Scene::layout`.
+    pub fn name(&self, site: SiteId) -> &'s str {
+        short_path(self.store.site_path(site))
+    }
+
+    /// Returns the filter of a site's events.
+    pub fn filter(&self, site: SiteId) -> String {
+        format!("site:{}", self.store.site_path(site))
+    }
+
+    /// Returns the nanoseconds of a number of ticks.
+    pub fn ns(&self, ticks: u64) -> u64 {
+        self.store.span_ns(ticks)
+    }
+
+    /// Returns subjects by their number of events, as they are named in a finding.
+    pub fn subjects(&self, events: &HashMap<Subject, u64>) -> FoundSubjects {
+        let mut worst: Vec<(Subject, u64)> = events.iter().map(|(subject, events)| (*subject, *events)).collect();
+        worst.sort_by_key(|&(subject, events)| (std::cmp::Reverse(events), subject));
+        worst.truncate(NAMED);
+        let mut kinds: Vec<_> = events.keys().map(|subject| subject.kind).collect();
+        kinds.sort();
+        kinds.dedup();
+        let kind = match kinds[..] {
+            [only] => self.store.kind(only).map(|kind| kind.short_name().to_owned()).unwrap_or_default(),
+            _ => String::new(),
+        };
+        let named = |(subject, events)| FoundSubject { subject, text: self.store.subject_text(subject), events };
+        FoundSubjects { kind, count: events.len() as u64, worst: worst.into_iter().map(named).collect() }
+    }
+
+    /// Returns a sentence if the recording has no events.
+    pub fn missing_events(&self) -> Option<String> {
+        let missing = "it has no events: record with METASPY_RECORD=run.spy, without a profile that only counts";
+        (self.survey.events == 0).then(|| missing.to_owned())
+    }
+
+    /// Returns a sentence if calls are missing between events of the window. A finding that states that something did
+    /// *not* happen needs all of them.
+    pub fn missing_calls(&self) -> Option<String> {
+        let Totals { counted: only_counted, lost, unnamed, .. } = self.totals;
+        let missing = lost.saturating_add(unnamed);
+        if missing > 0 {
+            let lost = format!("{} found no room as events", counted(missing, "call"));
+            return Some(format!("{lost}: record with a larger METASPY_BUDGET"));
+        }
+        let damage = self.store.missing().first().cloned();
+        let only_counted = (only_counted > 0)
+            .then(|| format!("{} were only counted: record them as events", counted(only_counted, "call")));
+        self.missing_events().or(damage).or(only_counted)
+    }
+
+    /// Returns true if no event that began at the same time as this one or later has left the window.
+    pub fn is_whole_since(&self, event: &ResolvedEvent) -> bool {
+        event.event.start >= self.survey.whole_from
+    }
+
+    /// Returns the certainty of exact counts. They are lower bounds if events left the window.
+    pub fn counted(&self, reason: &str) -> Certainty {
+        let Totals { stored, emitted, .. } = self.totals;
+        if stored == emitted {
+            return Certainty::Proved(reason.to_owned());
+        }
+        let part = format!("of {} calls, {} are events", grouped(emitted), grouped(stored));
+        Certainty::AtLeast(format!("{reason}; {part}"))
+    }
+}

@@ -1,0 +1,159 @@
+//! Findings: sentences about a program that are true of its recording, cost something, and name their evidence.
+//!
+//! [`find`] passes the events of a recording once, in order of time, to all [`Detector`]s, and ranks what they state. A kind
+//! of finding is one file with one detector. Each detector sees every event, so none has to merge parts, and the result
+//! does not depend on the number of processors: these resolve the events, and then work on different detectors.
+
+mod context;
+mod detector;
+mod finding;
+pub mod json;
+mod rank;
+mod repeated;
+#[cfg(test)]
+mod testing;
+pub mod text;
+
+use std::collections::HashSet;
+use std::thread;
+
+use metaspy_probe::SiteId;
+use metaspy_reader::{ResolvedEvent, Selector, Store, Totals, UnitRule};
+
+pub use context::Context;
+pub use detector::Detector;
+pub use finding::{Certainty, Cost, Evidence, Finding, FoundSite, FoundSubject, FoundSubjects, Whole};
+
+/// Settings of a search.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Only these kinds; all if it is empty.
+    pub kinds: Vec<String>,
+    /// Sites whose events are units of work; without them, the outermost causes that occur at least twenty times.
+    pub unit: Option<Selector>,
+    /// Least share of the time or of the events that a finding costs, from 0 to 1, unless it is only counted as small.
+    pub least_share: f64,
+}
+
+/// All findings of a recording.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// The findings, the most expensive first. A finding that is implied by another follows it.
+    pub found: Vec<Finding>,
+    /// Kinds that were looked for, in alphabetical order.
+    pub looked_for: Vec<String>,
+    /// Kinds that the recording cannot show.
+    pub not_looked_for: Vec<NotLookedFor>,
+    /// Number of all calls, and how many of them are events.
+    pub totals: Totals,
+    /// Nanoseconds from the first to the last event.
+    pub recorded_ns: u64,
+}
+
+/// Kind of findings that a recording cannot show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotLookedFor {
+    /// Word of the kind.
+    pub kind: String,
+    /// Reason, and what to record.
+    pub why: String,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { kinds: Vec::new(), unit: None, least_share: 0.01 }
+    }
+}
+
+impl Findings {
+    /// Iterates over the findings that are worth a look: those that are not small.
+    pub fn listed(&self) -> impl Iterator<Item = &Finding> {
+        self.found.iter().filter(|finding| !finding.is_small)
+    }
+
+    /// Returns the kinds that were looked for and found nowhere.
+    pub fn found_nothing(&self) -> impl Iterator<Item = &str> {
+        let found: HashSet<&str> = self.found.iter().map(|finding| finding.kind.as_str()).collect();
+        self.looked_for.iter().map(String::as_str).filter(move |kind| !found.contains(kind))
+    }
+}
+
+/// Returns a detector for each built-in kind.
+pub fn detectors() -> Vec<Box<dyn Detector>> {
+    vec![Box::new(repeated::Repeated::default())]
+}
+
+/// Looks for all built-in kinds of findings.
+///
+/// ```no_run
+/// use metaspy_reader::Store;
+/// use metaspy_report::findings::{self, Config};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = Store::open("run.spy".as_ref())?;
+/// for finding in findings::find(&store, &Config::default()).listed() {
+///     println!("{}: {}", finding.kind, finding.title);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn find(store: &Store, config: &Config) -> Findings {
+    find_by(store, config, detectors())
+}
+
+/// Looks for findings with these detectors, which may be a user's own.
+pub fn find_by(store: &Store, config: &Config, detectors: Vec<Box<dyn Detector>>) -> Findings {
+    let sites_of = |selector: &Selector| -> HashSet<SiteId> {
+        store.sites().iter().filter(|site| selector.matches(&site.path)).map(|site| site.id).collect()
+    };
+    let rule = config.unit.as_ref().map_or(UnitRule::Outermost, |selector| UnitRule::Nearest(sites_of(selector)));
+    let scan = store.resolved(&rule);
+    let context = Context::new(store, config, scan.survey());
+    let mut not_looked_for = Vec::new();
+    let mut looked_for = Vec::new();
+    let mut working = Vec::new();
+    for detector in detectors {
+        let kind = detector.kind().to_owned();
+        if !config.kinds.is_empty() && !config.kinds.contains(&kind) {
+            continue;
+        }
+        match detector.missing(&context) {
+            Some(why) => not_looked_for.push(NotLookedFor { kind, why }),
+            None => {
+                looked_for.push(kind);
+                working.push(detector);
+            }
+        }
+    }
+    if !working.is_empty() {
+        scan.read(|events| {
+            pass(&mut working, events, &context);
+            true
+        });
+    }
+    let found = working.into_iter().flat_map(|detector| detector.finish(&context)).collect();
+    looked_for.sort();
+    not_looked_for.sort_by(|a, b| a.kind.cmp(&b.kind));
+    let header = store.header();
+    Findings {
+        found: rank::ranked(found, &context),
+        looked_for,
+        not_looked_for,
+        totals: context.totals,
+        recorded_ns: store.span_ns(header.last_tick.saturating_sub(header.first_tick)),
+    }
+}
+
+/// Passes events to all detectors, each on one of the processors.
+fn pass(detectors: &mut [Box<dyn Detector>], events: &[ResolvedEvent], context: &Context<'_>) {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let share = detectors.len().div_ceil(processors);
+    thread::scope(|scope| {
+        let mut shares = detectors.chunks_mut(share);
+        let own = shares.next();
+        for others in shares {
+            scope.spawn(move || others.iter_mut().for_each(|detector| detector.read(events, context)));
+        }
+        own.into_iter().flatten().for_each(|detector| detector.read(events, context));
+    });
+}

@@ -1,0 +1,290 @@
+//! `repeated`: a call runs again on the same subject in the same unit of work, and nothing happened to the subject between.
+
+use std::collections::HashMap;
+
+use metaspy_probe::{SiteId, SiteKind, Subject};
+use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent, UnitOfWork};
+
+use super::finding::NAMED;
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
+use crate::text::{grouped, percent};
+
+/// Word of the kind.
+const KIND: &str = "repeated";
+/// Least number of repeated calls of a site.
+const CALLS: u64 = 20;
+/// Least number of subjects with repeated calls. A single canvas or connection is used again by nature.
+const SUBJECTS: usize = 8;
+/// Least share of repeated calls among the calls of the site, in percent.
+const PERCENT: u64 = 10;
+/// Largest share of repeated calls that ended otherwise than the call before, in percent. Such calls depend on more than
+/// the subject, as polls do.
+const OTHERWISE_PERCENT: u64 = 5;
+/// Maximum number of sites that are remembered for a subject.
+const SITES: usize = 32;
+
+/// Detector of repeated calls.
+#[derive(Default)]
+pub(super) struct Repeated {
+    /// Last calls on each subject, by the number of the subject.
+    last: Vec<Vec<LastCall>>,
+    sites: HashMap<SiteId, Repeats>,
+    /// Number of changes and announcements so far. They may concern any subject.
+    changes: u64,
+}
+
+/// Last call of a site on a subject.
+struct LastCall {
+    site: SiteId,
+    id: EventId,
+    unit: UnitOfWork,
+    lane: LaneId,
+    end: u64,
+    outcome: Outcome,
+    changes: u64,
+    /// True if another site was called on the subject afterwards.
+    is_touched: bool,
+}
+
+/// Repeated calls of a site.
+#[derive(Default)]
+struct Repeats {
+    /// Calls of the site that belong to a unit of work.
+    calls: u64,
+    repeats: u64,
+    /// Repeats that ended otherwise than the call before.
+    otherwise: u64,
+    self_ticks: u64,
+    /// Repeats by subject.
+    subjects: HashMap<Subject, u64>,
+    /// Repeats by the site of their unit of work.
+    units: HashMap<SiteId, u64>,
+    events: Vec<EventId>,
+}
+
+impl Detector for Repeated {
+    fn kind(&self) -> &str {
+        KIND
+    }
+
+    fn missing(&self, context: &Context<'_>) -> Option<String> {
+        // A lost call may be the change.
+        context.missing_calls()
+    }
+
+    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+        for event in events {
+            let kind = context.site_kind(event.event.site);
+            if matches!(kind, SiteKind::Change | SiteKind::Announcement) {
+                self.changes += 1;
+            }
+            if let (Some(subject), Some(row)) = (event.event.subject, event.subject_row) {
+                self.touch(event, subject, row as usize, kind, context);
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+        self.sites.iter().filter_map(|(&site, repeats)| finding(site, repeats, context)).collect()
+    }
+}
+
+impl Repeated {
+    fn touch(&mut self, event: &ResolvedEvent, subject: Subject, row: usize, kind: SiteKind, context: &Context<'_>) {
+        let it = &event.event;
+        if self.last.len() <= row {
+            self.last.resize_with(row + 1, Vec::new);
+        }
+        let last = &mut self.last[row];
+        for call in last.iter_mut().filter(|call| call.site != it.site) {
+            // What a call does to its own subject is a part of the call.
+            let is_caused = event.cause.event().is_some_and(|cause| cause.id == call.id);
+            let is_inside = call.lane == it.lane && it.start < call.end;
+            call.is_touched |= !(is_caused || is_inside);
+        }
+        let is_call = matches!(kind, SiteKind::Method | SiteKind::Async);
+        let Some(span) = it.span.filter(|_| is_call) else { return };
+        let before = last.iter().position(|call| call.site == it.site);
+        let Some(unit) = event.unit.filter(|_| context.is_whole_since(event)) else {
+            before.map(|at| last.swap_remove(at));
+            return;
+        };
+        let repeats = self.sites.entry(it.site).or_default();
+        repeats.calls += 1;
+        let call = LastCall {
+            site: it.site,
+            id: it.id,
+            unit,
+            lane: it.lane,
+            end: it.start.saturating_add(span),
+            outcome: it.outcome,
+            changes: self.changes,
+            is_touched: false,
+        };
+        match before {
+            // Recursion, or another thread: the call before has not ended.
+            Some(at) if it.start < last[at].end => {}
+            Some(at) => {
+                let before = std::mem::replace(&mut last[at], call);
+                let is_same = before.unit == unit && before.changes == self.changes && !before.is_touched;
+                if is_same && event.links.is_empty() {
+                    repeats.add(event, subject, before.outcome);
+                }
+            }
+            None if last.len() < SITES => last.push(call),
+            None => {}
+        }
+    }
+}
+
+impl Repeats {
+    fn add(&mut self, event: &ResolvedEvent, subject: Subject, before: Outcome) {
+        self.repeats += 1;
+        self.otherwise += u64::from(before != event.event.outcome);
+        self.self_ticks = self.self_ticks.saturating_add(event.self_ticks.unwrap_or(0));
+        *self.subjects.entry(subject).or_default() += 1;
+        if let Some(unit) = event.unit {
+            *self.units.entry(unit.site).or_default() += 1;
+        }
+        if self.events.len() < NAMED {
+            self.events.push(event.event.id);
+        }
+    }
+}
+
+fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Finding> {
+    let is_rare = found.repeats < CALLS || found.repeats * 100 < found.calls * PERCENT;
+    let is_otherwise = found.otherwise * 100 > found.repeats * OTHERWISE_PERCENT;
+    if is_rare || is_otherwise || found.subjects.len() < SUBJECTS {
+        return None;
+    }
+    let name = context.name(site);
+    let unit = found.units.iter().max_by_key(|&(site, count)| (count, *site)).map(|(unit, _)| context.name(*unit))?;
+    let (repeats, calls) = (grouped(found.repeats), grouped(found.calls));
+    let mut finding = Finding::new(
+        KIND,
+        format!("{name} runs again on the same subject although nothing happened to it"),
+        vec![context.site(site)],
+    );
+    finding.subjects = context.subjects(&found.subjects);
+    finding.cost = Cost::of_work(context.ns(found.self_ticks), found.repeats);
+    finding.evidence = Evidence {
+        text: format!(
+            "{repeats} of {calls} calls ({}) are on a subject for which {name} had ended in the same `{unit}`, and no \
+             other event concerned the subject since; {} subjects.",
+            percent(found.repeats, found.calls),
+            grouped(found.subjects.len() as u64),
+        ),
+        numbers: vec![("repeated_calls", found.repeats), ("calls", found.calls)],
+        events: found.events.clone(),
+        filter: context.filter(site),
+    };
+    finding.certainty = Certainty::Estimated(
+        "the counts are exact; that nothing else changed the result is known as far as it is observed".to_owned(),
+    );
+    finding.needs = "arguments and returned values: `#[observe(details)]`, or `cargo metaspy run --returns`".to_owned();
+    finding.advice = format!("keep the result of {name} until the subject changes, or ask once for all callers");
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Run;
+    use super::*;
+
+    /// Lays out twelve nodes in each of 30 frames, as often as `passes` says, with something between two passes.
+    fn check(passes: u64, between: impl Fn(&mut Run, u64), expected: &[&str]) {
+        let mut run = Run::new();
+        run.site("page::changed", SiteKind::Announcement);
+        for _ in 0..30 {
+            run.call("page::frame", None, |run| {
+                for pass in 0..passes {
+                    for node in 0..12 {
+                        run.call("page::Scene::layout", node, |run| run.work(1_000));
+                        between(run, node);
+                    }
+                    run.work(pass);
+                }
+            });
+        }
+        assert_eq!(run.found(Repeated::default()), expected);
+    }
+
+    #[test]
+    fn a_call_that_runs_again_in_a_frame_is_found() {
+        let title = "Scene::layout runs again on the same subject although nothing happened to it";
+        check(2, |_, _| {}, &[&format!("{title}: repeated_calls=360 calls=720")]);
+        check(1, |_, _| {}, &[]);
+    }
+
+    #[test]
+    fn an_event_on_the_subject_or_an_announcement_between_is_a_reason() {
+        check(2, |run, node| _ = run.leaf("page::Scene::change", node, 10), &[]);
+        check(2, |run, _| _ = run.instant("page::changed", None, None), &[]);
+    }
+
+    #[test]
+    fn a_link_is_a_reason_and_a_call_on_another_thread_touches_the_subject() {
+        let mut run = Run::new();
+        for _ in 0..30 {
+            run.call("page::frame", None, |run| {
+                for node in 0..12 {
+                    let change = run.leaf("page::Scene::layout", node, 10);
+                    let again = run.leaf("page::Scene::layout", node, 10);
+                    run.link(again, change);
+                    run.leaf("page::Scene::measure", node, 100);
+                    run.on(1);
+                    run.because(None, "page::Font::load", node, |run| run.work(10));
+                    run.on(0);
+                    run.leaf("page::Scene::measure", node, 100);
+                }
+            });
+        }
+        assert_eq!(run.found(Repeated::default()), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn what_the_call_does_itself_is_no_reason() {
+        let mut run = Run::new();
+        for _ in 0..30 {
+            run.call("page::frame", None, |run| {
+                for node in (0..12).chain(0..12) {
+                    run.call("page::Scene::layout", node, |run| _ = run.leaf("page::Scene::store", node, 100));
+                }
+            });
+        }
+        let findings = run.findings(Repeated::default());
+        let titles: Vec<_> = findings.found.iter().map(|it| (it.sites[0].path.as_str(), it.implied_by)).collect();
+        assert_eq!(titles, [("page::Scene::layout", None)]);
+    }
+
+    #[test]
+    fn recursion_and_a_single_canvas_are_silent() {
+        let mut run = Run::new();
+        for _ in 0..30 {
+            run.call("page::frame", None, |run| {
+                (0..50).for_each(|_| _ = run.leaf("page::Canvas::draw", 1, 100));
+                for node in 0..12 {
+                    run.call("page::visit", node, |run| _ = run.leaf("page::visit", node, 100));
+                }
+            });
+        }
+        assert_eq!(run.found(Repeated::default()), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn polls_that_end_otherwise_are_silent() {
+        let mut run = Run::new();
+        for _ in 0..30 {
+            run.call("page::frame", None, |run| {
+                for round in 0..3 {
+                    for node in 0..12 {
+                        let outcome = if round == 2 { Outcome::Succeeded } else { Outcome::Failed };
+                        run.ended_call("page::Sensor::poll", node, outcome, |run| run.work(100));
+                    }
+                }
+            });
+        }
+        assert_eq!(run.found(Repeated::default()), [] as [&str; 0]);
+    }
+}

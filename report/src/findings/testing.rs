@@ -1,0 +1,151 @@
+//! Small recordings for the tests of detectors, with a manual clock.
+
+use std::collections::HashMap;
+
+use metaspy_format::arena::Entry;
+use metaspy_format::slot::Mark;
+use metaspy_probe::{KindId, SiteKind, Subject};
+use metaspy_reader::testing::{Draft, Writer};
+use metaspy_reader::{EventId, Outcome};
+
+use super::{Config, Detector, Findings, find_by};
+
+/// Recording under construction.
+///
+/// ```text
+/// let mut run = Run::new();
+/// for frame in 0..30 {
+///     run.call("frame", None, |run| {
+///         (0..9).for_each(|node| run.leaf("Scene::layout", node, 1_000));
+///     });
+/// }
+/// assert_eq!(run.found(Repeated::default()), []);
+/// ```
+pub(super) struct Run {
+    writer: Writer,
+    sites: HashMap<String, u32>,
+    /// Calls around the next event, outermost first, by lane.
+    open: HashMap<u32, Vec<EventId>>,
+    lane: u32,
+    /// Nanoseconds since the beginning.
+    pub(super) now: u64,
+}
+
+/// Kind of all subjects.
+const NODE: KindId = KindId(1);
+
+impl Run {
+    /// Creates an empty recording with room for half a million events.
+    pub(super) fn new() -> Self {
+        let writer = Writer::new(64);
+        writer.entry(Entry::Kind, 1, &[0], &["page::Node", ""]);
+        Run { writer, sites: HashMap::new(), open: HashMap::new(), lane: 0, now: 1_000 }
+    }
+
+    /// Names a site of another kind than a method.
+    pub(super) fn site(&mut self, path: &str, kind: SiteKind) {
+        let id = self.sites.len() as u32 + 1;
+        self.sites.insert(path.to_owned(), id);
+        self.writer.site_of_kind(id, path, kind);
+    }
+
+    /// Calls a site on a subject while `body` runs.
+    pub(super) fn call(&mut self, path: &str, node: impl Into<Option<u64>>, body: impl FnOnce(&mut Run)) -> EventId {
+        self.ended_call(path, node, Outcome::Returned, body)
+    }
+
+    /// Calls a site that ends with this outcome.
+    pub(super) fn ended_call(
+        &mut self,
+        path: &str,
+        node: impl Into<Option<u64>>,
+        outcome: Outcome,
+        body: impl FnOnce(&mut Run),
+    ) -> EventId {
+        let cause = self.open.get(&self.lane).and_then(|open| open.last().copied());
+        let id = self.begin(path, node.into(), cause);
+        let began = self.now;
+        self.open.entry(self.lane).or_default().push(id);
+        body(self);
+        self.open.entry(self.lane).or_default().pop();
+        self.writer.end(id, self.now - began, outcome);
+        id
+    }
+
+    /// Calls a site that does nothing else for `ns` nanoseconds.
+    pub(super) fn leaf(&mut self, path: &str, node: impl Into<Option<u64>>, ns: u64) -> EventId {
+        self.call(path, node, |run| run.work(ns))
+    }
+
+    /// Calls a site below a cause, in place of the call around it.
+    pub(super) fn because(
+        &mut self,
+        cause: Option<EventId>,
+        path: &str,
+        node: impl Into<Option<u64>>,
+        body: impl FnOnce(&mut Run),
+    ) -> EventId {
+        let id = self.begin(path, node.into(), cause);
+        let began = self.now;
+        self.open.entry(self.lane).or_default().push(id);
+        body(self);
+        self.open.entry(self.lane).or_default().pop();
+        self.writer.end(id, self.now - began, Outcome::Returned);
+        id
+    }
+
+    /// Emits an instant below a cause.
+    pub(super) fn instant(&mut self, path: &str, node: impl Into<Option<u64>>, cause: Option<EventId>) -> EventId {
+        let id = self.begin(path, node.into(), cause);
+        self.writer.end(id, 0, Outcome::Instant);
+        id
+    }
+
+    /// Adds a further reason to an event.
+    pub(super) fn link(&mut self, effect: EventId, reason: EventId) {
+        self.writer.mark(self.lane, self.now, Mark::Link, [effect.raw(), reason.raw(), 0]);
+    }
+
+    /// Lets time pass.
+    pub(super) fn work(&mut self, ns: u64) {
+        self.now += ns;
+    }
+
+    /// Continues on a thread.
+    pub(super) fn on(&mut self, lane: u32) {
+        self.lane = lane;
+    }
+
+    /// Returns what a detector finds.
+    pub(super) fn findings(self, detector: impl Detector + 'static) -> Findings {
+        find_by(&self.writer.store(), &Config::default(), vec![Box::new(detector)])
+    }
+
+    /// Returns the titles of the findings of a detector, with the numbers of their evidence.
+    pub(super) fn found(self, detector: impl Detector + 'static) -> Vec<String> {
+        let findings = self.findings(detector);
+        assert_eq!(findings.not_looked_for, []);
+        let text = |numbers: &[(&str, u64)]| {
+            numbers.iter().map(|(name, number)| format!("{name}={number}")).collect::<Vec<_>>().join(" ")
+        };
+        let found = findings.found.iter();
+        found.map(|finding| format!("{}: {}", finding.title, text(&finding.evidence.numbers))).collect()
+    }
+
+    fn begin(&mut self, path: &str, node: Option<u64>, cause: Option<EventId>) -> EventId {
+        if !self.sites.contains_key(path) {
+            self.site(path, SiteKind::Method);
+        }
+        let subject = node.map_or(Subject::NONE, |key| Subject::new(NODE, key));
+        let draft = Draft {
+            lane: self.lane,
+            site: self.sites[path],
+            subject,
+            start: self.now,
+            span: None,
+            cause,
+            ..Draft::default()
+        };
+        self.writer.event(draft)
+    }
+}

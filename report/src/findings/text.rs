@@ -1,0 +1,128 @@
+//! Findings for people.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::{Certainty, Cost, Finding, Findings, FoundSubjects, Whole};
+use crate::text::{clean, counted, file_name, grouped, short, shorten_file, time, wrap};
+
+/// Columns of the text.
+const COLUMNS: usize = 118;
+/// Columns before the sentences of a finding.
+const INDENT: usize = 4;
+/// Columns of the words in front of evidence.
+const WORD: usize = 11;
+/// Subjects that a sentence names.
+const SUBJECTS: usize = 3;
+
+/// Findings that the text has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Those that cost at least the least share.
+    Listed,
+    /// All.
+    All,
+}
+
+/// Writes the findings. `sources` are the recordings as the command line names them.
+pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &[String]) -> io::Result<()> {
+    let listed: Vec<&Finding> = match shown {
+        Shown::Listed => findings.listed().collect(),
+        Shown::All => findings.found.iter().collect(),
+    };
+    let count = match listed.len() {
+        0 => "nothing found".to_owned(),
+        found => counted(found as u64, "finding"),
+    };
+    let events = findings.totals.stored;
+    let of = match findings.totals.emitted {
+        all if all == events => format!("{} events", short(events)),
+        all => format!("{} events of {} calls", short(events), short(all)),
+    };
+    writeln!(out, "{count} in {of}, {}", time(findings.recorded_ns))?;
+    for (number, finding) in (1..).zip(&listed) {
+        writeln!(out)?;
+        write_finding(out, number, finding, findings)?;
+    }
+    writeln!(out)?;
+    let small = findings.found.len() - listed.len();
+    if small > 0 {
+        writeln!(out, "Below 1 % of the time and of the events: {}, see --all", counted(small as u64, "finding"))?;
+    }
+    let nothing: Vec<&str> = findings.found_nothing().collect();
+    if !nothing.is_empty() {
+        paragraph(out, 0, &format!("Nothing found by: {}", nothing.join(", ")))?;
+    }
+    for kind in &findings.not_looked_for {
+        paragraph(out, 0, &format!("Not looked for: {}: {}", kind.kind, kind.why))?;
+    }
+    if listed.iter().any(|finding| !finding.evidence.filter.is_empty()) {
+        let sources: Vec<String> = sources.iter().map(|source| file_name(Path::new(source))).collect();
+        writeln!(out, "The events of a filter:  metaspy open {}, then /", sources.join(" "))?;
+    }
+    Ok(())
+}
+
+fn write_finding(out: &mut impl Write, number: usize, finding: &Finding, all: &Findings) -> io::Result<()> {
+    let head = format!("{number:>2}  {:<20}  {}", cost(&finding.cost), clean(&finding.title));
+    writeln!(out, "{head:<width$}  {}", finding.kind, width = COLUMNS - 20)?;
+    let subjects = named(&finding.subjects);
+    let text = if subjects.is_empty() { String::new() } else { format!("  Most: {subjects}") };
+    paragraph(out, INDENT, &format!("{}{text}", finding.evidence.text))?;
+    for site in finding.sites.iter().filter(|site| !site.file.is_empty()) {
+        word(out, "at", &format!("{}  {}:{}", clean(&site.path), shorten_file(&clean(&site.file), 60), site.line))?;
+    }
+    if !finding.evidence.filter.is_empty() {
+        word(out, "filter", &clean(&finding.evidence.filter))?;
+    }
+    let certainty = match &finding.certainty {
+        Certainty::Proved(reason) => reason.clone(),
+        other => format!("{}: {}", other.word(), other.reason()),
+    };
+    word(out, "certainty", &certainty)?;
+    if !finding.needs.is_empty() {
+        word(out, "record", &finding.needs)?;
+    }
+    if !finding.advice.is_empty() {
+        word(out, "advice", &finding.advice)?;
+    }
+    if let Some(above) = finding.implied_by.and_then(|at| all.found.get(at)) {
+        word(out, "part of", &clean(&above.title))?;
+    }
+    Ok(())
+}
+
+/// `38 % of the time`: the larger share, and what it is of.
+fn cost(cost: &Cost) -> String {
+    let sign = if cost.at_least { "≥" } else { "" };
+    let of = match (cost.time_ppm >= cost.events_ppm && cost.time_ns.is_some(), cost.of) {
+        (true, Whole::Work) => "of the time",
+        (true, Whole::Roots) => "of the waiting",
+        (false, _) => "of the events",
+    };
+    match f64::from(cost.share_ppm()) / 1e4 {
+        percent if percent < 0.1 => format!("<0.1 % {of}"),
+        percent if percent < 9.95 => format!("{sign}{percent:.1} % {of}"),
+        percent => format!("{sign}{percent:.0} % {of}"),
+    }
+}
+
+/// `#879 <main> 3,784, …`: the worst subjects.
+fn named(subjects: &FoundSubjects) -> String {
+    let worst = subjects.worst.iter().take(SUBJECTS);
+    let texts: Vec<String> = worst.map(|it| format!("{} {}", clean(&it.text), grouped(it.events))).collect();
+    texts.join(", ")
+}
+
+fn word(out: &mut impl Write, word: &str, text: &str) -> io::Result<()> {
+    let mut first = format!("{:INDENT$}{word:<WORD$}", "");
+    for line in wrap(text, COLUMNS - INDENT - WORD) {
+        writeln!(out, "{first}{line}")?;
+        first = " ".repeat(INDENT + WORD);
+    }
+    Ok(())
+}
+
+fn paragraph(out: &mut impl Write, indent: usize, text: &str) -> io::Result<()> {
+    wrap(text, COLUMNS - indent).iter().try_for_each(|line| writeln!(out, "{:indent$}{line}", ""))
+}
