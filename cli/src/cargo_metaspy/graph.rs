@@ -124,6 +124,11 @@ impl Crate {
         self.kind.iter().any(|kind| kind == "bin")
     }
 
+    /// True for a library that programs load while they run.
+    pub fn is_shared_library(&self) -> bool {
+        self.kind.iter().any(|kind| kind == "cdylib")
+    }
+
     /// True if it may use the dependencies of tests.
     pub fn is_for_developers(&self) -> bool {
         self.kind.iter().any(|kind| matches!(kind.as_str(), "test" | "bench" | "example"))

@@ -20,7 +20,7 @@ mod source_cache;
 mod target_crates;
 mod text;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,7 +34,7 @@ use metaspy_report::text::print_message;
 use metaspy_weave::plan::{CHAIN, PLAN, Plan, Selection};
 use metaspy_weave::runtime::{self, Settings, version};
 use metaspy_weave::wrapper::doc_tests::RUSTDOC;
-use metaspy_weave::wrapper::{self, EarlierLists};
+use metaspy_weave::wrapper::{self, EarlierLists, adds_core_to_libraries};
 
 use crate::exit::{complain, parse};
 use arguments::Woven;
@@ -178,7 +178,9 @@ fn plan(
     dir: &Path,
 ) -> Result<Plan> {
     let cache = runtime::cache_directory(dir)?;
-    let (mut targets, is_core_needed) = target_crates::targets(graph, &selection, callers, with_tests, dir)?;
+    let with_libraries = adds_core_to_libraries(settings.target.map(OsStr::new));
+    let (mut targets, is_core_needed) =
+        target_crates::targets(graph, &selection, callers, with_tests, with_libraries, dir)?;
     profilers::check(graph, &options.profiler, is_core_needed)?;
     if options.allocations && !is_core_needed {
         bail!(

@@ -16,12 +16,13 @@ use crate::cargo_metaspy::match_functions::Search;
 use crate::cargo_metaspy::source_cache;
 
 /// The crates of the plan, and true if one of them needs a core in this build. Without tests, as with `cargo run`, only
-/// binaries are programs.
+/// binaries are programs. `with_libraries` is true if shared libraries get a core.
 pub fn targets(
     graph: &Graph,
     selection: &Selection,
     callers: Option<&Selector>,
     with_tests: bool,
+    with_libraries: bool,
     dir: &Path,
 ) -> Result<(BTreeMap<PathBuf, Target>, bool)> {
     let mut search = Search::new(selection)?;
@@ -38,7 +39,8 @@ pub fn targets(
         if found.chosen.is_empty() && !needs_core && !has_tests {
             continue;
         }
-        is_core_needed |= needs_core && (with_tests || krate.is_binary());
+        is_core_needed |=
+            needs_core && (with_tests || krate.is_binary() || (with_libraries && krate.is_shared_library()));
         let target = Target {
             package: package.spec(),
             krate: krate.name(),

@@ -20,6 +20,7 @@ mod reports;
 mod runs;
 mod selectors;
 mod settings;
+mod shared_libraries;
 mod story;
 mod types;
 mod values;

@@ -12,7 +12,7 @@ use metaspy_report::text::counted;
 use metaspy_report::types::{self, Types};
 use metaspy_weave::plan::Plan;
 use metaspy_weave::source::Facts;
-use metaspy_weave::wrapper::{EarlierLists, Left, Listing, Method, Uncarried, listings};
+use metaspy_weave::wrapper::{EarlierLists, Left, Listing, Method, SharedLibrary, Uncarried, listings};
 
 use crate::cargo_metaspy::recordings::Recordings;
 
@@ -68,15 +68,16 @@ impl Results {
     pub fn read(plan: &Plan, earlier: &EarlierLists, run: Option<&Recordings>) -> Results {
         let has_selected = plan.targets.values().any(|target| target.is_woven);
         let mut woven = Woven { has_selected, ..Woven::default() };
-        let mut methods = BTreeSet::new();
+        let (mut methods, mut libraries) = (BTreeSet::new(), SharedLibraries::default());
         for (file, listing) in listings(&plan.dir) {
             if is_current(plan, &listing) && !earlier.is_outdated(&file) {
                 woven.is_new |= !earlier.has(&file);
+                libraries.add(&listing);
                 woven.add(listing, &mut methods);
             }
         }
         let (run, contexts, types) = match run {
-            Some(recordings) => recorded(recordings),
+            Some(recordings) => recorded(recordings, &libraries),
             None => (without_numbers(&methods), None, Types::default()),
         };
         Results { woven, run, contexts, types, comparison: None }
@@ -112,11 +113,38 @@ impl Woven {
     }
 }
 
+/// The shared libraries of a build. Programs load them while they run, or never, so no recording may have their functions.
+#[derive(Default)]
+struct SharedLibraries {
+    /// The functions of those whose calls are counted if a program loads them.
+    methods: BTreeSet<Method>,
+    /// The packages of those without a core.
+    without_core: BTreeSet<String>,
+}
+
+impl SharedLibraries {
+    fn add(&mut self, listing: &Listing) {
+        match listing.shared_library {
+            SharedLibrary::None => {}
+            SharedLibrary::Counting => self.methods.extend(listing.woven.iter().cloned()),
+            SharedLibrary::WithoutCore if listing.woven.is_empty() => {}
+            SharedLibrary::WithoutCore => _ = self.without_core.insert(listing.package.replace('@', " ")),
+        }
+    }
+
+    fn doubts(&self) -> impl Iterator<Item = String> {
+        let of_package = |package| format!("calls in the shared library of {package} are not counted: it has no core");
+        self.without_core.iter().map(of_package)
+    }
+}
+
 /// The program of the recordings, their calling contexts, and the types that arrived.
-fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
+fn recorded(recordings: &Recordings, libraries: &SharedLibraries) -> (Run, Option<Contexts>, Types) {
     let files = recordings.recordings();
-    let doubts = recordings.uncounted().into_iter().collect();
-    let mut run = Run { processes: Some(files.len()), doubts, ..Run::default() };
+    let doubts = recordings.uncounted().into_iter().chain(libraries.doubts()).collect();
+    let mut run = Run { doubts, ..Run::default() };
+    // A process has a recording for each shared library with a core, and for each file of a rotation.
+    let (mut processes, mut unreadable) = (BTreeSet::new(), 0);
     let (mut builder, mut contexts, mut stores) = (Builder::new(), None::<Contexts>, Vec::new());
     for path in files {
         match Store::open(&path) {
@@ -124,6 +152,7 @@ fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
                 if let Some(read) = Contexts::read(&store) {
                     contexts.get_or_insert_default().merge(&read);
                 }
+                processes.insert((store.header().pid, store.program().started_ns));
                 let missing = store.missing().first();
                 run.unread.extend(missing.map(|what| format!("a recording is damaged: {what}")));
                 if !builder.add_recording(&store, &Filter::all()) {
@@ -133,7 +162,10 @@ fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
                 let _ = types::keep(&path, &store);
                 stores.push(store);
             }
-            Err(error) => run.unread.push(format!("a recording cannot be read: {error}")),
+            Err(error) => {
+                unreadable += 1;
+                run.unread.push(format!("a recording cannot be read: {error}"));
+            }
         }
     }
     for name in recordings.unrecorded() {
@@ -143,6 +175,10 @@ fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
         ));
     }
     run.doubts.extend(run.unread.iter().cloned());
+    run.processes = Some(processes.len() + unreadable);
+    for (number, method) in (1..).zip(&libraries.methods) {
+        builder.add_site(&site(number, method), &Measure::default());
+    }
     run.program = builder.build();
     for (name, lost) in &run.program.profiles.lost {
         let values = counted(*lost, "value");

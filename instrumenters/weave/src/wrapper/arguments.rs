@@ -141,6 +141,30 @@ impl Arguments {
         is_binary || self.is_test()
     }
 
+    /// True if a result is a library that programs load while they run. Its hooks see no core but one of its own.
+    pub fn is_shared_library(&self) -> bool {
+        !self.is_test() && self.crate_types().any(|kind| kind == "cdylib" || kind == "dylib")
+    }
+
+    /// True if a core can be added to the result: to a program, and to a `cdylib` on systems where this is known to work. A
+    /// program that is linked with a `dylib` would have two cores of one name.
+    pub fn takes_core(&self) -> bool {
+        let is_library = self.is_shared_library() && self.crate_types().all(|kind| kind != "dylib");
+        self.is_program() || (is_library && adds_core_to_libraries(self.target()))
+    }
+
+    /// True if other crates are compiled against a result.
+    pub fn is_dependency(&self) -> bool {
+        self.crate_types().any(|kind| kind == "lib" || kind == "rlib")
+    }
+
+    /// The values of `--crate-type`, which may have several each.
+    fn crate_types(&self) -> impl Iterator<Item = &str> {
+        let apart = self.all.windows(2).filter(|pair| pair[0] == "--crate-type").filter_map(|pair| pair[1].to_str());
+        let joined = self.all.iter().filter_map(|argument| argument.to_str()?.strip_prefix("--crate-type="));
+        apart.chain(joined).flat_map(|kinds| kinds.split(','))
+    }
+
     /// True if the result runs the crate's tests.
     pub fn is_test(&self) -> bool {
         self.all.iter().any(|argument| argument == "--test")
@@ -174,6 +198,15 @@ impl Arguments {
             }
         }
         None
+    }
+}
+
+/// True for a target whose shared libraries get a core of their own.
+pub fn adds_core_to_libraries(target: Option<&OsStr>) -> bool {
+    const SYSTEMS: [&str; 3] = ["linux", "android", "freebsd"];
+    match target {
+        Some(target) => SYSTEMS.iter().any(|system| target.to_string_lossy().contains(system)),
+        None => SYSTEMS.contains(&std::env::consts::OS),
     }
 }
 
@@ -213,6 +246,28 @@ mod tests {
         let unit = |dir: &str| arguments(&format!("--crate-name a a.rs --out-dir {dir} --crate-type dylib")).unit();
         assert_eq!(unit("debug/deps"), unit("debug/deps"));
         assert_ne!(unit("debug/deps"), unit("release/deps"));
+    }
+
+    #[test]
+    fn a_core_is_added_to_programs_and_to_libraries_that_are_loaded() {
+        for (kinds, is_linux, is_apple) in [
+            ("--crate-type bin", true, true),
+            ("--test", true, true),
+            ("--test --crate-type cdylib", true, true),
+            ("--crate-type cdylib", true, false),
+            ("--crate-type cdylib --crate-type rlib", true, false),
+            ("--crate-type=rlib,cdylib", true, false),
+            ("--crate-type lib", false, false),
+            ("--crate-type cdylib --crate-type dylib", false, false),
+            ("--crate-type proc-macro", false, false),
+        ] {
+            let takes_core =
+                |target: &str| arguments(&format!("--crate-name a {kinds} --target {target}")).takes_core();
+            assert_eq!(takes_core("aarch64-linux-android"), is_linux, "{kinds}");
+            assert_eq!(takes_core("aarch64-apple-darwin"), is_apple, "{kinds}");
+        }
+        let is_dependency = |kinds: &str| arguments(&format!("--crate-name a {kinds}")).is_dependency();
+        assert!(is_dependency("--crate-type cdylib --crate-type rlib") && !is_dependency("--crate-type cdylib"));
     }
 
     #[test]

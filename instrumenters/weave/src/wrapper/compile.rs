@@ -17,7 +17,7 @@ use crate::source::{self, CrateSource, EXTERN_CRATE, SourceFile};
 use crate::wrapper::arguments::Arguments;
 use crate::wrapper::diagnostics::{self, CompilerOutput};
 use crate::wrapper::fallback::ChosenHooks;
-use crate::wrapper::listing::Listing;
+use crate::wrapper::listing::{Listing, SharedLibrary};
 use crate::wrapper::overlay::{self, Overlay};
 use crate::wrapper::{command, exit_code, link_core, plain, prefixed, unnamed};
 
@@ -32,6 +32,9 @@ const OWN_ALLOCATOR: &str = "has a global allocator of its own, so its objects a
     the allocator into a `metaspy_core::hook::Counting`";
 /// The same, about a program that only the linker can give a core.
 const NO_CORE: &str = "cannot name metaspy's core without becoming ambiguous, so its objects are not counted";
+/// The same, about a shared library that is a dependency of other crates, too.
+const LINKED_CORE: &str =
+    "is an `rlib` as well, and gets metaspy's core from the linker, so its objects are not counted";
 /// The allocator that counts objects, at the end of a program's root.
 const ALLOCATOR: &str = "
 #[doc(hidden)]
@@ -63,7 +66,12 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
     let source = source::read(of.root).context("its source cannot be read")?;
     let mut choice = of.choose(&source)?;
     choice.counts_objects = of.plan.selection.allocations && of.core().is_some();
-    let (mut why, mut is_linked) = (None::<String>, false);
+    let mut why = None::<String>;
+    // Crates that are compiled against a library do not know its core: the linker alone adds it.
+    let mut is_linked = of.core().is_some() && !of.arguments.is_program() && of.arguments.is_dependency();
+    if is_linked && std::mem::take(&mut choice.counts_objects) {
+        print_message(&format!("warning: metaspy: the shared library {} {LINKED_CORE}", of.target.krate));
+    }
     for attempt in 0..=TRIES + 1 {
         if attempt > TRIES {
             choice.leave_all(why.as_deref());
@@ -161,7 +169,7 @@ impl Crate<'_> {
     }
 
     fn choose(&self, source: &CrateSource) -> Result<ChosenHooks> {
-        let listing = Listing::of(self.target, self.root).with_files(source);
+        let listing = Listing::of(self.target, self.root, self.shared_library()).with_files(source);
         let shown = |file: &SourceFile| self.shown(file);
         ChosenHooks::new(self.plan, self.target, source, listing, shown, self.arguments.build())
     }
@@ -197,7 +205,16 @@ impl Crate<'_> {
     }
 
     fn core(&self) -> Option<&crate::plan::Core> {
-        self.plan.core.as_ref().filter(|_| self.target.needs_core && self.arguments.is_program())
+        self.plan.core.as_ref().filter(|_| self.target.needs_core && self.arguments.takes_core())
+    }
+
+    /// What counts the calls of the shared library that this compilation makes, as far as this build decides it.
+    fn shared_library(&self) -> SharedLibrary {
+        match self.core() {
+            _ if !self.target.needs_core || !self.arguments.is_shared_library() => SharedLibrary::None,
+            Some(_) => SharedLibrary::Counting,
+            None => SharedLibrary::WithoutCore,
+        }
     }
 
     /// The crates that are added to a program, with their libraries: the core and profilers.

@@ -11,7 +11,7 @@ use crate::plan::{Content, File, Plan, Target, write_whole};
 use crate::source::{CrateSource, SelfKind, Visibility};
 
 /// The version of the lists. A crate with a list of another version is woven again.
-pub const FORMAT: &str = "listing 10";
+pub const FORMAT: &str = "listing 11";
 
 /// The reason of a function whose hook was removed.
 const REFUSED: &str = "the compiler refuses the hook";
@@ -27,6 +27,9 @@ pub struct Listing {
     pub stamp: String,
     /// The file of its root.
     pub root: PathBuf,
+    /// What counts the calls of its shared library.
+    #[serde(default)]
+    pub shared_library: SharedLibrary,
     /// The files that it was compiled from, with their state.
     pub sources: Vec<Content>,
     /// Functions with a hook.
@@ -43,6 +46,18 @@ pub struct Listing {
     pub macros: usize,
     /// Derived traits in these files.
     pub derives: usize,
+}
+
+/// A shared library, which programs load while they run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SharedLibrary {
+    /// The crate has none, or has a core without the help of this build.
+    #[default]
+    None,
+    /// The library has a core, so its calls are in a recording of its own.
+    Counting,
+    /// The library has no core, so its calls are not counted.
+    WithoutCore,
 }
 
 /// A function.
@@ -139,11 +154,12 @@ impl Left {
 
 impl Listing {
     /// An empty list for a crate.
-    pub fn of(target: &Target, root: &Path) -> Self {
+    pub fn of(target: &Target, root: &Path, shared_library: SharedLibrary) -> Self {
         Listing {
             package: target.package.clone(),
             stamp: target.stamp.clone(),
             root: root.to_owned(),
+            shared_library,
             ..Listing::default()
         }
     }

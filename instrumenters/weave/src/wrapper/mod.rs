@@ -28,7 +28,8 @@ use crate::runtime::{self, ALONE, BUILDS_CORE};
 use arguments::Arguments;
 use metaspy_reader::text::print_message;
 
-pub use listing::{EarlierLists, FORMAT, Left, Listing, Method, Uncarried, listings};
+pub use arguments::adds_core_to_libraries;
+pub use listing::{EarlierLists, FORMAT, Left, Listing, Method, SharedLibrary, Uncarried, listings};
 pub use stamp::{CrateStamp, PLAIN, stamps};
 
 /// True if cargo started this process in place of the compiler.
@@ -125,7 +126,7 @@ fn is_of_this_build(plan: &Plan, arguments: &Arguments) -> bool {
 fn target<'p>(plan: &'p Plan, arguments: &Arguments, root: &Path) -> Option<&'p Target> {
     let target = plan.targets.get(&std::fs::canonicalize(root).ok()?)?;
     // A library that is compiled as a program is its own test.
-    let needs_core = target.needs_core && arguments.is_program();
+    let needs_core = target.needs_core && arguments.takes_core();
     let has_tests = target.has_tests && arguments.is_test();
     (target.is_woven || needs_core || has_tests).then_some(target)
 }

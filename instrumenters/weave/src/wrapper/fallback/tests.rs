@@ -3,6 +3,7 @@
 use super::*;
 use crate::plan::Selection;
 use crate::source::{EXTERN_CRATE, parse, weave};
+use crate::wrapper::listing::SharedLibrary;
 
 /// The hooks of a file that is called `lib.rs`, of the crate `a`.
 struct Case {
@@ -24,7 +25,7 @@ impl Case {
             needs_core: false,
             stamp: String::new(),
         };
-        let listing = Listing::of(&target, Path::new("lib.rs"));
+        let listing = Listing::of(&target, Path::new("lib.rs"), SharedLibrary::None);
         let plan = Plan { dir: PathBuf::new(), cache: PathBuf::new(), selection, targets: BTreeMap::new(), core: None };
         let choice = ChosenHooks::new(
             &plan,
