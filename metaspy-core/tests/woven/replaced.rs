@@ -1,5 +1,6 @@
 //! The sum over all recordings equals the calls, also while one recording replaces another.
 
+use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -88,7 +89,7 @@ fn all_files_together_have_all_calls_of_every_profiler() {
     }
 }
 
-/// Threads call, and start others that call and end, while recordings follow each other.
+/// Threads call, and start others that call and end, and one reads, while recordings follow each other.
 fn check(recording: impl Fn(usize) -> Builder) {
     let start = |number| recording(number).budget(BUDGET).collector(false).start().expect("it starts");
     let mut recordings = vec![start(0)];
@@ -113,6 +114,9 @@ fn check(recording: impl Fn(usize) -> Builder) {
         };
         let threads: Vec<_> = (0..THREADS).map(thread).collect();
         for number in 1..RECORDINGS {
+            let profile = installed.so_far();
+            // While this is counted, no event of the replaced recording is folded.
+            scope.spawn(move || black_box(profile.counts().by_site().rows.len()));
             recordings.push(start(number));
             // Until the threads are in it.
             let store = recordings.last().map(Recording::store);

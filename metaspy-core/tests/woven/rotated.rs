@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -66,16 +67,19 @@ fn recordings(directory: &Path) -> BTreeSet<PathBuf> {
     entries.filter(|path| path.extension().is_some_and(|it| it == "spy")).collect()
 }
 
-/// Adds what the files counted, and removes them.
-fn take(files: impl IntoIterator<Item = PathBuf>, sums: &mut [Vec<u64>]) {
+/// Adds what the files counted, and removes them. Returns the states of those that were not closed.
+fn take(files: impl IntoIterator<Item = PathBuf>, sums: &mut [Vec<u64>]) -> Vec<EndState> {
+    let mut ends = Vec::new();
     for file in files {
         let store = Store::open(&file).expect("it was recorded");
-        assert_eq!((store.end_state(), store.missing()), (EndState::Closed, &[][..]), "{}", file.display());
+        assert!(store.missing().is_empty(), "{}: {:?}", file.display(), store.missing());
+        ends.extend(Some(store.end_state()).filter(|end| *end != EndState::Closed));
         for (sums, path) in sums.iter_mut().zip(PATHS) {
             sums.iter_mut().zip(counted(&store, path)).for_each(|(sum, count)| *sum += count);
         }
         fs::remove_file(file).expect("it is ours");
     }
+    ends
 }
 
 /// Ends the threads of a process, also when what it found is wrong.
@@ -143,6 +147,34 @@ impl Meanwhile {
     }
 }
 
+/// How the process ends. Otherwise it closes its last recording.
+const ENDS: &str = "METASPY_TEST_ENDS";
+
+/// A scene whose measure has no hook, and never returns.
+struct Stuck(Sender<()>);
+
+impl Layout for Stuck {
+    fn measure(&self) -> u32 {
+        self.0.send(()).expect("the main thread waits");
+        loop {
+            thread::park();
+        }
+    }
+}
+
+/// Ends the process as the environment says, with a call of [`PATHS`]`[0]` that does not return.
+fn end_within_a_call() {
+    let Some(how) = std::env::var_os(ENDS) else { return };
+    let (begins, has_begun) = channel();
+    thread::spawn(move || Stuck(begins).twice());
+    has_begun.recv().expect("it begins");
+    match how.to_str() {
+        Some("exits") => std::process::exit(0),
+        // SAFETY: nothing that ends the process is needed.
+        _ => unsafe { libc::_exit(0) },
+    }
+}
+
 /// Limits the size of files of this process: a file that would be longer meets a full disk.
 fn limit_files(bytes: libc::rlim_t) {
     let limit = libc::rlimit { rlim_cur: bytes, rlim_max: libc::RLIM_INFINITY };
@@ -203,7 +235,8 @@ fn rotates() {
                 half = Some(Kept::now());
             }
             let later = found.len().saturating_sub(LEFT_ALONE);
-            take(found.into_iter().filter(|file| !file.ends_with("run.spy")).take(later), &mut sums);
+            let earlier = found.into_iter().filter(|file| !file.ends_with("run.spy")).take(later);
+            assert_eq!(take(earlier, &mut sums), []);
         }
         half.expect("half of the files were seen").assert_is_enough_for(&Kept::now());
         drop(ends);
@@ -211,6 +244,7 @@ fn rotates() {
         calls + rests.join().expect("it only calls")
     });
     println!("calls={calls} sums={}", serde_json::to_string(&sums).expect("they are numbers"));
+    end_within_a_call();
 }
 
 /// Runs such a process in this directory. Returns the calls that it made and what its files counted that it has removed.
@@ -232,10 +266,19 @@ fn run_process(test: &str, directory: &Path, variables: &[(&str, &str)]) -> (u64
 fn run(name: &str, variables: &[(&str, &str)], columns: usize) {
     let directory = std::env::temp_dir().join(format!("metaspy-rotated-{}-{name}", std::process::id()));
     let (calls, mut sums) = run_process("rotated::rotates", &directory, variables);
-    take(recordings(&directory), &mut sums);
-    fs::remove_dir(&directory).expect("it is empty");
-    let expected: Vec<u64> = (0..5).map(|column| if column < columns { calls } else { 0 }).collect();
-    assert_eq!(sums, vec![expected; PATHS.len()], "{name}");
+    let ends = take(recordings(&directory), &mut sums);
+    let is_set = |value: &str| variables.contains(&(ENDS, value));
+    // A process that dies may be closing an earlier file, and leaves a part of a shorter one beside it.
+    let removed = if is_set("dies") { fs::remove_dir_all(&directory) } else { fs::remove_dir(&directory) };
+    removed.expect("no other file is there");
+    let killed = if is_set("dies") { 1..=2 } else { 0..=0 };
+    assert!(killed.contains(&ends.len()) && ends.iter().all(|end| *end == EndState::Killed), "{name}: {ends:?}");
+    let open = u64::from(is_set("dies") || is_set("exits"));
+    // The profiler of calls, whose column is the third, adds a call with its time: when it ends.
+    let begun = [open, open, 0, open, open];
+    let expected =
+        |open: [u64; 5]| (0..5).map(|at| if at < columns { calls + open[at] } else { 0 }).collect::<Vec<_>>();
+    assert_eq!(sums, [expected(begun), expected([0; 5])], "{name}");
 }
 
 #[test]
@@ -255,6 +298,15 @@ fn a_rotation_keeps_all_calls_while_the_process_forks_reads_and_fills_the_disk()
     for (name, variables, columns) in [("forks", full, 5), ("reads", full, 5), ("forks", tally, 1), ("fills", tally, 1)]
     {
         run(name, &[variables, &[(MEANWHILE, name)]].concat(), columns);
+    }
+}
+
+#[test]
+fn a_rotation_has_all_calls_if_the_process_ends_within_one_or_closes_nothing() {
+    let full: &[(&str, &str)] = &[("METASPY_ROTATE", "4MiB,1ms"), ("METASPY_PROFILE", "contexts,calls,+")];
+    let tally: &[(&str, &str)] = &[("METASPY_ROTATE", "1MiB,1ms"), ("METASPY_MODE", "tally")];
+    for (name, variables, columns) in [("exits", full, 5), ("dies", full, 5), ("exits", tally, 1), ("dies", tally, 1)] {
+        run(name, &[variables, &[(ENDS, name)]].concat(), columns);
     }
 }
 
