@@ -103,6 +103,18 @@ pub fn find(store: &Store, config: &Config) -> Findings {
 
 /// Looks for findings with these detectors, which may be a user's own.
 pub fn find_by(store: &Store, config: &Config, detectors: Vec<Box<dyn Detector>>) -> Findings {
+    let found = find_watched(store, config, detectors, &|_| true);
+    found.expect("a search stops only where its watcher stops it")
+}
+
+/// As [`find_by`], for a search that is shown and can be stopped. `goes_on` gets the number of events that were read
+/// since its last call. If it returns false, there is no result.
+pub fn find_watched(
+    store: &Store,
+    config: &Config,
+    detectors: Vec<Box<dyn Detector>>,
+    goes_on: &dyn Fn(usize) -> bool,
+) -> Option<Findings> {
     let sites_of = |selector: &Selector| -> HashSet<SiteId> {
         store.sites().iter().filter(|site| selector.matches(&site.path)).map(|site| site.id).collect()
     };
@@ -126,22 +138,27 @@ pub fn find_by(store: &Store, config: &Config, detectors: Vec<Box<dyn Detector>>
         }
     }
     if !working.is_empty() {
+        let mut is_stopped = false;
         scan.read(|events| {
             pass(&mut working, events, &context);
-            true
+            is_stopped = !goes_on(events.len());
+            !is_stopped
         });
+        if is_stopped {
+            return None;
+        }
     }
     let found = working.into_iter().flat_map(|detector| detector.finish(&context)).collect();
     looked_for.sort();
     not_looked_for.sort_by(|a, b| a.kind.cmp(&b.kind));
     let header = store.header();
-    Findings {
+    Some(Findings {
         found: rank::ranked(found, &context),
         looked_for,
         not_looked_for,
         totals: context.totals,
         recorded_ns: store.span_ns(header.last_tick.saturating_sub(header.first_tick)),
-    }
+    })
 }
 
 /// Passes events to all detectors, each on one of the processors.
@@ -156,4 +173,29 @@ fn pass(detectors: &mut [Box<dyn Detector>], events: &[ResolvedEvent], context: 
         }
         own.into_iter().flatten().for_each(|detector| detector.read(events, context));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::testing::Run;
+    use super::*;
+
+    #[test]
+    fn a_search_tells_how_far_it_is_and_can_be_stopped() {
+        let run = || {
+            let mut run = Run::new();
+            (0..500).for_each(|_| _ = run.leaf("page::work", None, 10));
+            run.store()
+        };
+        let read = Cell::new(0);
+        let count = |events| {
+            read.set(read.get() + events);
+            true
+        };
+        assert!(find_watched(&run(), &Config::default(), detectors(), &count).is_some());
+        assert_eq!(read.get(), 500);
+        assert!(find_watched(&run(), &Config::default(), detectors(), &|_| false).is_none());
+    }
 }

@@ -23,13 +23,13 @@ pub(super) fn ranked(mut found: Vec<Finding>, context: &Context<'_>) -> Vec<Find
     let tops: Vec<Option<usize>> = (0..found.len()).map(|at| top(&implied, at)).collect();
     let mut order = Vec::with_capacity(found.len());
     for first in (0..found.len()).filter(|&at| tops[at].is_none()) {
-        let place = order.len();
-        order.push((first, None));
-        order.extend((0..found.len()).filter(|&at| tops[at] == Some(first)).map(|at| (at, Some(place))));
+        order.push(first);
+        order.extend((0..found.len()).filter(|&at| tops[at] == Some(first)));
     }
-    let mut found: Vec<Option<Finding>> = found.into_iter().map(Some).collect();
-    let taken = order.into_iter().filter_map(|(at, by)| Some((found[at].take()?, by)));
-    taken.map(|(finding, implied_by)| Finding { implied_by, ..finding }).collect()
+    // A list without the small findings has the numbers of the list of all.
+    order.sort_by_key(|&at| found[at].is_small);
+    let place = |of: usize| order.iter().position(|&at| at == of);
+    order.iter().map(|&at| Finding { implied_by: tops[at].and_then(place), ..found[at].clone() }).collect()
 }
 
 fn complete(finding: &mut Finding, context: &Context<'_>) {
@@ -82,4 +82,62 @@ fn top(implied: &[Option<usize>], at: usize) -> Option<usize> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use metaspy_reader::ResolvedEvent;
+
+    use super::super::testing::Run;
+    use super::super::{Cost, Detector};
+    use super::*;
+
+    /// States a finding for each of these sites, with a number of events and one of them.
+    struct Given(Vec<(&'static str, u64, EventId)>);
+
+    impl Detector for Given {
+        fn kind(&self) -> &str {
+            "given"
+        }
+
+        fn read(&mut self, _: &[ResolvedEvent], _: &Context<'_>) {}
+
+        fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+            let site =
+                |path: &str| context.store.sites().iter().find(|site| site.path == path).expect("it is there").id;
+            let finding = |&(path, events, event): &(&str, u64, EventId)| {
+                let mut finding = Finding::new("given", path, vec![context.site(site(path))]);
+                finding.cost = Cost::of_events(events);
+                finding.evidence.events = vec![event];
+                finding
+            };
+            self.0.iter().map(finding).collect()
+        }
+    }
+
+    #[test]
+    fn what_is_implied_follows_and_small_findings_come_last() {
+        let mut run = Run::new();
+        let mut inner = None;
+        let mut part = None;
+        let outer = run.call("page::outer", None, |run| {
+            inner = Some(run.leaf("page::inner", None, 10));
+            part = Some(run.leaf("page::part", None, 10));
+        });
+        let other = run.leaf("page::other", None, 10);
+        (0..996).for_each(|_| _ = run.leaf("page::work", None, 10));
+        let inner = inner.expect("it was called");
+        let part = part.expect("it was called");
+        let given = [("page::part", 2, part), ("page::other", 70, other), ("page::inner", 50, inner)];
+        let given = given.into_iter().chain([("page::outer", 90, outer)]).collect();
+        let findings = run.findings(Given(given));
+        let found: Vec<_> = findings.found.iter().map(|it| (it.title.as_str(), it.implied_by, it.is_small)).collect();
+        let expected = [
+            ("page::outer", None, false),
+            ("page::inner", Some(0), false),
+            ("page::other", None, false),
+            ("page::part", Some(0), true),
+        ];
+        assert_eq!(found, expected);
+    }
 }

@@ -6,7 +6,7 @@ use metaspy_format::arena::Entry;
 use metaspy_format::slot::Mark;
 use metaspy_probe::{KindId, SiteKind, Subject};
 use metaspy_reader::testing::{Draft, Writer};
-use metaspy_reader::{EventId, Outcome};
+use metaspy_reader::{EventId, Outcome, Store};
 
 use super::{Config, Detector, Findings, find_by};
 
@@ -116,9 +116,14 @@ impl Run {
         self.lane = lane;
     }
 
+    /// Returns the recording.
+    pub(super) fn store(&self) -> Store {
+        self.writer.store()
+    }
+
     /// Returns what a detector finds.
     pub(super) fn findings(self, detector: impl Detector + 'static) -> Findings {
-        find_by(&self.writer.store(), &Config::default(), vec![Box::new(detector)])
+        find_by(&self.store(), &Config::default(), vec![Box::new(detector)])
     }
 
     /// Returns the titles of the findings of a detector, with the numbers of their evidence.

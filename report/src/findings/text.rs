@@ -24,22 +24,22 @@ pub enum Shown {
     All,
 }
 
+/// One part of what is said of a finding below its title.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Word in front of the text: `at`, `filter`, `certainty`; empty for the evidence.
+    pub word: &'static str,
+    /// One or more sentences, or a place, a filter or a title.
+    pub text: String,
+}
+
 /// Writes the findings. `sources` are the recordings as the command line names them.
 pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &[String]) -> io::Result<()> {
     let listed: Vec<&Finding> = match shown {
         Shown::Listed => findings.listed().collect(),
         Shown::All => findings.found.iter().collect(),
     };
-    let count = match listed.len() {
-        0 => "nothing found".to_owned(),
-        found => counted(found as u64, "finding"),
-    };
-    let events = findings.totals.stored;
-    let of = match findings.totals.emitted {
-        all if all == events => format!("{} events", short(events)),
-        all => format!("{} events of {} calls", short(events), short(all)),
-    };
-    writeln!(out, "{count} in {of}, {}", time(findings.recorded_ns))?;
+    writeln!(out, "{}", headline(findings, listed.len()))?;
     for (number, finding) in (1..).zip(&listed) {
         writeln!(out)?;
         write_finding(out, number, finding, findings)?;
@@ -63,37 +63,60 @@ pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &
     Ok(())
 }
 
+/// Returns the first line: `3 findings in 6.2 M events, 3.1 s`.
+pub fn headline(findings: &Findings, listed: usize) -> String {
+    let count = match listed {
+        0 => "nothing found".to_owned(),
+        found => counted(found as u64, "finding"),
+    };
+    let events = findings.totals.stored;
+    let of = match findings.totals.emitted {
+        all if all == events => format!("{} events", short(events)),
+        all => format!("{} events of {} calls", short(events), short(all)),
+    };
+    format!("{count} in {of}, {}", time(findings.recorded_ns))
+}
+
 fn write_finding(out: &mut impl Write, number: usize, finding: &Finding, all: &Findings) -> io::Result<()> {
     let head = format!("{number:>2}  {:<20}  {}", cost(&finding.cost), clean(&finding.title));
     writeln!(out, "{head:<width$}  {}", finding.kind, width = COLUMNS - 20)?;
-    let subjects = named(&finding.subjects);
-    let text = if subjects.is_empty() { String::new() } else { format!("  Most: {subjects}") };
-    paragraph(out, INDENT, &format!("{}{text}", finding.evidence.text))?;
-    for site in finding.sites.iter().filter(|site| !site.file.is_empty()) {
-        word(out, "at", &format!("{}  {}:{}", clean(&site.path), shorten_file(&clean(&site.file), 60), site.line))?;
-    }
-    if !finding.evidence.filter.is_empty() {
-        word(out, "filter", &clean(&finding.evidence.filter))?;
-    }
-    let certainty = match &finding.certainty {
-        Certainty::Proved(reason) => reason.clone(),
-        other => format!("{}: {}", other.word(), other.reason()),
-    };
-    word(out, "certainty", &certainty)?;
-    if !finding.needs.is_empty() {
-        word(out, "record", &finding.needs)?;
-    }
-    if !finding.advice.is_empty() {
-        word(out, "advice", &finding.advice)?;
-    }
-    if let Some(above) = finding.implied_by.and_then(|at| all.found.get(at)) {
-        word(out, "part of", &clean(&above.title))?;
+    for part in parts(finding, all) {
+        match part.word {
+            "" => paragraph(out, INDENT, &part.text)?,
+            name => word(out, name, &part.text)?,
+        }
     }
     Ok(())
 }
 
-/// `38 % of the time`: the larger share, and what it is of.
-fn cost(cost: &Cost) -> String {
+/// Returns what is said of a finding below its title, in the order of the text.
+pub fn parts(finding: &Finding, all: &Findings) -> Vec<Part> {
+    let subjects = named(&finding.subjects);
+    let most = if subjects.is_empty() { String::new() } else { format!("  Most: {subjects}") };
+    let mut parts = vec![Part { word: "", text: format!("{}{most}", finding.evidence.text) }];
+    let mut add = |word, text: String| {
+        if !text.is_empty() {
+            parts.push(Part { word, text });
+        }
+    };
+    for site in finding.sites.iter().filter(|site| !site.file.is_empty()) {
+        add("at", format!("{}  {}:{}", clean(&site.path), shorten_file(&clean(&site.file), 60), site.line));
+    }
+    add("filter", clean(&finding.evidence.filter).into_owned());
+    let certainty = match &finding.certainty {
+        Certainty::Proved(reason) => reason.clone(),
+        other => format!("{}: {}", other.word(), other.reason()),
+    };
+    add("certainty", certainty);
+    add("record", finding.needs.clone());
+    add("advice", finding.advice.clone());
+    let above = finding.implied_by.and_then(|at| all.found.get(at));
+    add("part of", above.map_or_else(String::new, |above| clean(&above.title).into_owned()));
+    parts
+}
+
+/// Returns the larger share of a cost, and what it is of: `38 % of the time`.
+pub fn cost(cost: &Cost) -> String {
     let sign = if cost.at_least { "≥" } else { "" };
     let of = match (cost.time_ppm >= cost.events_ppm && cost.time_ns.is_some(), cost.of) {
         (true, Whole::Work) => "of the time",
