@@ -94,7 +94,8 @@ mod way {
                 "test {child}, {child}",
                 "je 22f",
                 "cmp {tally}, qword ptr [{child} + {who}]",
-                "jne 22f",
+                "jne 24f",
+                "25:",
                 "mov {cell}, qword ptr [rip + metaspy_entry_cells@GOTTPOFF]",
                 "mov {cell}, qword ptr fs:[{cell}]",
                 "cmp {tally}, qword ptr [{site} + {cell} + {who_of_cell}]",
@@ -106,6 +107,14 @@ mod way {
                 "mov qword ptr [{here}], {child}",
                 "21:",
                 ".subsection 1",
+                // Another context is the first one in this place.
+                "24:",
+                "mov {child}, qword ptr [{child} + {next}]",
+                "test {child}, {child}",
+                "je 22f",
+                "cmp {tally}, qword ptr [{child} + {who}]",
+                "jne 24b",
+                "jmp 25b",
                 "22:",
                 "lea rsp, [rsp - {red_zone}]",
                 "mov {cell}, qword ptr [rip + metaspy_context@GOTTPOFF]",
@@ -130,6 +139,7 @@ mod way {
                 mask = const offset_of!(ContextTable, mask),
                 places = const size_of::<ContextTable>(),
                 who = const offset_of!(ContextHead, who),
+                next = const offset_of!(ContextHead, next),
                 counted = const offset_of!(ContextHead, counted),
                 who_of_cell = const offset_of!(EntryCell, who),
                 row = const offset_of!(EntryCell, row),
@@ -229,13 +239,14 @@ mod way {
         let here = unsafe { word.address().as_ref() }?;
         let around = here.load(Ordering::Relaxed);
         // SAFETY: it is null or a context, and those stay, as their tables do. The mask finds places of the table.
-        let child = unsafe {
+        let mut child = unsafe {
             let table = around.cast::<ContextHead>().as_ref()?.table.load(Ordering::Relaxed);
             let place = ((site.id.load(Ordering::Relaxed) as usize) << 3) & (*table).mask;
             (*table.add(1).cast::<AtomicPtr<ContextHead>>().byte_add(place)).load(Ordering::Relaxed).as_ref()
         }?;
-        if child.who.load(Ordering::Relaxed) != tally {
-            return None;
+        while child.who.load(Ordering::Relaxed) != tally {
+            // SAFETY: as above.
+            child = unsafe { child.next.load(Ordering::Relaxed).as_ref() }?;
         }
         row(cells, site, tally)?.fetch_add(1, Ordering::Relaxed);
         // SAFETY: a context with a word of a site has a word to count in, which stays.

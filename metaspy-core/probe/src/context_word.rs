@@ -12,11 +12,13 @@ pub struct ContextHead {
     pub who: AtomicU64,
     /// The word in which calls are counted, which no other thread writes.
     pub counted: AtomicPtr<AtomicU64>,
-    /// The contexts last entered from here.
+    /// The contexts entered from here.
     pub table: AtomicPtr<ContextTable>,
+    /// The next context in its place of the table around; null = none.
+    pub next: AtomicPtr<ContextHead>,
 }
 
-/// The head of a table of contexts. Its places follow it, a power of two.
+/// The head of a table of contexts. Its places follow it, a power of two: each has the first of its contexts, or null.
 #[repr(C)]
 pub struct ContextTable {
     /// The bits of 8 times the number of a site that find its place.

@@ -14,7 +14,7 @@ pub(super) const CUT: u32 = u32::MAX;
 /// Places for children in a node itself. A power of two.
 pub(super) const CHILDREN: usize = 4;
 /// Up to so many places, a table grows as soon as two children have one place.
-const FEW_PLACES: usize = 32;
+const FEW_PLACES: usize = 64;
 /// The most places of a table.
 const MOST_PLACES: usize = 1024;
 /// A larger table has this many times the places.
@@ -23,8 +23,8 @@ const GROWTH: usize = 4;
 /// A context that a node remembers; null = none.
 pub(super) type Child = AtomicPtr<Node>;
 
-/// A table of the contexts that were entered from a node last, by the lowest bits of their sites. Tables stay, and have one size
-/// for ever: a node is never seen with the mask of another table.
+/// A table of the contexts that were entered from a node, by the lowest bits of their sites. Those in one place are a list. Tables
+/// stay, and have one size for ever: a node is never seen with the mask of another table.
 type Table = ContextTable;
 
 /// The table that is a part of a node.
@@ -76,6 +76,7 @@ impl Node {
     pub const TABLE: usize = offset_of!(Node, head.table);
     pub const MASK_OF_TABLE: usize = offset_of!(Table, mask);
     pub const PLACES_OF_TABLE: usize = size_of::<Table>();
+    pub const NEXT: usize = offset_of!(Node, head.next);
 
     /// Makes a node in its place. It has the table of the node that was there before.
     ///
@@ -100,7 +101,12 @@ impl Node {
         let mask = (CHILDREN - 1) * size_of::<Child>();
         let counted = AtomicPtr::new(null_mut());
         Node {
-            head: ContextHead { who: AtomicU64::new(0), counted, table: AtomicPtr::new(table) },
+            head: ContextHead {
+                who: AtomicU64::new(0),
+                counted,
+                table: AtomicPtr::new(table),
+                next: AtomicPtr::new(null_mut()),
+            },
             id: name.id,
             site: name.site,
             depth: name.depth,
@@ -132,24 +138,23 @@ impl Node {
         }
     }
 
-    /// The context in a place.
+    /// The contexts in a place.
     #[inline(always)]
-    fn known(place: &Child) -> Option<&'static Node> {
-        // SAFETY: it is null, or a node, and nodes stay.
-        unsafe { place.load(Relaxed).as_ref() }
+    fn list(place: &Child) -> impl Iterator<Item = &'static Node> {
+        // SAFETY: they are null, or nodes, and nodes stay.
+        let first = unsafe { place.load(Relaxed).as_ref() };
+        // SAFETY: as above: the head of a node is its first field.
+        std::iter::successors(first, |node| unsafe { node.head.next.load(Relaxed).cast::<Node>().as_ref() })
     }
 
-    /// The number of places that a larger table has, if the child would take the place of another one of this recording. A
-    /// table that is not small grows only if a good part of it is used: its size follows the number of children.
+    /// The number of places that a larger table has, if the child would share its place with another one. A table that is not
+    /// small grows only if its children are many: its size follows their number.
     pub(super) fn wanted_places(&self, child: &Node) -> Option<usize> {
-        let other = Node::known(self.place(child.site))?;
-        if other.site == child.site || other.written.load(Relaxed) != child.written.load(Relaxed) {
-            return None;
-        }
+        Node::list(self.place(child.site)).next()?;
         let places = self.places();
         let more = places.len() * GROWTH;
-        let used = places.iter().filter(|place| Node::known(place).is_some()).count();
-        (more <= FEW_PLACES || more <= MOST_PLACES && used * GROWTH >= places.len()).then_some(more)
+        let children = places.iter().flat_map(Node::list).count();
+        (more <= FEW_PLACES || more <= MOST_PLACES && children * GROWTH >= places.len()).then_some(more)
     }
 
     /// The words of a table with this many places.
@@ -158,7 +163,7 @@ impl Node {
     }
 
     /// Moves its children into a larger table, made of words that nothing else uses: as many as [`Node::words_of`] of a number
-    /// of places.
+    /// of places. A signal handler meanwhile may miss some of them.
     pub(super) fn grow(&self, words: &'static mut [Child]) {
         let places = self.places();
         words.iter().for_each(|word| word.store(null_mut(), Relaxed));
@@ -168,7 +173,10 @@ impl Node {
         unsafe { table.write(Table { mask }) };
         compiler_fence(Release);
         self.head.table.store(table, Relaxed);
-        places.iter().filter_map(Node::known).for_each(|child| self.remember(child));
+        for place in places {
+            // The list knows the one behind a child before that has another one behind it.
+            Node::list(place).for_each(|child| self.remember(child));
+        }
     }
 
     /// What it is called in all threads.
@@ -239,12 +247,14 @@ impl Node {
     /// The context of a call of this site from here, if the node remembers it.
     #[inline(always)]
     pub fn child(&self, site: u32) -> Option<&'static Node> {
-        let child = Node::known(self.place(site))?;
-        (child.site == site).then_some(child)
+        Node::list(self.place(site)).find(|child| child.site == site)
     }
 
-    /// Remembers a context that was entered from here.
-    pub fn remember(&self, child: &'static Node) {
-        self.place(child.site).store(std::ptr::from_ref(child).cast_mut(), Relaxed);
+    /// Remembers a context that was entered from here, and is not remembered yet. Its thread's nodes are busy.
+    pub(super) fn remember(&self, child: &'static Node) {
+        let place = self.place(child.site);
+        child.head.next.store(place.load(Relaxed).cast(), Relaxed);
+        compiler_fence(Release);
+        place.store(std::ptr::from_ref(child).cast_mut(), Relaxed);
     }
 }
