@@ -4,12 +4,18 @@
 //! of finding is one file with one detector. Each detector sees every event, so none has to merge parts, and the result
 //! does not depend on the number of processors: these resolve the events, and then work on different detectors.
 
+mod backlog;
+mod call_graph;
 mod context;
 mod detector;
 mod finding;
+mod held_lock;
 pub mod json;
+mod n_plus_one;
+mod open_calls;
 mod rank;
 mod repeated;
+mod samples;
 #[cfg(test)]
 mod testing;
 pub mod text;
@@ -80,7 +86,12 @@ impl Findings {
 
 /// Returns a detector for each built-in kind.
 pub fn detectors() -> Vec<Box<dyn Detector>> {
-    vec![Box::new(repeated::Repeated::default())]
+    vec![
+        Box::new(backlog::Backlog::default()),
+        Box::new(held_lock::HeldLock::default()),
+        Box::new(n_plus_one::NPlusOne::default()),
+        Box::new(repeated::Repeated::default()),
+    ]
 }
 
 /// Looks for all built-in kinds of findings.

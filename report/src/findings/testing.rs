@@ -94,6 +94,21 @@ impl Run {
         id
     }
 
+    /// Calls an async site, which is polled so often and is busy for `busy_ns` nanoseconds.
+    pub(super) fn polled(
+        &mut self,
+        path: &str,
+        node: impl Into<Option<u64>>,
+        outcome: Outcome,
+        polls: u64,
+        busy_ns: u64,
+        body: impl FnOnce(&mut Run),
+    ) -> EventId {
+        let id = self.ended_call(path, node, outcome, body);
+        self.writer.mark(self.lane, self.now, Mark::Polls, [id.raw(), busy_ns, polls]);
+        id
+    }
+
     /// Emits an instant below a cause.
     pub(super) fn instant(&mut self, path: &str, node: impl Into<Option<u64>>, cause: Option<EventId>) -> EventId {
         let id = self.begin(path, node.into(), cause);
