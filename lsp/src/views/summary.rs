@@ -1,6 +1,6 @@
 //! Summary of a function's numbers in a single line.
 
-use metaspy_report::text::{counted, percent};
+use metaspy_report::text::percent;
 
 use crate::heat::{Classes, Metric};
 use crate::numbers::Numbers;
@@ -17,11 +17,13 @@ pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers,
     }
     let mut parts = Vec::new();
     // Receivers follow in any case, and only their own text distinguishes objects from places.
-    if ![Metric::Calls, Metric::Receivers].contains(&metric) {
-        parts.extend(metric.phrase(numbers));
+    if ![Metric::Calls, Metric::Receivers].contains(&metric)
+        && let Some(value) = metric.of(numbers)
+    {
+        parts.push(metric.write(value));
     }
     let about = if model.is_exact { "" } else { "≥" };
-    parts.push(format!("{about}{}", counted(numbers.calls, "call")));
+    parts.push(format!("{about}{}", Metric::Calls.write(numbers.calls)));
     parts.extend(share(model, numbers));
     if let Some(receivers) = numbers.receivers {
         parts.push(receivers.phrase());

@@ -20,9 +20,6 @@ const METRICS = [
   "allocations",
   "memory",
   "instructions",
-  "allocations-per-call",
-  "memory-per-call",
-  "instructions-per-call",
 ];
 const RUST = { language: "rust", scheme: "file" };
 
