@@ -74,8 +74,8 @@ if [ "${1:-}" != "--fast" ]; then
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     step "fuzz, quick" env PROPTEST_CASES=1000 cargo test -p metaspy-reader --release --lib hostile
     # One build of all three.
-    step "benchmark smoke: hooks, scan, crawler, announcements, stress" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
-        --features channels,crawler --bench hooks --bench scan --bench crawler --bench announcements --bench stress \
+    step "benchmark smoke: hooks, scan, crawler, announcements, stress, findings" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
+        --features crawler,findings --bench hooks --bench scan --bench crawler --bench announcements --bench stress --bench findings \
         -- --smoke
     step "instructions of hooks" cargo bench --manifest-path benches/Cargo.toml --no-default-features --features channels \
         --bench instructions

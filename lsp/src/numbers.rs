@@ -34,12 +34,20 @@ pub struct Numbers {
     pub self_ns: Option<u64>,
     /// Time with the function's callees, in ns; `None` if calls were not timed.
     pub total_ns: Option<u64>,
+    /// Number of calls that have these times. Not all runs may have timed their calls.
+    pub timed_calls: u64,
+    /// Number of calls without a length, because they are instants.
+    pub instants: u64,
+    /// True if `total_ns` may contain some time twice.
+    pub total_at_most: bool,
     /// Distinct objects that the function was called on; `None` if they were not counted.
     pub receivers: Option<Receivers>,
     /// Heap allocations of the calls; `None` if they were not counted.
     pub objects: Option<Objects>,
     /// Executed instructions of the function's own code; `None` if they were not counted.
     pub instructions: Option<u64>,
+    /// Number of calls in the recordings with instructions.
+    pub instructed_calls: u64,
     /// Returned values; `None` if values were not recorded.
     pub returns: Option<Returned>,
     /// Number of tests in which the function ran.
@@ -51,6 +59,13 @@ pub struct Numbers {
     /// True for a test, and for code that only builds of tests contain. It does not count as a
     /// function that ran.
     pub is_of_tests: bool,
+}
+
+impl Numbers {
+    /// Returns true if the times lack some calls. They are lower bounds then.
+    pub fn is_partly_timed(&self) -> bool {
+        self.timed_calls.saturating_add(self.instants) < self.calls
+    }
 }
 
 /// Calls from and to a function, the most frequent first.

@@ -158,7 +158,8 @@ mod tests {
         let read = Settings::read(&json!({ "metric": "heat", "lenses": false }));
         assert_eq!((read.metric, read.lenses), (Metric::Calls, Flag(false)));
         let expected = "metaspy: the setting `metric` is \"heat\"; it must be one of: calls, self-time, total-time, \
-                        time-per-call, receivers, allocations, memory, instructions";
+                        time-per-call, receivers, allocations, memory, instructions, allocations-per-call, memory-per-call, \
+                        instructions-per-call";
         assert_eq!(read.mistakes, [expected]);
         assert!(Metric::ALL.iter().all(|metric| json!(metric) == json!(metric.word())), "a word is a setting");
     }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use metaspy_format::facts::Facts;
 use metaspy_reader::{Filter, Store, files};
-use metaspy_report::program::{Builder, Element, Key, Method, Objects, Program};
+use metaspy_report::program::{Builder, Element, Key, Method, Program};
 use metaspy_report::text::last_segment;
 use metaspy_report::types::{MethodTypes, Shape, Types, ValueTypes};
 
@@ -239,6 +239,9 @@ impl Model {
             let profile = &method.profile;
             sum.self_ns = add(sum.self_ns, profile.self_ns.or_else(|| ns(element.self_ticks())));
             sum.total_ns = add(sum.total_ns, profile.total_ns.or_else(|| ns(element.total_ticks())));
+            sum.timed_calls += if profile.total_ns.is_some() { profile.timed_calls } else { measure.timed };
+            sum.instants += measure.instants;
+            sum.total_at_most |= profile.total_ns.is_none() && measure.total_at_most;
             if element.receivers.magnitude() > 0 {
                 let all = sum.receivers.get_or_insert_default();
                 all.count += element.receivers.count;
@@ -246,11 +249,13 @@ impl Model {
                 all.is_least |= element.receivers.is_least;
             }
             if let Some(objects) = profile.objects {
-                let before = sum.objects.unwrap_or_default();
-                let (count, bytes) = (before.count + objects.count, before.bytes + objects.bytes);
-                sum.objects = Some(Objects { count, bytes });
+                let known = sum.objects.get_or_insert_default();
+                known.count += objects.count;
+                known.bytes += objects.bytes;
+                known.calls += objects.calls;
             }
             sum.instructions = add(sum.instructions, profile.instructions());
+            sum.instructed_calls += profile.instructed_calls;
             sum.returns = sum.returns.max(profile.returns);
             sum.tests = sum.tests.max(profile.test_count());
             sum.skipped = sum.skipped.or_else(|| method.site.skipped.clone());
@@ -391,7 +396,7 @@ impl Model {
         let at = metric as usize * Scale::ALL.len() + scale as usize;
         self.classes[at].get_or_init(|| {
             let functions = self.functions.iter().map(|places| self.numbers(places)).filter(is_shown);
-            let values: Vec<u64> = functions.filter_map(|numbers| metric.of(&numbers)).collect();
+            let values: Vec<f64> = functions.filter_map(|numbers| metric.of(&numbers)).collect();
             Classes::new(&values, scale)
         })
     }

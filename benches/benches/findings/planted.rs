@@ -15,8 +15,8 @@ pub struct Fault {
     pub run: fn(bool),
     /// The kind that states the fault. Where several do, each of them is right.
     pub kinds: &'static [&'static str],
-    /// The end of the path of its site.
-    pub site: &'static str,
+    /// Segments of the path of its site. Where several sites can be named, each of them is right.
+    pub sites: &'static [&'static str],
     /// The label of the subject that is at fault, if it is one.
     pub subject: Option<&'static str>,
 }
@@ -29,8 +29,13 @@ pub struct LookAlike {
     pub run: fn(),
 }
 
-const fn fault(name: &'static str, run: fn(bool), kinds: &'static [&'static str], site: &'static str) -> Fault {
-    Fault { name, run, kinds, site, subject: None }
+const fn fault(
+    name: &'static str,
+    run: fn(bool),
+    kinds: &'static [&'static str],
+    sites: &'static [&'static str],
+) -> Fault {
+    Fault { name, run, kinds, sites, subject: None }
 }
 
 impl Fault {
@@ -41,7 +46,7 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {}", self.kinds.join(" or "), self.site)?;
+        write!(f, "{} at {}", self.kinds.join(" or "), self.sites.join(" or "))?;
         self.subject.map_or(Ok(()), |subject| write!(f, " of {subject}"))
     }
 }
@@ -52,47 +57,47 @@ const fn correct(name: &'static str, run: fn()) -> LookAlike {
 
 /// The programs with a fault.
 pub const FAULTS: &[Fault] = &[
-    fault("audio/decoding", audio::decoding, &["blocking-poll"], "decode"),
-    fault("audio/loudness", audio::loudness, &["repeated", "without-reason"], "Studio::measure"),
-    fault("build/index", build::index, &["held-lock"], "Index::artifacts"),
-    fault("build/stale_targets", build::stale_targets, &["without-reason"], "Watcher::build"),
-    fault("build/workers", build::workers, &["one-lane"], "compile"),
-    fault("chess/legal_moves", chess::legal_moves, &["repeated"], "Engine::legal_moves"),
-    fault("chess/transpositions", chess::transpositions, &["cold-cache"], "transpositions"),
-    fault("clinic/appointments", clinic::appointments, &["failing-subject"], "book"),
-    fault("compiler/inference", compiler::inference, &["repeated"], "Checker::infer"),
-    fault("compiler/scopes", compiler::scopes, &["growing-cost"], "Resolver::resolve"),
-    fault("crawler/connections", crawler::connections, &["never-ended"], "Connection"),
-    fault("crawler/host_names", crawler::host_names, &["slow-because"], "visit"),
-    fault("crawler/parsing", crawler::parsing, &["backlog"], "loaded"),
-    fault("crawler/second_load", crawler::second_load, &["lost-cause"], "load"),
-    fault("editor/history", editor::history, &["growing-cost"], "History::record"),
-    fault("editor/keystrokes", editor::keystrokes, &["slow-because"], "Editor::press"),
-    fault("editor/minimap", editor::minimap, &["heard-twice"], "redraw").of("minimap"),
-    fault("game/bullets", game::bullets, &["never-ended"], "Bullet"),
-    fault("game/stuck_unit", game::stuck_unit, &["hot-subject"], "find_way").of("scout"),
-    fault("library/overdue", library::overdue, &["n+1"], "Database::loans_of"),
-    fault("mail/bounces", mail::bounces, &["retried"], "offer"),
-    fault("mail/relays", mail::relays, &["failing-subject"], "forward").of("relay 21"),
-    fault("mail/unread_counts", mail::unread_counts, &["without-reason", "repeated"], "Mailbox::count_unread"),
-    fault("maps/frontier", maps::frontier, &["growing-cost"], "Frontier::nearest"),
-    fault("maps/heights", maps::heights, &["cold-cache"], "Terrain::height_cached"),
-    fault("maps/names", maps::names, &["hot-subject"], "draw_names").of("harbour"),
-    fault("maps/tile_cache", maps::tile_cache, &["cold-cache"], "tiles"),
-    fault("photos/faces", photos::faces, &["n+1"], "request"),
-    fault("photos/headers", photos::headers, &["retried"], "read_header"),
-    fault("photos/scrolling", photos::scrolling, &["thrown-away"], "thumbnails"),
-    fault("photos/sliders", photos::sliders, &["ping-pong"], "set_slider"),
-    fault("photos/strips", photos::strips, &["one-lane"], "develop_cell"),
-    fault("printer/spool", printer::spool, &["held-lock"], "Spool::sheets"),
-    fault("printer/status", printer::status, &["blocking-poll"], "ask_printer"),
-    fault("printer/waking", printer::waking, &["self-wake"], "until_ready"),
-    fault("sensors/alarms", sensors::alarms, &["unheard"], "alarms"),
-    fault("sensors/readings", sensors::readings, &["backlog"], "readings"),
-    fault("sensors/relay", sensors::relay, &["lost-cause"], "keep"),
-    fault("transit/boards", transit::boards, &["heard-twice"], "show").of("board 4"),
-    fault("transit/handover", transit::handover, &["ping-pong"], "consider"),
-    fault("transit/platform_changes", transit::platform_changes, &["unheard"], "station::platform"),
+    fault("audio/decoding", audio::decoding, &["blocking-poll"], &["decode"]),
+    fault("audio/loudness", audio::loudness, &["repeated", "without-reason"], &["Studio::measure"]),
+    fault("build/index", build::index, &["held-lock"], &["Index::artifacts"]),
+    fault("build/stale_targets", build::stale_targets, &["without-reason"], &["Watcher::build"]),
+    fault("build/workers", build::workers, &["one-lane"], &["compile", "workers"]),
+    fault("chess/legal_moves", chess::legal_moves, &["repeated"], &["Engine::legal_moves"]),
+    fault("chess/transpositions", chess::transpositions, &["cold-cache"], &["transpositions"]),
+    fault("clinic/appointments", clinic::appointments, &["failing-subject"], &["from_import"]),
+    fault("compiler/inference", compiler::inference, &["repeated"], &["Checker::infer"]),
+    fault("compiler/scopes", compiler::scopes, &["growing-cost"], &["Resolver::resolve"]),
+    fault("crawler/connections", crawler::connections, &["never-ended"], &["Connection"]),
+    fault("crawler/host_names", crawler::host_names, &["slow-because"], &["visit"]),
+    fault("crawler/parsing", crawler::parsing, &["backlog"], &["loaded"]),
+    fault("crawler/pictures", crawler::pictures, &["lost-cause"], &["load"]),
+    fault("editor/history", editor::history, &["growing-cost"], &["History::record"]),
+    fault("editor/keystrokes", editor::keystrokes, &["slow-because"], &["Editor::press"]),
+    fault("editor/minimap", editor::minimap, &["heard-twice"], &["redraw", "buffer"]).of("minimap"),
+    fault("game/bullets", game::bullets, &["never-ended"], &["Bullet"]),
+    fault("game/stuck_unit", game::stuck_unit, &["hot-subject"], &["find_way"]).of("scout"),
+    fault("library/overdue", library::overdue, &["n+1"], &["Database::loans_of"]),
+    fault("mail/bounces", mail::bounces, &["retried"], &["offer"]),
+    fault("mail/relays", mail::relays, &["failing-subject"], &["forward"]).of("relay 21"),
+    fault("mail/unread_counts", mail::unread_counts, &["without-reason", "repeated"], &["Mailbox::count_unread"]),
+    fault("maps/frontier", maps::frontier, &["growing-cost"], &["Frontier::nearest"]),
+    fault("maps/heights", maps::heights, &["cold-cache"], &["Terrain::height_cached"]),
+    fault("maps/names", maps::names, &["hot-subject"], &["draw_names"]).of("harbour"),
+    fault("maps/tile_cache", maps::tile_cache, &["cold-cache"], &["tiles"]),
+    fault("photos/faces", photos::faces, &["n+1"], &["face_of", "request"]),
+    fault("photos/headers", photos::headers, &["retried"], &["read_header"]),
+    fault("photos/scrolling", photos::scrolling, &["thrown-away"], &["thumbnails"]),
+    fault("photos/sliders", photos::sliders, &["ping-pong"], &["set_slider"]),
+    fault("photos/strips", photos::strips, &["one-lane"], &["develop_cell", "strips"]),
+    fault("printer/spool", printer::spool, &["held-lock"], &["Spool::sheets"]),
+    fault("printer/status", printer::status, &["blocking-poll"], &["ask_printer"]),
+    fault("printer/waking", printer::waking, &["self-wake"], &["until_ready"]),
+    fault("sensors/alarms", sensors::alarms, &["unheard"], &["alarms"]),
+    fault("sensors/readings", sensors::readings, &["backlog"], &["readings"]),
+    fault("sensors/relay", sensors::relay, &["lost-cause"], &["keep"]),
+    fault("transit/boards", transit::boards, &["heard-twice"], &["show", "news"]).of("board 4"),
+    fault("transit/handover", transit::handover, &["ping-pong"], &["consider"]),
+    fault("transit/platform_changes", transit::platform_changes, &["unheard"], &["station::platform"]),
 ];
 
 /// The correct programs, beside the controls.

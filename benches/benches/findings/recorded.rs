@@ -7,11 +7,16 @@ use metaspy_benches::child::CHILD;
 
 use crate::planted::Case;
 
+/// The file of a case.
+pub fn file(case: &Case, directory: &Path) -> PathBuf {
+    directory.join(format!("{}.spy", case.title()))
+}
+
 /// Runs the program of a case in a process of its own, and returns the file with its recording.
 pub fn record(case: &Case, directory: &Path) -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let title = case.title();
-    let file = directory.join(format!("{title}.spy"));
+    let file = file(case, directory);
     let mut command = Command::new(own);
     command.arg(CHILD).arg(&title).stdout(Stdio::null());
     // The ordinary way to record a program that installs no profiler.

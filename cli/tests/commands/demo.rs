@@ -26,6 +26,19 @@ fn a_demo_stops_within_twice_its_events() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_demo_of_one_frame_is_as_long_as_what_it_holds() {
+    let path = fixture::directory().join("frame.spy");
+    let (code, _, error) = ended(&["demo", "--record", text(&path), "--events", "5"]);
+    assert_eq!(code, 0, "{error}");
+    let (_, report) = crate::report::json(&["report", text(&path)]);
+    let (events, bytes) = (report["emitted"].as_u64().expect("a number"), path.metadata().expect("it is there").len());
+    // An event has 32 bytes, and each element of the page has a label and relations.
+    assert!(bytes < events * 80, "{bytes} bytes for {events} events");
+    assert!(ended(&["verify", text(&path)]).1.contains("sound"));
+}
+
+#[test]
 fn a_filter_selects_the_events_behind_a_picture_of_subjects() {
     let path = fixture::directory().join("subjects.spy");
     ended(&["demo", "--record", text(&path), "--events", "20k"]);

@@ -24,6 +24,7 @@ pub fn spin() -> u64 {
 
 fn main() {
     boxes();
+    boxes();
     spin();
 }
 ";
@@ -45,12 +46,17 @@ fn objects_and_bytes_are_metrics_of_a_run_that_counted_them() {
     let package = package("editor_allocations");
     package.metaspy(&["run", "--allocations"]);
     let (boxes, spin, title) = values(&package, "allocations");
-    // Five boxes, and the vector.
-    assert_eq!((boxes, spin), (json!(6), json!(0)));
-    assert!(title.contains(" 6 allocations · 1 call"), "{title}");
+    // Each time five boxes, and the vector.
+    assert_eq!((boxes, spin), (json!(12.0), json!(0.0)));
+    assert!(title.contains(" 12 allocations · 2 calls"), "{title}");
+    let (boxes, spin, title) = values(&package, "allocations-per-call");
+    assert_eq!((boxes, spin), (json!(6.0), json!(0.0)));
+    assert!(title.contains(" 6 allocations a call · 2 calls"), "{title}");
     let (boxes, _, title) = values(&package, "memory");
-    assert_eq!(boxes, json!(5 * 8 + 5 * size_of::<usize>()));
-    assert!(title.contains(" 80 B allocated · 1 call"), "{title}");
+    assert_eq!(boxes, json!(2.0 * (5 * 8 + 5 * size_of::<usize>()) as f64));
+    assert!(title.contains(" 160 B allocated · 2 calls"), "{title}");
+    let (_, _, title) = values(&package, "memory-per-call");
+    assert!(title.contains(" 80 B allocated a call · 2 calls"), "{title}");
     let (boxes, ..) = values(&package, "instructions");
     assert_eq!(boxes, Value::Null, "they were not counted");
 }
@@ -69,8 +75,11 @@ fn instructions_are_a_metric_of_a_run_with_those_of_callgrind() {
     let output = output.expect("it was built for this test");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let (_, spin, title) = values(&package, "instructions");
-    assert!(spin.as_u64().is_some_and(|count| count > 4_000), "{spin}");
-    assert!(title.contains(" instructions · 1 call"), "{title}");
+    assert!(spin.as_f64().is_some_and(|count| count > 4_000.0), "{spin}");
+    assert!(title.contains(" instructions · 2 calls"), "{title}");
+    let (_, each, title) = values(&package, "instructions-per-call");
+    assert_eq!(each, spin, "it was called once");
+    assert!(title.contains(" instructions a call · 2 calls"), "{title}");
 }
 
 fn package(name: &str) -> Package {

@@ -131,7 +131,7 @@ fn the_metric_takes_effect_at_once() {
     assert_eq!(client.about("metaspy/heat", &package)["metric"], "calls");
     let heat = client.about("metaspy/heat", &package);
     let classes: Vec<_> = heat["functions"].as_array().unwrap().iter().map(|it| (&it["value"], &it["class"])).collect();
-    let all = json!([[7, 3], [3, 2], [0, 0], [13, 3], [1, 1]]);
+    let all = json!([[7.0, 3], [3.0, 2], [0.0, 0], [13.0, 3], [1.0, 1]]);
     let found = json!(classes.iter().map(|(value, class)| [value, class]).collect::<Vec<_>>());
     assert_eq!(found, all);
     let files = client.request("metaspy/files", json!({}));

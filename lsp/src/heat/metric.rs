@@ -1,7 +1,6 @@
 //! Metrics that heat can show.
 
-use metaspy_report::program::Receivers;
-use metaspy_report::text::{self, counted, grouped, short_bytes};
+use metaspy_report::text::{self, counted, short_bytes};
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::Numbers;
@@ -17,7 +16,7 @@ pub enum Metric {
     SelfTime,
     /// Time of the calls with the time of callees, in ns.
     TotalTime,
-    /// Mean total time of a call, in ns.
+    /// Mean total time of a timed call, in ns.
     TimePerCall,
     /// Number of distinct objects that the function was called on.
     Receivers,
@@ -27,11 +26,17 @@ pub enum Metric {
     Memory,
     /// Number of executed instructions in the function's own code.
     Instructions,
+    /// Mean number of heap allocations of a call, in the function's own code.
+    AllocationsPerCall,
+    /// Mean bytes of the heap allocations of a call, in the function's own code.
+    MemoryPerCall,
+    /// Mean number of executed instructions of a call, in the function's own code.
+    InstructionsPerCall,
 }
 
 impl Metric {
     /// All metrics, in the order of the settings.
-    pub const ALL: [Metric; 8] = [
+    pub const ALL: [Metric; 11] = [
         Metric::Calls,
         Metric::SelfTime,
         Metric::TotalTime,
@@ -40,6 +45,9 @@ impl Metric {
         Metric::Allocations,
         Metric::Memory,
         Metric::Instructions,
+        Metric::AllocationsPerCall,
+        Metric::MemoryPerCall,
+        Metric::InstructionsPerCall,
     ];
 
     /// Returns the word for the settings.
@@ -53,37 +61,84 @@ impl Metric {
             Metric::Allocations => "allocations",
             Metric::Memory => "memory",
             Metric::Instructions => "instructions",
+            Metric::AllocationsPerCall => "allocations-per-call",
+            Metric::MemoryPerCall => "memory-per-call",
+            Metric::InstructionsPerCall => "instructions-per-call",
+        }
+    }
+
+    /// Returns the metric whose values can be added up: the total of a mean.
+    pub fn total(self) -> Metric {
+        match self {
+            Metric::TimePerCall => Metric::TotalTime,
+            Metric::AllocationsPerCall => Metric::Allocations,
+            Metric::MemoryPerCall => Metric::Memory,
+            Metric::InstructionsPerCall => Metric::Instructions,
+            total => total,
         }
     }
 
     /// Returns the value of a function, or `None` if it was not recorded.
-    pub fn of(self, numbers: &Numbers) -> Option<u64> {
-        match self {
-            Metric::Calls => Some(numbers.calls),
-            Metric::SelfTime => numbers.self_ns,
-            Metric::TotalTime => numbers.total_ns,
-            Metric::TimePerCall => Some(numbers.total_ns?.checked_div(numbers.calls).unwrap_or(0)),
-            Metric::Receivers => numbers.receivers.map(Receivers::magnitude),
-            Metric::Allocations => numbers.objects.map(|objects| objects.count),
-            Metric::Memory => numbers.objects.map(|objects| objects.bytes),
-            Metric::Instructions => numbers.instructions,
-        }
+    pub fn of(self, numbers: &Numbers) -> Option<f64> {
+        let count = match self {
+            Metric::Calls => numbers.calls,
+            Metric::SelfTime => numbers.self_ns?,
+            Metric::TotalTime => numbers.total_ns?,
+            Metric::Receivers => numbers.receivers?.magnitude(),
+            Metric::Allocations => numbers.objects?.count,
+            Metric::Memory => numbers.objects?.bytes,
+            Metric::Instructions => numbers.instructions?,
+            Metric::TimePerCall => return mean(numbers.total_ns?, numbers.timed_calls),
+            Metric::AllocationsPerCall => return mean(numbers.objects?.count, numbers.objects?.calls),
+            Metric::MemoryPerCall => return mean(numbers.objects?.bytes, numbers.objects?.calls),
+            Metric::InstructionsPerCall => return mean(numbers.instructions?, numbers.instructed_calls),
+        };
+        Some(count as f64)
+    }
+
+    /// Formats the value of a function with its unit, and with a sign if it is a bound. Returns `None` if it was not recorded.
+    pub fn phrase(self, numbers: &Numbers) -> Option<String> {
+        let sign = match (self, numbers.is_partly_timed(), numbers.total_at_most) {
+            // The self time of a call contains callees that were not timed.
+            (Metric::SelfTime, true, _) | (Metric::TotalTime, true, true) => "~",
+            (Metric::TotalTime, true, false) => "≥",
+            (Metric::TotalTime | Metric::TimePerCall, _, true) => "≤",
+            _ => "",
+        };
+        self.of(numbers).map(|value| format!("{sign}{}", self.write(value)))
     }
 
     /// Formats a value with its unit.
-    pub fn write(self, value: u64) -> String {
+    pub fn write(self, value: f64) -> String {
+        let whole = value.round() as u64;
         match self {
-            Metric::Calls if value == 1 => "1 call".into(),
-            Metric::Calls => format!("{} calls", grouped(value)),
-            Metric::SelfTime => format!("{} self", duration(value)),
-            Metric::TotalTime => duration(value),
-            Metric::TimePerCall => format!("{} a call", duration(value)),
-            Metric::Receivers if value == 1 => "1 receiver".into(),
-            Metric::Receivers => format!("{} receivers", grouped(value)),
-            Metric::Allocations => counted(value, "allocation"),
-            Metric::Memory => format!("{} allocated", short_bytes(value)),
-            Metric::Instructions => counted(value, "instruction"),
+            Metric::Calls => counted(whole, "call"),
+            Metric::SelfTime => format!("{} self", duration(whole)),
+            Metric::TotalTime => duration(whole),
+            Metric::TimePerCall => format!("{} a call", duration(whole)),
+            Metric::Receivers => counted(whole, "receiver"),
+            Metric::Allocations => counted(whole, "allocation"),
+            Metric::Memory => format!("{} allocated", short_bytes(whole)),
+            Metric::Instructions => counted(whole, "instruction"),
+            Metric::AllocationsPerCall => format!("{} a call", mean_of(value, "allocation")),
+            Metric::MemoryPerCall if value > 0.0 && whole == 0 => "<1 B allocated a call".into(),
+            Metric::MemoryPerCall => format!("{} allocated a call", short_bytes(whole)),
+            Metric::InstructionsPerCall => format!("{} a call", mean_of(value, "instruction")),
         }
+    }
+}
+
+/// Returns the mean of the calls that were measured, or `None` without such calls.
+fn mean(sum: u64, calls: u64) -> Option<f64> {
+    (calls > 0).then(|| sum as f64 / calls as f64)
+}
+
+/// Formats a mean number of things.
+fn mean_of(value: f64, thing: &str) -> String {
+    match value {
+        _ if value.fract() == 0.0 || value >= 100.0 => counted(value.round() as u64, thing),
+        _ if value < 0.05 => format!("<0.1 {thing}s"),
+        _ => format!("{value:.1} {thing}s"),
     }
 }
 
@@ -94,17 +149,62 @@ pub fn duration(ns: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use metaspy_report::program::Objects;
+
     use super::*;
 
     #[test]
     fn a_metric_that_was_not_recorded_has_no_value() {
         let none = Numbers { calls: 2, ..Numbers::default() };
-        let metrics = [Metric::Allocations, Metric::Memory, Metric::Instructions];
-        assert_eq!(metrics.map(|metric| metric.of(&none)), [None; 3]);
-        let objects = Some(metaspy_report::program::Objects { count: 1_200, bytes: 9 });
-        let both = Numbers { objects, instructions: Some(1), ..none };
-        let texts = metrics.map(|metric| metric.of(&both).map(|value| metric.write(value)).unwrap_or_default());
-        assert_eq!(texts, ["1,200 allocations", "9 B allocated", "1 instruction"]);
+        let metrics = [Metric::Allocations, Metric::Memory, Metric::Instructions, Metric::TimePerCall];
+        assert_eq!(metrics.map(|metric| metric.of(&none)), [None; 4]);
+        let objects = Some(Objects { count: 1_200, bytes: 9, calls: 2 });
+        let all = Numbers { objects, instructions: Some(1), total_ns: Some(8_000), ..none };
+        assert_eq!(
+            metrics.map(|metric| written(metric, &all)),
+            ["1,200 allocations", "9 B allocated", "1 instruction", ""]
+        );
+    }
+
+    #[test]
+    fn a_mean_is_one_of_the_calls_that_were_measured() {
+        let means =
+            [Metric::TimePerCall, Metric::AllocationsPerCall, Metric::MemoryPerCall, Metric::InstructionsPerCall];
+        let check = |count, measured, expected: [&str; 4]| {
+            let numbers = Numbers {
+                calls: 1_000_000,
+                total_ns: Some(count),
+                timed_calls: measured,
+                objects: Some(Objects { count, bytes: count, calls: measured }),
+                instructions: Some(count),
+                instructed_calls: measured,
+                ..Numbers::default()
+            };
+            assert_eq!(means.map(|metric| written(metric, &numbers)), expected, "{count} of {measured}");
+        };
+        check(3, 2, ["2 ns a call", "1.5 allocations a call", "2 B allocated a call", "1.5 instructions a call"]);
+        check(4, 4, ["1 ns a call", "1 allocation a call", "1 B allocated a call", "1 instruction a call"]);
+        check(1, 99, ["0 ns a call", "<0.1 allocations a call", "<1 B allocated a call", "<0.1 instructions a call"]);
+        check(0, 9, ["0 ns a call", "0 allocations a call", "0 B allocated a call", "0 instructions a call"]);
+        check(7, 0, [""; 4]);
+    }
+
+    #[test]
+    fn a_time_that_is_a_bound_has_a_sign() {
+        let check = |timed_calls, total_at_most, expected: [&str; 3]| {
+            let (self_ns, total_ns) = (Some(20), Some(30));
+            let numbers = Numbers { calls: 3, self_ns, total_ns, timed_calls, total_at_most, ..Numbers::default() };
+            let times = [Metric::SelfTime, Metric::TotalTime, Metric::TimePerCall];
+            assert_eq!(times.map(|metric| written(metric, &numbers)), expected, "{timed_calls} {total_at_most}");
+        };
+        check(3, false, ["20 ns self", "30 ns", "10 ns a call"]);
+        check(3, true, ["20 ns self", "≤30 ns", "≤10 ns a call"]);
+        check(2, false, ["~20 ns self", "≥30 ns", "15 ns a call"]);
+        check(2, true, ["~20 ns self", "~30 ns", "≤15 ns a call"]);
+    }
+
+    fn written(metric: Metric, numbers: &Numbers) -> String {
+        metric.phrase(numbers).unwrap_or_default()
     }
 
     #[test]

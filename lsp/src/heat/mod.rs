@@ -60,14 +60,14 @@ pub struct Classes {
 
 impl Classes {
     /// Computes the classes of these values.
-    pub fn new(values: &[u64], scale: Scale) -> Classes {
-        let scaled = || values.iter().filter(|value| **value > 0).map(|value| scaled(*value, scale));
+    pub fn new(values: &[f64], scale: Scale) -> Classes {
+        let scaled = || values.iter().filter(|value| **value > 0.0).map(|value| scaled(*value, scale));
         Classes { scale, classes: kmeans::breaks(scaled(), CLASSES), levels: kmeans::breaks(scaled(), LEVELS) }
     }
 
     /// Returns the heat of a value.
-    pub fn heat(&self, value: u64) -> Heat {
-        if value == 0 {
+    pub fn heat(&self, value: f64) -> Heat {
+        if value == 0.0 {
             return Heat::default();
         }
         let value = scaled(value, self.scale);
@@ -82,10 +82,10 @@ fn place(breaks: &[f64], value: f64, clusters: usize) -> u8 {
     (1 + at * (clusters - 1) / breaks.len().max(1)) as u8
 }
 
-fn scaled(value: u64, scale: Scale) -> f64 {
+fn scaled(value: f64, scale: Scale) -> f64 {
     match scale {
-        Scale::Log => (value as f64).ln_1p(),
-        Scale::Linear => value as f64,
+        Scale::Log => value.ln_1p(),
+        Scale::Linear => value,
     }
 }
 
@@ -94,7 +94,8 @@ mod tests {
     use super::*;
 
     fn check(values: &[u64], scale: Scale, classes: &[u8], bars: &str) {
-        let all = Classes::new(values, scale);
+        let values: Vec<f64> = values.iter().map(|value| *value as f64).collect();
+        let all = Classes::new(&values, scale);
         let heats: Vec<Heat> = values.iter().map(|value| all.heat(*value)).collect();
         assert_eq!(heats.iter().map(|heat| heat.class).collect::<Vec<_>>(), classes, "{values:?}");
         assert_eq!(heats.iter().map(|heat| heat.bar()).collect::<String>(), bars, "{values:?}");

@@ -16,7 +16,7 @@ use metaspy_report::types::{Target, ValueTypes};
 
 use super::{own_calls, types};
 use crate::document::View;
-use crate::heat::{Metric, duration};
+use crate::heat::duration;
 use crate::markdown::Text;
 use crate::matching::Match;
 use crate::snapshot::Model;
@@ -64,13 +64,13 @@ pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<us
     let mut text = heading(text, view, &calls, &ran).end_of_paragraph();
     for target in ran.targets.iter().filter(|_| ran.methods.is_empty()) {
         let share = percent(target.count, all);
-        text = text.entry().words(&format!("{} ({share}): ", Metric::Calls.write(target.count)));
+        text = text.entry().words(&format!("{} ({share}): ", counted(target.count, "call")));
         text = text.link(&target.path, view.declarations.address_of(&target.path).as_deref()).end_of_line();
         text = values(text, view, found, &target.path);
     }
     for (path, edge) in &ran.methods {
         let share = percent(edge.count, all);
-        text = text.entry().words(&format!("{} ({share})", Metric::Calls.write(edge.count)));
+        text = text.entry().words(&format!("{} ({share})", counted(edge.count, "call")));
         if edge.total_ns > 0 {
             text = text.words(&format!(", {} a call", duration(edge.total_ns.checked_div(edge.count).unwrap_or(0))));
         }
@@ -131,7 +131,7 @@ fn heading(text: Text, view: &View<'_>, calls: &NamedCalls<'_>, ran: &Ran<'_>) -
     }
     // Calls without a calling context are missing, so the number is not an upper bound.
     let most = if view.model.cut == 0 { "≤" } else { "" };
-    let text = text.words(most).words(&Metric::Calls.write(ran.calls)).words(" of ").name(name);
+    let text = text.words(most).words(&counted(ran.calls, "call")).words(" of ").name(name);
     let text = text.words(" within ").name(&function.name);
     text.words(&format!("{shared}, maybe by way of functions without hooks:"))
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use metaspy_report::text::{counted, grouped};
 use serde::Serialize;
 
-use crate::heat::{Classes, Heat, Metric};
+use crate::heat::{Classes, Heat};
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 use crate::uri;
@@ -26,15 +26,15 @@ pub struct FileHeat {
 /// Returns the heat of the recorded files, sorted by path.
 pub fn of(snapshot: &Snapshot, settings: &Settings) -> Vec<FileHeat> {
     let mut all = Vec::new();
-    // Means cannot be added up, so the total time stands in for the time per call.
-    let metric = if settings.metric == Metric::TimePerCall { Metric::TotalTime } else { settings.metric };
+    // Means cannot be added up, so the total stands in for them.
+    let metric = settings.metric.total();
     for model in &snapshot.models {
-        let mut files: BTreeMap<&PathBuf, (u64, u64, u64)> = BTreeMap::new();
+        let mut files: BTreeMap<&PathBuf, (f64, u64, u64)> = BTreeMap::new();
         let is_own = |file: &&PathBuf| snapshot.model_of(file).is_some_and(|own| std::ptr::eq(own, model));
         for file in model.files.keys().filter(is_own) {
             for numbers in model.numbers_of(file) {
                 let (value, ran, functions) = files.entry(file).or_default();
-                *value += metric.of(&numbers).unwrap_or(0);
+                *value += metric.of(&numbers).unwrap_or(0.0);
                 *ran += u64::from(numbers.calls > 0);
                 *functions += 1;
             }

@@ -31,7 +31,7 @@ pub struct FunctionHeat {
     /// Bar character for the level.
     pub bar: char,
     /// Value of the metric; `None` if it was not recorded.
-    pub value: Option<u64>,
+    pub value: Option<f64>,
     /// Summary of the numbers in a single line.
     pub text: String,
     /// True if the function was edited after the run.

@@ -84,7 +84,7 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
         return "never ran".into();
     }
     let about = if model.is_exact { "" } else { "≥" };
-    let mut phrases = vec![format!("{about}{}", Metric::Calls.write(numbers.calls))];
+    let mut phrases = vec![format!("{about}{}", counted(numbers.calls, "call"))];
     if model.calls > 0 && !numbers.is_test {
         phrases[0] += &format!(", {} of all", percent(numbers.calls, model.calls));
     }
@@ -92,17 +92,19 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
         let on = if receivers.is_unknown() { "" } else { "on " };
         phrases.push(format!("{on}{}", receivers.phrase()));
     }
-    if let Some(ns) = numbers.self_ns {
-        phrases.push(format!("{} self ({})", duration(ns), percent(ns, model.self_ns)));
-    }
-    if let Some(ns) = numbers.total_ns {
-        phrases.push(format!("{} total", duration(ns)));
-        phrases.extend(ns.checked_div(numbers.calls).map(|each| format!("{} a call", duration(each))));
-    }
-    if let Some(Objects { count, bytes }) = numbers.objects.filter(|objects| objects.count > 0) {
+    let self_time = Metric::SelfTime.phrase(numbers).zip(numbers.self_ns);
+    phrases.extend(self_time.map(|(time, ns)| format!("{time} ({})", percent(ns, model.self_ns))));
+    phrases.extend(Metric::TotalTime.phrase(numbers).map(|time| format!("{time} total")));
+    phrases.extend(Metric::TimePerCall.phrase(numbers));
+    if let Some(Objects { count, bytes, .. }) = numbers.objects.filter(|objects| objects.count > 0) {
         phrases.push(format!("{} allocated, {}", counted(count, "object"), short_bytes(bytes)));
+        phrases.extend(Metric::AllocationsPerCall.phrase(numbers));
+        phrases.extend(Metric::MemoryPerCall.phrase(numbers));
     }
-    phrases.extend(numbers.instructions.map(|count| format!("{} of its own", counted(count, "instruction"))));
+    if let Some(count) = numbers.instructions {
+        phrases.push(format!("{} of its own", counted(count, "instruction")));
+        phrases.extend(Metric::InstructionsPerCall.phrase(numbers));
+    }
     for (count, word) in [
         (numbers.failed, numbers.failure),
         (numbers.panicked, "panicked"),
@@ -138,7 +140,7 @@ fn edges<'e>(
     }
     text = text.end_of_paragraph().words(title).end_of_paragraph();
     for (path, edge) in edges.take(ROWS) {
-        text = text.entry().words(&Metric::Calls.write(edge.count));
+        text = text.entry().words(&counted(edge.count, "call"));
         if edge.total_ns > 0 {
             text = text.words(&format!(", {}", duration(edge.total_ns)));
         }

@@ -1,6 +1,6 @@
 //! Summary of a function's numbers in a single line.
 
-use metaspy_report::text::percent;
+use metaspy_report::text::{counted, percent};
 
 use crate::heat::{Classes, Metric};
 use crate::numbers::Numbers;
@@ -17,13 +17,11 @@ pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers,
     }
     let mut parts = Vec::new();
     // Receivers follow in any case, and only their own text distinguishes objects from places.
-    if ![Metric::Calls, Metric::Receivers].contains(&metric)
-        && let Some(value) = metric.of(numbers)
-    {
-        parts.push(metric.write(value));
+    if ![Metric::Calls, Metric::Receivers].contains(&metric) {
+        parts.extend(metric.phrase(numbers));
     }
     let about = if model.is_exact { "" } else { "≥" };
-    parts.push(format!("{about}{}", Metric::Calls.write(numbers.calls)));
+    parts.push(format!("{about}{}", counted(numbers.calls, "call")));
     parts.extend(share(model, numbers));
     if let Some(receivers) = numbers.receivers {
         parts.push(receivers.phrase());

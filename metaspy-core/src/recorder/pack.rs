@@ -8,6 +8,11 @@
 //! Areas with room for everything are used instead of pages from one pool, because hooks and
 //! readers find a word by one addition. Older readers can read the copy. If the copy would hold a
 //! quarter of the file, the file is only cut behind its last block.
+//!
+//! A process that is killed meanwhile leaves the file as it was, with all it holds. The copy is no
+//! recording before its first word is written, and then it takes the place of the file at once. So
+//! no call is counted twice where a directory of recordings is read. The next recording at the path
+//! removes what is left of a copy, and so does `metaspy clean`.
 
 use std::fs::File;
 use std::io;
@@ -27,17 +32,18 @@ use crate::recorder::log::Log;
 use crate::recorder::own_file::OwnFile;
 use crate::recorder::protocol::claim;
 use crate::recorder::tables::Tables;
+use crate::recording::{copy_of, remove_dead};
 use crate::store::Ring;
 
 /// A file is packed if that makes it this many times shorter.
 const WORTH: u64 = 4;
-/// The longest packed file in bytes. Copying it takes so little time that a program which ends at that moment, or the next
-/// rotation, does not meet a file that is half closed.
-const MOST: u64 = 2 << 20;
+/// The longest packed file in bytes. Copying it takes some 10 ms: so little time that a program which ends at that moment, or
+/// the next rotation, does not meet a file that is half closed.
+const MOST: u64 = 6 << 20;
 /// Words of a memory page.
 const PAGE: usize = 4096 / 8;
-/// Words that are moved at a time.
-const STEP: usize = (1 << 20) / 8;
+/// Words that are moved at a time: so few that the allocator has their memory at hand, which halves the time.
+const STEP: usize = (64 << 10) / 8;
 /// Words that late names and statements may take.
 const SPARE: usize = 256;
 /// Rows of lanes for threads that begin late.
@@ -184,10 +190,9 @@ impl Log {
 
     /// Writes the packed file and puts it in the place of the file.
     fn replace_file(&self, own: &OwnFile, plan: &Plan) -> io::Result<OwnFile> {
-        let mut path = own.path().as_os_str().to_owned();
-        path.push(".closing");
-        crate::recording::remove_dead(path.as_ref())?;
-        let packed = OwnFile::create(path.as_ref())?;
+        let path = copy_of(own.path());
+        remove_dead(&path)?;
+        let packed = OwnFile::create(&path)?;
         let replaced = self.write_packed(own.get()?, packed.get()?, plan);
         let replaced = replaced.and_then(|()| std::fs::rename(&path, own.path()));
         replaced.inspect_err(|_| drop(std::fs::remove_file(&path)))?;
@@ -201,20 +206,22 @@ impl Log {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         packed.set_permissions(old.permissions())?;
-        plan.steps().try_for_each(|step| packed.write_all_at(&self.packed_bytes(plan, step), step.to as u64 * 8))?;
         for step in plan.steps() {
-            let mut bytes = vec![0; step.from.bytes()];
-            packed.read_exact_at(&mut bytes, step.to as u64 * 8)?;
-            if bytes != self.packed_bytes(plan, step) {
+            // Without its first word it is no recording.
+            let skipped = if step.to == sb::MAGIC { 1 } else { 0 };
+            let words = plan.words_of(step, self.load(step));
+            packed.write_all_at(&bytes_of(&words[skipped..]), (step.to + skipped) as u64 * 8)?;
+        }
+        for step in plan.steps() {
+            let mut read = read_words(packed, step.to, step.from.len)?;
+            if step.to == sb::MAGIC {
+                read[sb::MAGIC] = sb::MAGIC_WORD;
+            }
+            if read != plan.words_of(step, self.load(step)) {
                 return Err(io::ErrorKind::ResourceBusy.into());
             }
         }
-        Ok(())
-    }
-
-    /// The bytes of a step in the packed file.
-    fn packed_bytes(&self, plan: &Plan, step: Piece) -> Vec<u8> {
-        plan.bytes_of(step, &self.load(step))
+        packed.write_all_at(&sb::MAGIC_WORD.to_ne_bytes(), sb::MAGIC as u64 * 8)
     }
 
     fn load(&self, step: Piece) -> Vec<u64> {
@@ -248,14 +255,12 @@ impl Log {
 
     fn map_step(&self, file: &File, packed: &File, plan: &Plan, step: Piece) -> io::Result<()> {
         let before = self.load(step);
-        packed.write_all_at(&plan.bytes_of(step, &before), step.to as u64 * 8)?;
+        packed.write_all_at(&bytes_of(&plan.words_of(step, before.clone())), step.to as u64 * 8)?;
         let cells = &self.cells()[step.from.at..][..step.from.len];
         // SAFETY: the pages hold the same words as the ones they replace, except for those that are compared below.
         unsafe { map::replace(cells.as_ptr().cast_mut().cast(), size_of_val(cells), packed, step.to as u64 * 8)? };
         // No thread stores into the file's pages from here on.
-        let mut bytes = vec![0; size_of_val(cells)];
-        file.read_exact_at(&mut bytes, step.from.offset() as u64)?;
-        for (at, after) in bytes.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word)).enumerate() {
+        for (at, after) in read_words(file, step.from.at, step.from.len)?.into_iter().enumerate() {
             let is_late = after != before[at] && !plan.is_in_first_page(step.from.at + at);
             if is_late && !carry(&cells[at], before[at], after) {
                 self.count(sb::UNNAMED, 1);
@@ -281,16 +286,24 @@ impl Plan {
         self.first_page.iter().any(|(word, _)| *word == at)
     }
 
-    /// The bytes of a step in the packed file, from its words in this log.
-    fn bytes_of(&self, step: Piece, words: &[u64]) -> Vec<u8> {
-        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    /// The words of a step in the packed file, from its words in this log.
+    fn words_of(&self, step: Piece, mut words: Vec<u64>) -> Vec<u64> {
         if step.from.at == 0 {
-            for (at, word) in &self.first_page {
-                bytes[at * 8..][..8].copy_from_slice(&word.to_ne_bytes());
-            }
+            self.first_page.iter().for_each(|(at, word)| words[*at] = *word);
         }
-        bytes
+        words
     }
+}
+
+fn bytes_of(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+/// Reads words of a file from the word `at` on.
+fn read_words(file: &File, at: usize, len: usize) -> io::Result<Vec<u64>> {
+    let mut bytes = vec![0; len * 8];
+    file.read_exact_at(&mut bytes, at as u64 * 8)?;
+    Ok(bytes.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word)).collect())
 }
 
 /// Brings a late value of a word into the packed file. False if it was stored in both files, as a counter is that is increased

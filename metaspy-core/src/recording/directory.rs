@@ -14,7 +14,7 @@ use metaspy_reader::platform::writer_lock;
 
 use crate::platform::process;
 use crate::recorder::StartError;
-use crate::recording::identity::{Writer, writer_of};
+use crate::recording::identity::{Writer, copy_of, remove_dead, writer_of};
 
 /// Maximum bytes of all recordings of ended processes. The oldest are removed first, but none of the current run.
 const BUDGET: u64 = 2 << 30;
@@ -168,6 +168,7 @@ fn remove_ended(path: &Path) -> std::io::Result<bool> {
     }
     // Of a process that was killed.
     let _ = fs::remove_file(socket_of(path));
+    let _ = remove_dead(&copy_of(path));
     match fs::remove_file(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         removed => removed.map(|()| true),

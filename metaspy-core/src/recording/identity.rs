@@ -2,7 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::format::superblock as sb;
@@ -79,6 +79,13 @@ const HEAD: u64 = 1024;
 const MOMENTS: usize = 20;
 /// Why a recording is not replaced.
 pub(crate) const BUSY: &str = "another process records there";
+
+/// The path of a copy that takes the place of a file when it is closed.
+pub(crate) fn copy_of(path: &Path) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(".closing");
+    path.into()
+}
 
 /// Removes a recording whose process has ended, also one that it only began, or that this process has closed or replaces.
 /// Anything else stays, and is an error: a file that is no recording, also an empty one, a recording that another process

@@ -10,7 +10,7 @@ mod unrecorded;
 pub use crate::recorder::StartError;
 pub use directory::{Cleaned, Listed, clean, directory, find, list, removed_from, run};
 pub use identity::is_recording;
-pub(crate) use identity::{BUSY, build_id, first_bytes, remove_dead};
+pub(crate) use identity::{BUSY, build_id, copy_of, first_bytes, remove_dead};
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;

@@ -110,6 +110,21 @@ fn busy(path: &Path) {
     assert_eq!(totals.emitted, CALLS.load(Ordering::Relaxed), "{totals:?}");
 }
 
+/// A process that is killed while it closes its file, as soon as there is a copy.
+#[cfg(target_os = "linux")]
+fn closing(path: &Path) {
+    let recording = Recording::file(path).start().unwrap();
+    let _installed = observe();
+    (0..100_000).for_each(|key| _ = work(key));
+    let copy = path.with_extension("spy.closing");
+    std::thread::spawn(move || {
+        while !std::fs::metadata(&copy).is_ok_and(|copy| copy.len() > 0) {}
+        // SAFETY: ends this process.
+        unsafe { libc::kill(libc::getpid(), libc::SIGKILL) }
+    });
+    recording.close();
+}
+
 #[test]
 fn case() {
     let Ok(case) = std::env::var("CASE") else { return };
@@ -135,6 +150,8 @@ fn case() {
         "late" => late(&path),
         #[cfg(target_os = "linux")]
         "busy" => busy(&path),
+        #[cfg(target_os = "linux")]
+        "closing" => closing(&path),
         "killed" => {
             Recording::file(&path).budget(4 << 20).start().unwrap();
             let _installed = observe();

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use metaspy_core::recording::Policy;
+use metaspy_core::recording::{self, Policy};
 use metaspy_core::store::{EndState, Filter, Position, Store};
 use metaspy_core::{Outcome, Recording};
 
@@ -224,6 +224,25 @@ fn a_kill_loses_no_event_that_was_published() {
         assert!((newest..=newest + 2).contains(&published), "{totals:?}, newest {newest}");
         assert!(store.verify().is_sound(), "{:?}", store.verify());
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_kill_in_the_middle_of_closing_leaves_one_whole_recording() {
+    let path = scratch("closing.spy");
+    let copy = path.with_extension("spy.closing");
+    // The kill may also come before the copy begins, or after it has taken the place of the file.
+    let leaves_a_copy = || {
+        assert!(!child("closing", &path).output().unwrap().status.success());
+        copy.exists()
+    };
+    assert!((0..20).any(|_| leaves_a_copy()));
+    let store = Store::open(&path).unwrap();
+    assert_eq!((store.end_state(), store.totals().emitted), (EndState::Killed, 100_000));
+    assert!(store.verify().is_sound(), "{:?}", store.verify());
+    assert!(!recording::is_recording(&copy), "a directory with both would have each call twice");
+    finish(child("five", &path));
+    assert!(!copy.exists());
 }
 
 #[test]

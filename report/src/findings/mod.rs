@@ -4,25 +4,21 @@
 //! of finding is one file with one detector. Each detector sees every event, so none has to merge parts, and the result
 //! does not depend on the number of processors: these resolve the events, and then work on different detectors.
 
-mod cold_cache;
+mod backlog;
+mod call_graph;
 mod context;
 mod detector;
-mod failing_subject;
 mod finding;
-mod heard_twice;
-mod hot_subject;
+mod held_lock;
 pub mod json;
-mod lost_cause;
+mod n_plus_one;
+mod open_calls;
 mod rank;
-mod recent;
 mod repeated;
-mod repeated_for_all;
-mod retried;
+mod samples;
 #[cfg(test)]
 mod testing;
 pub mod text;
-mod unheard;
-mod without_reason;
 
 use std::collections::HashSet;
 use std::thread;
@@ -91,16 +87,10 @@ impl Findings {
 /// Returns a detector for each built-in kind.
 pub fn detectors() -> Vec<Box<dyn Detector>> {
     vec![
-        Box::new(cold_cache::ColdCache::default()),
-        Box::new(failing_subject::FailingSubject::default()),
-        Box::new(heard_twice::HeardTwice::default()),
-        Box::new(hot_subject::HotSubject::default()),
-        Box::new(lost_cause::LostCause::default()),
+        Box::new(backlog::Backlog::default()),
+        Box::new(held_lock::HeldLock::default()),
+        Box::new(n_plus_one::NPlusOne::default()),
         Box::new(repeated::Repeated::default()),
-        Box::new(repeated_for_all::RepeatedForAll::default()),
-        Box::new(retried::Retried::default()),
-        Box::new(unheard::Unheard::default()),
-        Box::new(without_reason::WithoutReason::default()),
     ]
 }
 
@@ -141,7 +131,7 @@ pub fn find_watched(
     };
     let rule = config.unit.as_ref().map_or(UnitRule::Outermost, |selector| UnitRule::Nearest(sites_of(selector)));
     let scan = store.resolved(&rule);
-    let mut context = Context::new(store, config, scan.survey());
+    let context = Context::new(store, config, scan.survey());
     let mut not_looked_for = Vec::new();
     let mut looked_for = Vec::new();
     let mut working = Vec::new();
@@ -160,7 +150,7 @@ pub fn find_watched(
     }
     if !working.is_empty() {
         let mut is_stopped = false;
-        context.pairs = scan.read(|events| {
+        scan.read(|events| {
             pass(&mut working, events, &context);
             is_stopped = !goes_on(events.len());
             !is_stopped
@@ -170,11 +160,8 @@ pub fn find_watched(
         }
     }
     let found = working.into_iter().flat_map(|detector| detector.finish(&context)).collect();
-    // Several detectors may look for one kind.
     looked_for.sort();
-    looked_for.dedup();
     not_looked_for.sort_by(|a, b| a.kind.cmp(&b.kind));
-    not_looked_for.dedup();
     let header = store.header();
     Some(Findings {
         found: rank::ranked(found, &context),

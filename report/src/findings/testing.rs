@@ -44,14 +44,9 @@ impl Run {
 
     /// Names a site of another kind than a method.
     pub(super) fn site(&mut self, path: &str, kind: SiteKind) {
-        self.site_in("", path, kind);
-    }
-
-    /// Names a site of a module.
-    pub(super) fn site_in(&mut self, module: &str, path: &str, kind: SiteKind) {
         let id = self.sites.len() as u32 + 1;
         self.sites.insert(path.to_owned(), id);
-        self.writer.site_in(module, id, path, kind);
+        self.writer.site_of_kind(id, path, kind);
     }
 
     /// Calls a site on a subject while `body` runs.
@@ -99,10 +94,24 @@ impl Run {
         id
     }
 
-    /// Emits an instant below a cause, or else below the call around it.
+    /// Calls an async site, which is polled so often and is busy for `busy_ns` nanoseconds.
+    pub(super) fn polled(
+        &mut self,
+        path: &str,
+        node: impl Into<Option<u64>>,
+        outcome: Outcome,
+        polls: u64,
+        busy_ns: u64,
+        body: impl FnOnce(&mut Run),
+    ) -> EventId {
+        let id = self.ended_call(path, node, outcome, body);
+        self.writer.mark(self.lane, self.now, Mark::Polls, [id.raw(), busy_ns, polls]);
+        id
+    }
+
+    /// Emits an instant below a cause.
     pub(super) fn instant(&mut self, path: &str, node: impl Into<Option<u64>>, cause: Option<EventId>) -> EventId {
-        let around = self.open.get(&self.lane).and_then(|open| open.last().copied());
-        let id = self.begin(path, node.into(), cause.or(around));
+        let id = self.begin(path, node.into(), cause);
         self.writer.end(id, 0, Outcome::Instant);
         id
     }

@@ -94,7 +94,7 @@ impl Builder {
     pub fn add_recording(&mut self, store: &Store, filter: &Filter) -> bool {
         let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
         self.is_inexact |= !tally.exact;
-        let mut measures: HashMap<SiteId, Measure> =
+        let measures: HashMap<SiteId, Measure> =
             tally.rows.iter().filter_map(|row| Some((row.site?, row.measure))).collect();
         let sites = store.sites().iter().filter(|site| is_method(site.kind));
         self.crates.extend(sites.clone().map(|site| first_segment(&site.path).to_owned()));
@@ -103,10 +103,10 @@ impl Builder {
             .filter_map(|site| Some((site.id, self.add_site(site, &Measure::default())?)))
             .collect();
         for (site, &place) in &places {
-            self.add_measure(place, &measures.remove(site).unwrap_or_default());
+            self.add_measure(place, &measures.get(site).copied().unwrap_or_default());
         }
         self.add_totals(store, filter, &places, &tally);
-        self.add_profiles(store, &places);
+        self.add_profiles(store, &places, &measures);
         let counts = Scope { detail: DetailLevel::Counts, ..Scope::matching(filter.clone()) };
         let is_place = |kind| store.kind(kind).is_some_and(|kind| kind.place);
         receivers::count(&mut self.elements, &places, &store.tally(By::SiteSubject, &counts).rows, is_place);

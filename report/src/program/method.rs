@@ -38,12 +38,16 @@ pub struct MethodProfile {
     pub total_ns: Option<u64>,
     /// Its time without them.
     pub self_ns: Option<u64>,
+    /// The calls that have these times.
+    pub timed_calls: u64,
     /// Its callers by path, with the most frequent first. `None` is code without hooks.
     pub callers: Vec<(Option<String>, Edge)>,
     /// The methods that it called, by path.
     pub callees: Vec<(String, Edge)>,
     /// The objects that it allocated on the heap, if they were counted.
     pub objects: Option<Objects>,
+    /// The calls in the recordings to which executed instructions were added.
+    pub instructed_calls: u64,
     /// Columns of other profilers, by the names of profiler and column.
     pub columns: BTreeMap<String, BTreeMap<String, ColumnValue>>,
 }
@@ -83,6 +87,8 @@ pub struct Objects {
     pub count: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// The calls that allocated them, and those that allocated nothing.
+    pub calls: u64,
 }
 
 /// Calls from one method to another.

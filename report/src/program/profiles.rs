@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use metaspy_format::facts::Facts;
 use metaspy_format::profile::built_in;
 use metaspy_probe::SiteId;
-use metaspy_reader::{Column, KeyKind, Profile, ProfileTable, RowKey, Store, Value};
+use metaspy_reader::{Column, KeyKind, Measure, Profile, ProfileTable, RowKey, Store, Value};
 
 use super::builder::Builder;
 use super::method::{Edge, MethodProfile, Returned};
@@ -94,8 +94,13 @@ impl Profiles {
 }
 
 impl Builder {
-    /// Adds the tables of a recording whose methods have these places.
-    pub(super) fn add_profiles(&mut self, store: &Store, places: &HashMap<SiteId, usize>) {
+    /// Adds the tables of a recording whose methods have these places and measures.
+    pub(super) fn add_profiles(
+        &mut self,
+        store: &Store,
+        places: &HashMap<SiteId, usize>,
+        measures: &HashMap<SiteId, Measure>,
+    ) {
         let profiles = store.united_profiles();
         let has_calls = profiles.iter().any(|profile| profile.name == built_in::CALLS);
         let has_types = profiles.iter().any(|profile| profile.name == built_in::TYPES);
@@ -121,8 +126,10 @@ impl Builder {
                     }
                 }
             }
-            if profile.name == built_in::COVERAGE {
-                self.mark_units(places);
+            match profile.name.as_str() {
+                built_in::COVERAGE => self.mark_units(places),
+                INSTRUCTIONS => self.add_instructed_calls(places, measures),
+                _ => {}
             }
         }
     }
@@ -205,6 +212,9 @@ impl Builder {
             let caller = caller.and_then(|caller| places.get(&caller).copied());
             let number = |column| table.value(row.key, column).number().unwrap_or(0);
             let edge = Edge { count: number("calls"), total_ns: number("total") };
+            if let Some(method) = &mut self.elements[callee].method {
+                method.profile.timed_calls += edge.count;
+            }
             self.edges.entry((callee, caller)).or_default().add(edge);
         }
     }
@@ -220,6 +230,7 @@ impl Builder {
             let known = profile.objects.get_or_insert_default();
             known.count += number("objects");
             known.bytes += number("bytes");
+            known.calls += number("calls");
         }
     }
 
@@ -238,6 +249,14 @@ impl Builder {
             let caller = sites.get(&around).and_then(|caller| places.get(caller).copied());
             let count = table.value(row.key, "calls").number().unwrap_or(0);
             self.edges.entry((callee, caller)).or_default().add(Edge { count, total_ns: 0 });
+        }
+    }
+
+    fn add_instructed_calls(&mut self, places: &HashMap<SiteId, usize>, measures: &HashMap<SiteId, Measure>) {
+        for (&site, measure) in measures {
+            if let Some(profile) = self.profile_at(places, site) {
+                profile.instructed_calls += measure.count;
+            }
         }
     }
 

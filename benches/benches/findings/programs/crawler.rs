@@ -120,8 +120,8 @@ fn request(page: Page) -> u64 {
     compute(25) ^ u64::from(page.0)
 }
 
-/// The fault: a page that is loaded for a second time goes through the runtime's own `spawn`, which knows no causes.
-pub fn second_load(fault: bool) {
+/// The fault: the pictures of pages are loaded by the runtime's own `spawn`, which knows no causes.
+pub fn pictures(fault: bool) {
     two_threads().block_on(async move {
         for page in 0..300 {
             follow(Page(page), fault).await;
@@ -133,8 +133,9 @@ pub fn second_load(fault: bool) {
 async fn follow(page: Page, loses_cause: bool) {
     tasks::spawn(load(page)).await.expect("nothing panics");
     if page.0.is_multiple_of(2) {
-        let again = if loses_cause { tokio::spawn(load(page)) } else { tasks::spawn(load(page)) };
-        again.await.expect("nothing panics");
+        let picture = load(Page(page.0 + 1_000));
+        let picture = if loses_cause { tokio::spawn(picture) } else { tasks::spawn(picture) };
+        picture.await.expect("nothing panics");
     }
 }
 

@@ -30,8 +30,19 @@ local function words(list)
 end
 
 local command = vim.api.nvim_create_user_command
-local metrics =
-  { "calls", "self-time", "total-time", "time-per-call", "receivers", "allocations", "memory", "instructions" }
+local metrics = {
+  "calls",
+  "self-time",
+  "total-time",
+  "time-per-call",
+  "receivers",
+  "allocations",
+  "memory",
+  "instructions",
+  "allocations-per-call",
+  "memory-per-call",
+  "instructions-per-call",
+}
 command("MetaspyMetric", function(options)
   require("metaspy").metric(options.args)
 end, { nargs = 1, complete = words(metrics), desc = "Shows this metric as heat" })

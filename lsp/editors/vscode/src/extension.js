@@ -20,6 +20,9 @@ const METRICS = [
   "allocations",
   "memory",
   "instructions",
+  "allocations-per-call",
+  "memory-per-call",
+  "instructions-per-call",
 ];
 const RUST = { language: "rust", scheme: "file" };
 

@@ -3,6 +3,12 @@
 //! The total of a type is the union of its calls, read from the window in one pass. The sum of the
 //! totals of its methods counts time twice, because they call each other. Each receiver of a type
 //! counts once.
+//!
+//! The total of a group is an upper bound once calls of several of its sites have left the window.
+//! A row of folded calls has their time outside other calls at their site or on their subject, not
+//! outside calls of their type. For that, a folder would have to know the types and packages of all
+//! sites. A reader finds these from the facts of all methods together, and a row would need a time
+//! for each package around its site. More room for events (`METASPY_BUDGET`) keeps the total exact.
 
 use crate::Store;
 use crate::causes::links::Links;

@@ -1,0 +1,213 @@
+//! `backlog`: messages wait longer than they are worked on, and the wait grows.
+
+use std::collections::HashMap;
+
+use metaspy_probe::{SiteId, SiteKind};
+use metaspy_reader::{EventId, Outcome, ResolvedEvent};
+
+use super::finding::NAMED;
+use super::samples::Samples;
+use super::{Context, Cost, Detector, Evidence, Finding};
+use crate::text::{grouped, time};
+
+/// Word of the kind.
+const KIND: &str = "backlog";
+/// Least number of received messages.
+const MESSAGES: u64 = 100;
+/// Least growth of the wait, from the first quarter of the messages to the last one.
+const GROWTH: u64 = 3;
+/// Least wait in the last quarter of the messages, in nanoseconds.
+const WAIT_NS: u64 = 1_000_000;
+/// Least wait in the last quarter, in times from one receipt to the next.
+const RECEIPTS: u64 = 5;
+/// Least share of the variance of the waits that a straight line explains.
+const R2: f64 = 0.6;
+/// Least part of the time of the receipts in which messages are sent, in percent. All of a burst are sent at once.
+const SENDING_PERCENT: u64 = 10;
+
+/// Detector of queues that grow.
+#[derive(Default)]
+pub(super) struct Backlog(HashMap<SiteId, Queue>);
+
+/// Messages that were received at a site.
+#[derive(Default)]
+struct Queue {
+    sent: Option<SiteId>,
+    received: u64,
+    /// Waits in ticks, by quarters of the messages.
+    waits: [Samples<u64>; 4],
+    /// Ticks between two receipts.
+    gaps: Samples<u64>,
+    sent_from: u64,
+    sent_until: u64,
+    first: u64,
+    last: u64,
+    /// Messages that were sent after the first receipt.
+    sent_later: u64,
+    line: Line,
+    events: Vec<EventId>,
+}
+
+/// Sums for a straight line through points.
+#[derive(Default)]
+struct Line {
+    n: f64,
+    x: f64,
+    y: f64,
+    xx: f64,
+    xy: f64,
+    yy: f64,
+}
+
+impl Detector for Backlog {
+    fn kind(&self) -> &str {
+        KIND
+    }
+
+    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+        for event in events {
+            let it = &event.event;
+            let is_announcement = |site| context.site_kind(site) == SiteKind::Announcement;
+            let Some(sent) = event.cause.event() else { continue };
+            let is_receipt = it.outcome == Outcome::Instant && is_announcement(it.site);
+            if is_receipt && sent.site != it.site && is_announcement(sent.site) && context.is_whole_since(event) {
+                let queue = self.0.entry(it.site).or_default();
+                queue.add(it.id, sent.site, sent.start, it.start, context.survey.events_of(it.site));
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+        self.0.iter().filter_map(|(&site, queue)| finding(site, queue, context)).collect()
+    }
+}
+
+impl Queue {
+    fn add(&mut self, id: EventId, sent: SiteId, sent_at: u64, received_at: u64, messages: u64) {
+        if self.received == 0 {
+            self.first = received_at;
+            self.sent_from = sent_at;
+        } else {
+            self.gaps.add(received_at.saturating_sub(self.last));
+        }
+        let wait = received_at.saturating_sub(sent_at);
+        let quarter = (self.received * 4 / messages.max(1)).min(3) as usize;
+        self.sent = Some(sent);
+        self.last = received_at;
+        self.sent_from = self.sent_from.min(sent_at);
+        self.sent_until = self.sent_until.max(sent_at);
+        self.sent_later += u64::from(sent_at > self.first);
+        self.waits[quarter].add(wait);
+        self.line.add(self.received as f64, wait as f64);
+        self.received += 1;
+        if quarter == 3 && self.events.len() < NAMED {
+            self.events.push(id);
+        }
+    }
+}
+
+impl Line {
+    fn add(&mut self, x: f64, y: f64) {
+        self.n += 1.0;
+        self.x += x;
+        self.y += y;
+        self.xx += x * x;
+        self.xy += x * y;
+        self.yy += y * y;
+    }
+
+    /// Returns the share of the variance that the line explains, if it rises.
+    fn r2_if_rising(&self) -> f64 {
+        let covariance = self.n * self.xy - self.x * self.y;
+        let variances = (self.n * self.xx - self.x * self.x) * (self.n * self.yy - self.y * self.y);
+        if covariance > 0.0 && variances > 0.0 { covariance * covariance / variances } else { 0.0 }
+    }
+}
+
+fn finding(site: SiteId, queue: &Queue, context: &Context<'_>) -> Option<Finding> {
+    let [first, .., last] = &queue.waits;
+    let (first, last, gap) = (first.median(), last.median(), queue.gaps.median());
+    let grows = last >= first.saturating_mul(GROWTH) && queue.line.r2_if_rising() > R2;
+    let is_long = context.ns(last) > WAIT_NS && last >= gap.saturating_mul(RECEIPTS);
+    let receiving = queue.last.saturating_sub(queue.first);
+    let sending = queue.sent_until.saturating_sub(queue.sent_from);
+    let is_burst = sending * 100 < receiving * SENDING_PERCENT || queue.sent_later * 2 < queue.received;
+    if queue.received < MESSAGES || !grows || !is_long || is_burst {
+        return None;
+    }
+    let sites: Vec<_> = [Some(site), queue.sent].into_iter().flatten().map(|site| context.site(site)).collect();
+    let name = context.store.site_path(site);
+    let mut finding = Finding::new(KIND, format!("Messages wait longer and longer for {name}"), sites);
+    finding.cost = Cost::of_events(queue.received);
+    finding.evidence = Evidence {
+        text: format!(
+            "{} messages: of the first quarter, half wait for at least {}, and of the last quarter for at least {}; one is \
+             received every {} (median). {} of them were sent after the first receipt.",
+            grouped(queue.received),
+            time(context.ns(first)),
+            time(context.ns(last)),
+            time(context.ns(gap)),
+            grouped(queue.sent_later),
+        ),
+        numbers: vec![("messages", queue.received)],
+        events: queue.events.clone(),
+        filter: context.filter(site),
+    };
+    finding.certainty = context.counted("the number of messages is exact, and their waits are measured");
+    finding.advice =
+        "receive several messages at once, add receivers, or bound the queue so that senders wait".to_owned();
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Run;
+    use super::*;
+
+    /// Sends 400 messages, the n-th at `sent(n)` and receives it at `received(n)`, in microseconds.
+    fn check(sent: impl Fn(u64) -> u64, received: impl Fn(u64) -> u64, is_found: bool) {
+        let mut run = Run::new();
+        run.site("mail::sent", SiteKind::Announcement);
+        run.site("mail::received", SiteKind::Announcement);
+        let mut steps: Vec<(u64, u64, bool)> = Vec::new();
+        for n in 0..400 {
+            steps.push((sent(n), n, true));
+            steps.push((received(n), n, false));
+        }
+        steps.sort_by_key(|&(at, n, is_sent)| (at, n, !is_sent));
+        let mut messages = HashMap::new();
+        for (at, n, is_sent) in steps {
+            run.now = 1_000 + at * 1_000;
+            if is_sent {
+                run.on(0);
+                messages.insert(n, run.leaf("mail::sent", None, 0));
+            } else {
+                run.on(1);
+                run.instant("mail::received", None, messages.get(&n).copied());
+            }
+        }
+        let title = "Messages wait longer and longer for mail::received: messages=400";
+        assert_eq!(run.found(Backlog::default()), if is_found { vec![title] } else { Vec::new() });
+    }
+
+    #[test]
+    fn a_receiver_that_is_slower_than_the_sender_is_found() {
+        check(|n| n * 200, |n| n * 600 + 5, true);
+    }
+
+    #[test]
+    fn a_receiver_that_keeps_up_is_silent() {
+        check(|n| n * 600, |n| n * 600 + 2_000, false);
+    }
+
+    #[test]
+    fn bursts_that_are_worked_off_are_silent() {
+        check(|n| n, |n| n * 600 + 5, false);
+        check(|n| n / 50 * 40_000 + n % 50, |n| n / 50 * 40_000 + n % 50 * 600 + 5, false);
+    }
+
+    #[test]
+    fn a_bounded_queue_is_silent() {
+        check(|n| n.saturating_sub(10) * 600 + n, |n| n * 600 + 500, false);
+    }
+}

@@ -1,0 +1,76 @@
+//! Calls that run while the events of a recording pass by, with what a detector knows of them.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use metaspy_reader::{EventId, LaneId, ResolvedEvent};
+
+/// Calls that have begun and not ended, with a value each.
+///
+/// Calls nest in their lane, so most are found at the top of a stack. Calls that their thread leaves and enters again are
+/// in a map.
+#[derive(Debug)]
+pub(super) struct OpenCalls<T> {
+    lanes: HashMap<LaneId, Vec<Open<T>>>,
+    entered: HashMap<EventId, Open<T>>,
+    /// Ends of the entered calls, the next one first.
+    ends: BinaryHeap<Reverse<(u64, EventId)>>,
+}
+
+#[derive(Debug)]
+struct Open<T> {
+    id: EventId,
+    end: u64,
+    value: T,
+}
+
+impl<T> Default for OpenCalls<T> {
+    fn default() -> Self {
+        OpenCalls { lanes: HashMap::new(), entered: HashMap::new(), ends: BinaryHeap::new() }
+    }
+}
+
+impl<T> OpenCalls<T> {
+    /// Passes the calls to `closed` that have ended before an event of their lane begins.
+    pub(super) fn close(&mut self, event: &ResolvedEvent, mut closed: impl FnMut(T)) {
+        let now = event.event.start;
+        if let Some(lane) = self.lanes.get_mut(&event.event.lane) {
+            while let Some(open) = lane.pop_if(|open| open.end <= now) {
+                closed(open.value);
+            }
+        }
+        while self.ends.peek().is_some_and(|Reverse((end, _))| *end <= now) {
+            let ended = self.ends.pop().and_then(|Reverse((_, id))| self.entered.remove(&id));
+            ended.into_iter().for_each(|open| closed(open.value));
+        }
+    }
+
+    /// Adds a call that begins and has an end.
+    pub(super) fn open(&mut self, event: &ResolvedEvent, is_entered: bool, value: T) {
+        let it = &event.event;
+        let Some(end) = it.span.map(|span| it.start.saturating_add(span)) else { return };
+        let open = Open { id: it.id, end, value };
+        if is_entered {
+            self.ends.push(Reverse((end, it.id)));
+            self.entered.insert(it.id, open);
+        } else {
+            self.lanes.entry(it.lane).or_default().push(open);
+        }
+    }
+
+    /// Returns the value of the event's cause, if that runs when the event begins, and the tick at which it ends.
+    pub(super) fn cause_of(&mut self, event: &ResolvedEvent) -> Option<(&mut T, u64)> {
+        let cause = event.cause.event()?;
+        let in_lane =
+            self.lanes.get_mut(&cause.lane).and_then(|lane| lane.iter_mut().rev().find(|it| it.id == cause.id));
+        let open = in_lane.or_else(|| self.entered.get_mut(&cause.id))?;
+        (open.end > event.event.start).then_some((&mut open.value, open.end))
+    }
+
+    /// Passes the calls to `closed` that are open after the last event.
+    pub(super) fn finish(&mut self, mut closed: impl FnMut(T)) {
+        let lanes = std::mem::take(&mut self.lanes).into_values().flatten();
+        lanes.chain(std::mem::take(&mut self.entered).into_values()).for_each(|open| closed(open.value));
+        self.ends.clear();
+    }
+}

@@ -1,0 +1,55 @@
+//! Numbers of which a bounded, evenly spaced part is kept.
+
+/// Maximum number of samples that are kept.
+const CAPACITY: usize = 256;
+
+/// Numbers of which every n-th is kept, where n doubles whenever there are too many.
+#[derive(Clone, Debug)]
+pub(super) struct Samples<T> {
+    kept: Vec<T>,
+    stride: u64,
+    seen: u64,
+}
+
+impl<T> Default for Samples<T> {
+    fn default() -> Self {
+        Samples { kept: Vec::new(), stride: 1, seen: 0 }
+    }
+}
+
+impl<T: Copy> Samples<T> {
+    /// Adds a number.
+    pub(super) fn add(&mut self, sample: T) {
+        if self.seen.is_multiple_of(self.stride) {
+            self.kept.push(sample);
+            if self.kept.len() == CAPACITY {
+                let mut at = 0;
+                self.kept.retain(|_| {
+                    at += 1;
+                    at % 2 == 1
+                });
+                self.stride *= 2;
+            }
+        }
+        self.seen += 1;
+    }
+
+    /// Returns the number of samples, with those that are not kept.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// Returns the median of what is computed from the kept samples; 0 if there are none.
+    pub(super) fn median_by(&self, number: impl Fn(T) -> u64) -> u64 {
+        let mut numbers: Vec<u64> = self.kept.iter().map(|&sample| number(sample)).collect();
+        let middle = numbers.len() / 2;
+        if numbers.is_empty() { 0 } else { *numbers.select_nth_unstable(middle).1 }
+    }
+}
+
+impl Samples<u64> {
+    /// Returns the median of the kept samples; 0 if there are none.
+    pub(super) fn median(&self) -> u64 {
+        self.median_by(|sample| sample)
+    }
+}
