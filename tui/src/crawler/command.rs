@@ -174,12 +174,14 @@ pub enum Screen {
     Sites,
     /// Threads over time.
     Lanes,
-    /// Rules of a grammar; only for recordings that contain productions.
-    Productions,
+    /// What the recording states about its program.
+    Findings,
     /// Packages, types and methods; only for recordings that have methods.
     Structure,
     /// Columns that a user or a profiler defines.
     Browser,
+    /// Rules of a grammar; only for recordings that contain productions.
+    Productions,
     /// Calls as a tree, with times and coverage; only for recordings that have methods.
     Blueprint,
     /// Types of the values that arrived at methods.
@@ -190,14 +192,15 @@ pub enum Screen {
 
 impl Screen {
     /// All screens, in the order of their keys.
-    pub const ALL: [Screen; 10] = [
+    pub const ALL: [Screen; 11] = [
         Screen::Events,
         Screen::Subjects,
         Screen::Sites,
         Screen::Lanes,
-        Screen::Productions,
+        Screen::Findings,
         Screen::Structure,
         Screen::Browser,
+        Screen::Productions,
         Screen::Blueprint,
         Screen::Types,
         Screen::Functions,
@@ -210,9 +213,10 @@ impl Screen {
             Screen::Subjects => '2',
             Screen::Sites => '3',
             Screen::Lanes => '4',
-            Screen::Productions => '5',
+            Screen::Findings => '5',
             Screen::Structure => '6',
             Screen::Browser => '7',
+            Screen::Productions => '8',
             Screen::Blueprint => 'b',
             Screen::Types => 'T',
             Screen::Functions => 'C',
@@ -226,9 +230,10 @@ impl Screen {
             Screen::Subjects => "Subjects",
             Screen::Sites => "Sites",
             Screen::Lanes => "Lanes",
-            Screen::Productions => "Productions",
+            Screen::Findings => "Findings",
             Screen::Structure => "Structure",
             Screen::Browser => "Browser",
+            Screen::Productions => "Productions",
             Screen::Blueprint => "Blueprint",
             Screen::Types => "Types",
             Screen::Functions => "Functions",

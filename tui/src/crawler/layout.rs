@@ -107,14 +107,19 @@ impl Layout {
 }
 
 /// Places the names of the screens in a line of `columns` columns, each with its first column. If
-/// `beside` more columns do not fit beside them, only the open screen keeps its name.
+/// `beside` more columns leave too little room, the last screens have only their keys. The open screen keeps its name.
 pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl Iterator<Item = (u16, Screen, String)> {
     // A screen that the line does not list is named while it is open.
     let all = all.iter().copied().chain((!all.contains(&open)).then_some(open));
-    let whole: usize = all.clone().map(|screen| screen.name().len() + 4).sum();
-    let fits = whole + usize::from(beside) < usize::from(columns);
+    let name = |screen: Screen| screen.name().len() + 1;
+    let keys = 3 * all.clone().count() + name(open);
+    let mut room = usize::from(columns).saturating_sub(usize::from(beside) + keys + 1);
     let mut x = 1;
     all.map(move |screen| {
+        let fits = name(screen) <= room;
+        if screen != open {
+            room = if fits { room - name(screen) } else { 0 };
+        }
         let text = if fits || screen == open {
             format!("{} {}", screen.digit(), screen.name())
         } else {
@@ -190,9 +195,10 @@ mod tests {
             let names = screens(&Screen::ALL[..7], Screen::Sites, 80, beside).map(|(_, _, text)| text);
             names.collect::<Vec<_>>().join("  ")
         };
-        let whole = "1 Events  2 Subjects  3 Sites  4 Lanes  5 Productions  6 Structure  7 Browser";
+        let whole = "1 Events  2 Subjects  3 Sites  4 Lanes  5 Findings  6 Structure  7 Browser";
         assert_eq!(line(0), whole);
-        assert_eq!(line(12), "1  2  3 Sites  4  5  6  7");
+        assert_eq!(line(12), "1 Events  2 Subjects  3 Sites  4 Lanes  5 Findings  6  7");
+        assert_eq!(line(52), "1  2  3 Sites  4  5  6  7");
         let names = screens(&Screen::ALL[..2], Screen::Blueprint, 80, 0).map(|(_, _, text)| text);
         assert_eq!(names.collect::<Vec<_>>(), ["1 Events", "2 Subjects", "b Blueprint"]);
     }

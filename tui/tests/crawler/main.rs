@@ -11,6 +11,7 @@ mod documents;
 mod export;
 mod filters;
 mod find;
+mod findings;
 mod journeys;
 mod lanes;
 mod names;

@@ -155,7 +155,7 @@ fn a_recording_without_productions_has_no_screen_for_them() {
     let mut user = user();
     let before = user.screen();
     // Neither by its key nor where its name would stand.
-    user.press("5").click(70, 1);
+    user.press("8").click(78, 1);
     assert_eq!(user.screen(), before);
     assert!(!before.contains("Productions"), "{before}");
 }
@@ -165,7 +165,7 @@ fn no_size_of_the_screen_is_a_problem() {
     let file = fixture::closed("sizes.spy", 2);
     for (width, height) in [(1, 1), (10, 3), (24, 6), (40, 10), (69, 12), (70, 24), (200, 60)] {
         let mut user = User::with_size(fixture::open(&file), (width, height));
-        for keys in ["Down Down Right", "Enter Tab Tab Tab", "2", "n", "3", "4", "6", "?"] {
+        for keys in ["Down Down Right", "Enter Tab Tab Tab", "2", "n", "3", "4", "5", "6", "?"] {
             user.press(keys);
             assert_eq!(user.screen().split('\n').count(), height as usize);
         }

@@ -1,9 +1,10 @@
 //! A user of the crawler, who presses keys and reads the screen.
 
 use metaspy_core::Store;
+use metaspy_report::findings::Findings;
 use metaspy_tui::crawler::command::Command;
 use metaspy_tui::crawler::draw::draw;
-use metaspy_tui::crawler::jobs::{Job, Progress};
+use metaspy_tui::crawler::jobs::{Answer, Job, Progress};
 use metaspy_tui::crawler::keys;
 use metaspy_tui::crawler::state::{Crawler, Request};
 use metaspy_tui::crawler::worker::{QueuedJob, Reply};
@@ -17,6 +18,8 @@ pub struct User {
     pub request: Option<Request>,
     /// False if no file may be written.
     pub writes: bool,
+    /// Findings that a search returns, in place of those of all kinds that exist.
+    pub findings: Option<Findings>,
     size: (u16, u16),
 }
 
@@ -28,7 +31,8 @@ impl User {
 
     /// A user with a screen of this size.
     pub fn with_size(store: Store, size: (u16, u16)) -> Self {
-        let mut user = User { crawler: Crawler::new(store, "run.spy", size), request: None, writes: true, size };
+        let crawler = Crawler::new(store, "run.spy", size);
+        let mut user = User { crawler, request: None, writes: true, findings: None, size };
         user.work();
         user
     }
@@ -112,11 +116,15 @@ impl User {
         }
     }
 
-    fn answer(&mut self, jobs: Vec<QueuedJob>) {
+    /// Runs jobs, and gives their results to the crawler.
+    pub fn answer(&mut self, jobs: Vec<QueuedJob>) {
         for queued in jobs {
             let slot = queued.job.slot();
             let may_run = self.writes || !matches!(queued.job, Job::Export { .. });
-            let answer = may_run.then(|| queued.job.run(&self.crawler.store, &Progress::default())).flatten();
+            let answer = match (queued.job, &self.findings) {
+                (Job::Findings, Some(findings)) => Some(Answer::Findings(findings.clone())),
+                (job, _) => may_run.then(|| job.run(&self.crawler.store, &Progress::default())).flatten(),
+            };
             self.crawler.accept(Reply { number: queued.number, slot, answer });
         }
     }

@@ -74,14 +74,14 @@ fn current(user: &User) -> String {
 #[test]
 fn rules_form_a_tree_and_uncovered_ones_stand_out() {
     let mut user = user();
-    user.press("5 Down");
+    user.press("8 Down");
     insta::assert_snapshot!("productions", user.screen());
 }
 
 #[test]
 fn the_reason_why_a_rule_never_matched_is_below_its_source() {
     let mut user = user();
-    user.press("5");
+    user.press("8");
     let rows = user.crawler.view.productions.cursor.height;
     user.press("n");
     assert_eq!(current(&user), "lists::integer");
@@ -98,7 +98,7 @@ fn the_reason_why_a_rule_never_matched_is_below_its_source() {
 #[test]
 fn the_keys_of_the_screen_are_in_its_help() {
     let mut user = user();
-    user.press("5 ?");
+    user.press("8 ?");
     assert!(user.screen().contains("1 2 3 4 5"), "{}", user.screen());
     user.press("PageDown");
     assert!(user.screen().contains("next rule that never matched"), "{}", user.screen());
@@ -107,7 +107,7 @@ fn the_keys_of_the_screen_are_in_its_help() {
 #[test]
 fn n_goes_from_rule_to_rule_that_never_matched() {
     let mut user = user();
-    user.press("5");
+    user.press("8");
     let found: Vec<String> = (0..4).map(|_| current(user.press("n"))).collect();
     assert_eq!(found, ["lists::integer", "lists::word", "lists::letters", "lists::integer"]);
 }
@@ -115,7 +115,7 @@ fn n_goes_from_rule_to_rule_that_never_matched() {
 #[test]
 fn a_row_leads_to_its_events_and_back() {
     let mut user = user();
-    user.press("5 n");
+    user.press("8 n");
     let before = user.screen();
     user.press("Enter");
     assert_eq!(user.crawler.view.filter.text(), "site:integer");
@@ -127,7 +127,7 @@ fn a_row_leads_to_its_events_and_back() {
 #[test]
 fn under_a_filter_nothing_is_marked_as_uncovered() {
     let mut user = user();
-    user.press("5 f \"site:float\" Enter");
+    user.press("8 f \"site:float\" Enter");
     let screen = user.screen();
     assert!(screen.contains(" rules 1/9 matched by what passes the filter ") && !screen.contains("NEVER"), "{screen}");
     user.press("n");
@@ -139,7 +139,7 @@ fn under_a_filter_nothing_is_marked_as_uncovered() {
 #[test]
 fn inexact_numbers_put_a_question_mark_behind_never() {
     let mut user = user();
-    let tree = user.press("5").crawler.view.productions.tree.as_mut().expect("it was read");
+    let tree = user.press("8").crawler.view.productions.tree.as_mut().expect("it was read");
     std::sync::Arc::make_mut(tree).exact = false;
     let screen = user.screen();
     assert!(screen.contains(" rules ≥ 6/9 matched ") && screen.contains(" at least: "), "{screen}");
@@ -149,7 +149,8 @@ fn inexact_numbers_put_a_question_mark_behind_never() {
 #[test]
 fn a_search_the_mouse_and_the_editor_work_as_on_the_other_screens() {
     let mut user = user();
-    user.click(45, 1);
+    let names = user.screen().lines().nth(1).unwrap_or_default().to_owned();
+    user.click(names.find('8').expect("the key of the screen is in the line") as u16, 1);
     assert_eq!(user.crawler.view.screen.name(), "Productions");
     user.press("/ \"digits\" Enter e");
     assert_eq!((current(&user), &user.request), ("lists::digits".into(), &Some(edit(7))));
@@ -170,7 +171,7 @@ fn a_live_recording_is_counted_again_and_the_cursor_stays() {
     parse(&["1"]);
     let mut user = User::new(recording.store());
     // The second `value`, below the group.
-    user.press("5 / \"value\" Enter / Enter").tick(100);
+    user.press("8 / \"value\" Enter / Enter").tick(100);
     let seen = |user: &User, row: &str| assert!(user.screen().contains(row), "{}", user.screen());
     let before = user.crawler.view.productions.cursor.row;
     seen(&user, "│ list                                1         1         0 ");
@@ -187,7 +188,7 @@ fn a_live_recording_is_counted_again_and_the_cursor_stays() {
 fn no_size_of_the_screen_is_a_problem() {
     for size in [(1, 1), (10, 3), (24, 6), (40, 10), (62, 12), (200, 60)] {
         let mut user = user_of(size);
-        for keys in ["5", "n", "PageDown", "End", "?"] {
+        for keys in ["8", "n", "PageDown", "End", "?"] {
             let screen = user.press(keys).screen();
             assert_eq!(screen.split('\n').count(), size.1 as usize);
             let rows = screen.lines().filter(|line| line.starts_with('│'));

@@ -6,6 +6,7 @@ mod browser;
 mod canvas;
 mod element;
 mod events;
+mod findings;
 mod footer;
 mod functions;
 mod graph;
@@ -57,6 +58,7 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         Screen::Subjects => subjects::draw(&mut canvas, layout.body, crawler),
         Screen::Sites => sites::draw(&mut canvas, layout.body, crawler),
         Screen::Lanes => lanes::draw(&mut canvas, layout.body, crawler),
+        Screen::Findings => findings::draw(&mut canvas, layout.body, crawler),
         Screen::Productions => productions::draw(&mut canvas, layout.body, crawler),
         Screen::Browser => browser::draw(&mut canvas, layout.body, crawler),
         Screen::Structure => structure::draw(&mut canvas, layout.body, crawler),

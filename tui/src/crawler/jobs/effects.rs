@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use metaspy_reader::{EffectsIndex, Event, EventId, Store};
 
-use super::Progress;
+use super::progress::Progress;
 
 /// Maximum number of rows of a tree of effects; `DEPTH` limits its levels.
 const TREE: usize = 400;

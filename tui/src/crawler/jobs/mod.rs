@@ -5,18 +5,20 @@
 //! [`Slot`].
 
 mod effects;
+mod progress;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::control::Change;
 use metaspy_reader::{By, DetailLevel, EffectsIndex, Event, EventId, Filter, Page, Position, Scope, Store};
 use metaspy_report::export::Progress as Share;
+use metaspy_report::findings::{self, Config, Findings};
 use metaspy_report::functions::{Functions, NoFunctions};
 use metaspy_report::source_line;
 
 pub use effects::{Effect, Effects, Reach};
+pub use progress::Progress;
 
 use super::config::browser::BrowserTab;
 use super::reasons::{self, Path};
@@ -66,6 +68,8 @@ pub enum Slot {
     Control,
     /// The recordings of several processes.
     Merge,
+    /// The search for findings.
+    Findings,
 }
 
 /// Piece of work.
@@ -118,6 +122,8 @@ pub enum Job {
     Types,
     /// Reads the functions with samples.
     Functions,
+    /// Looks for findings in all events.
+    Findings,
     /// Reads the first line of source of a site.
     Source { site: SiteId },
     /// Writes the events that pass the filter in the format of another tool.
@@ -176,6 +182,8 @@ pub enum Answer {
     Types(TypesRead),
     /// Functions with samples, or the reason why there are none.
     Functions(Result<Functions, NoFunctions>),
+    /// What the recording states about its program.
+    Findings(Findings),
     /// The first line of source of a site, if it can be read.
     Source(SiteId, Option<String>),
     /// A sentence about the sites that the process now observes, or about its refusal.
@@ -195,40 +203,6 @@ pub struct Reasons {
     pub cut: bool,
     /// Path from another event, if it was requested.
     pub path: Option<Path>,
-}
-
-/// Progress of a job, shared with its thread.
-#[derive(Debug, Default)]
-pub struct Progress {
-    stopped: AtomicBool,
-    done: AtomicU64,
-    of: AtomicU64,
-}
-
-impl Progress {
-    /// Stops the job, because its result is no longer needed.
-    pub fn stop(&self) {
-        self.stopped.store(true, Relaxed);
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stopped.load(Relaxed)
-    }
-
-    /// Returns the number of events scanned, and of all events; 0 if it is not known.
-    pub fn read(&self) -> (u64, u64) {
-        (self.done.load(Relaxed), self.of.load(Relaxed))
-    }
-
-    /// Counts tested events. Returns false if the job was stopped.
-    fn goes_on(&self, tested: usize) -> bool {
-        self.add(tested);
-        !self.is_stopped()
-    }
-
-    fn add(&self, looked_at: usize) {
-        self.done.fetch_add(looked_at as u64, Relaxed);
-    }
 }
 
 impl Job {
@@ -262,12 +236,13 @@ impl Job {
             Job::Export { .. } => Slot::Export,
             Job::Control { .. } => Slot::Control,
             Job::Merge => Slot::Merge,
+            Job::Findings => Slot::Findings,
         }
     }
 
     /// Runs the job. Returns `None` if it was stopped.
     pub fn run(self, store: &Store, progress: &Progress) -> Option<Answer> {
-        progress.of.store(store.totals().stored, Relaxed);
+        progress.set(0, store.totals().stored);
         let answer = match self {
             Job::Rows { side, from, filter, want } => {
                 Answer::Rows(side, scan(store, side, from, &filter, want, progress))
@@ -298,7 +273,7 @@ impl Job {
             Job::Tally { table, filter } => Answer::Tally(table.read(store, filter)),
             Job::Sort { table } => Answer::Sorted(table.sorted(store)),
             Job::FindRow { table, text, side } => {
-                progress.of.store(table.listed().len() as u64, Relaxed);
+                progress.set(0, table.listed().len() as u64);
                 Answer::FoundRow(table.by, table.find_key(store, &text, side, |tested| progress.goes_on(tested)))
             }
             Job::Trend { by, rows, filter } => {
@@ -317,10 +292,14 @@ impl Job {
             Job::Blueprint { view, filter } => Answer::Blueprint(view.read(store, &filter)),
             Job::Types => Answer::Types(types::read(store)),
             Job::Functions => Answer::Functions(Functions::read(store)),
+            Job::Findings => {
+                let goes_on = |read| progress.goes_on(read);
+                Answer::Findings(findings::find_watched(store, &Config::default(), findings::detectors(), &goes_on)?)
+            }
             Job::Export { filter, target } => {
                 let all = store.totals().stored;
                 let watch = |now: Share| {
-                    progress.done.store((now.part * all as f64) as u64, Relaxed);
+                    progress.set((now.part * all as f64) as u64, all);
                     !progress.is_stopped()
                 };
                 let written = export::write(store, &filter, &target, &watch)?;
@@ -372,8 +351,7 @@ fn same_subject(store: &Store, id: EventId, subject: Subject, progress: &Progres
 
 fn index(store: &Store, progress: &Progress) -> Option<EffectsIndex> {
     EffectsIndex::build(store, |done, of| {
-        progress.done.store(done, Relaxed);
-        progress.of.store(of, Relaxed);
+        progress.set(done, of);
         !progress.is_stopped()
     })
 }

@@ -248,9 +248,9 @@ mod tests {
 
     #[test]
     fn only_recordings_with_productions_have_a_key_for_them() {
-        let five = |screens| Keys::default().command(key(KeyCode::Char('5')), Mode::Screen(Screen::Events, screens));
-        assert_eq!(five(&Screen::ALL), Some(Command::Show(Screen::Productions)));
-        assert_eq!(five(&[Screen::Events, Screen::Sites]), None);
+        let eight = |screens| Keys::default().command(key(KeyCode::Char('8')), Mode::Screen(Screen::Events, screens));
+        assert_eq!(eight(&Screen::ALL), Some(Command::Show(Screen::Productions)));
+        assert_eq!(eight(&[Screen::Events, Screen::Sites]), None);
     }
 
     #[test]

@@ -99,9 +99,10 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::Screens, Char('2'), Show(Screen::Subjects), "subjects", ""),
     bind(Place::Screens, Char('3'), Show(Screen::Sites), "sites", ""),
     bind(Place::Screens, Char('4'), Show(Screen::Lanes), "lanes", ""),
-    bind(Place::IfProductions, Char('5'), Show(Screen::Productions), "productions", ""),
+    bind(Place::Screens, Char('5'), Show(Screen::Findings), "findings", ""),
     bind(Place::IfStructure, Char('6'), Show(Screen::Structure), "structure", ""),
     bind(Place::Screens, Char('7'), Show(Screen::Browser), "browser", ""),
+    bind(Place::IfProductions, Char('8'), Show(Screen::Productions), "productions", ""),
     bind(
         Place::IfStructure,
         Char('b'),

@@ -212,6 +212,9 @@ impl Crawler {
             self.message = Some("search stopped".into());
         } else if self.stop(Slot::Export) {
             self.message = Some("the export is stopped, nothing is written".into());
+        } else if self.view.screen == Screen::Findings && self.view.findings.read.is_none() {
+            self.show(Screen::Events);
+            self.message = Some("the search for findings is stopped; 5 begins it again".into());
         } else if self.view.screen == Screen::Events && self.view.pane.has_focus() {
             self.view.pane.focus = Focus::List;
         } else if self.view.screen == Screen::Subjects && self.view.subjects.lists_unobserved {
@@ -244,6 +247,9 @@ impl Crawler {
         }
         if self.view.screen == Screen::Functions && self.follow_function() {
             return;
+        }
+        if self.view.screen == Screen::Findings {
+            return self.show_finding();
         }
         let Some(rows) = self.view.rows() else {
             if self.view.pane.has_focus() {

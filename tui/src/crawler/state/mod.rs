@@ -14,6 +14,7 @@ pub(crate) mod event_list;
 pub(crate) mod export;
 mod filter_edit;
 mod find;
+pub(crate) mod findings;
 pub(crate) mod functions;
 mod help;
 pub(crate) mod history;
@@ -244,15 +245,22 @@ impl Crawler {
             Screen::Subjects,
             Screen::Sites,
             Screen::Lanes,
-            Screen::Productions,
+            Screen::Findings,
             Screen::Structure,
             Screen::Browser,
+            Screen::Productions,
         ];
-        const NO_PRODUCTIONS: Screens =
-            &[Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Structure, Screen::Browser];
-        const NO_STRUCTURE: Screens =
-            &[Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Productions, Screen::Browser];
-        const NEITHER: Screens = &[Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Browser];
+        const NO_PRODUCTIONS: Screens = ALL.split_at(7).0;
+        const NO_STRUCTURE: Screens = &[
+            Screen::Events,
+            Screen::Subjects,
+            Screen::Sites,
+            Screen::Lanes,
+            Screen::Findings,
+            Screen::Browser,
+            Screen::Productions,
+        ];
+        const NEITHER: Screens = NO_STRUCTURE.split_at(6).0;
         let productions = self.store.sites().iter().any(|site| site.kind == SiteKind::Production);
         match (productions, Program::is_known(&self.store)) {
             (true, true) => ALL,
@@ -305,7 +313,7 @@ impl Crawler {
             self.queue_pane();
         }
         self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
-        if self.is_due(Slot::Table) {
+        if self.is_due(self.screen_slot()) {
             self.queue_screen();
         }
         if self.is_due(Slot::Count) {
@@ -354,6 +362,9 @@ impl Crawler {
         }
         if self.view.screen == Screen::Browser {
             self.queue_column();
+        }
+        if self.view.screen != Screen::Findings {
+            self.stop(Slot::Findings);
         }
         self.queue_trend();
         if let Some(site) = self.view.unread_source() {

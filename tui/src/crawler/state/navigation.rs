@@ -2,6 +2,7 @@
 
 use metaspy_probe::Subject;
 use metaspy_reader::{Event, EventId, Filter, Position};
+use metaspy_report::findings::Findings;
 
 use super::pane::graph::Target;
 use super::pane::{Content, Tab, causes};
@@ -46,6 +47,40 @@ impl Crawler {
         match self.store.event(id) {
             Some(event) => self.go_to(event),
             None => self.message = Some(format!("event {id} left the window: only its count is known")),
+        }
+    }
+
+    /// Opens the events of a finding, by its number in the result of a search. The way back leads to the list. Returns false
+    /// if no finding that is listed has this number.
+    pub fn open_finding(&mut self, findings: Findings, number: usize) -> bool {
+        self.view.findings.accept(findings);
+        let is_known = self.view.findings.select_number(number);
+        if is_known {
+            self.view.screen = Screen::Findings;
+            self.show_finding();
+            self.update_dependents();
+        }
+        is_known
+    }
+
+    /// Shows the events of the finding under the cursor, and selects the first event that its evidence names.
+    pub(super) fn show_finding(&mut self) {
+        let Some(finding) = self.view.findings.current() else {
+            self.message = Some("this row is no finding".into());
+            return;
+        };
+        let first = finding.evidence.events.first().and_then(|&id| self.store.event(id));
+        match (finding.evidence.filter.parse::<Filter>(), first) {
+            (Ok(filter), _) if !filter.is_all() => {
+                self.history.leave(&self.view);
+                self.view.screen = Screen::Events;
+                self.set_filter(filter);
+                if let Some(event) = first.filter(|event| self.view.filter.matches(&self.store, event)) {
+                    self.view.list.load_around(&self.store, &self.view.filter, event);
+                }
+            }
+            (_, Some(event)) => self.go_to(event),
+            (_, None) => self.message = Some("the recording has no events of this finding".into()),
         }
     }
 

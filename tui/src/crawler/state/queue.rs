@@ -12,8 +12,8 @@ use crate::crawler::jobs::{Job, Progress, Reach, Slot};
 use crate::crawler::layout::{Focus, Layout};
 use crate::crawler::worker::QueuedJob;
 
-/// Time between two readings of the index of effects, as a multiple of the time that a reading
-/// takes.
+/// Time between two readings of the index of effects, or two searches for findings, as a multiple of the
+/// time that one takes.
 const INDEX_FACTOR: u64 = 20;
 /// Maximum number of stored events of a recording that is indexed as soon as an event is selected.
 /// The index of a larger recording is read when the tree of effects is opened.
@@ -120,11 +120,34 @@ impl Crawler {
         if self.store.grows() {
             self.view.browser.grow();
         }
+        if self.view.screen == Screen::Findings {
+            return self.queue_findings();
+        }
         self.view.lanes.around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
         let job = self.view.rows().map(|rows| rows.job(self.view.filter.clone()));
         if let Some(job) = job.filter(|job| !matches!(job, Job::Nothing)) {
             self.queue(job);
         }
+    }
+
+    /// Queues the search for findings if the last one is not true any more. It reads all events on all processors, so
+    /// a live recording is searched again after some time.
+    fn queue_findings(&mut self) {
+        let is_due = match &self.view.findings.read {
+            None => true,
+            Some(read) => {
+                read.totals.emitted != self.status.totals.emitted
+                    && self.pace(Slot::Findings).is_due(self.now_ns, INDEX_FACTOR)
+            }
+        };
+        if is_due && !self.waiting.contains_key(&Slot::Findings) {
+            self.queue(Job::Findings);
+        }
+    }
+
+    /// Returns the slot of the job that the open screen needs.
+    pub(super) fn screen_slot(&self) -> Slot {
+        if self.view.screen == Screen::Findings { Slot::Findings } else { Slot::Table }
     }
 
     /// Queues the reading of the visible rows over time, if the screen is wide enough to show it.

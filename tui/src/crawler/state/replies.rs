@@ -123,6 +123,7 @@ impl Crawler {
             Answer::Blueprint(blueprint) => self.view.blueprint.accept(blueprint),
             Answer::Types(types) => self.view.types.accept(types),
             Answer::Functions(functions) => self.view.functions.accept(&self.store, functions),
+            Answer::Findings(findings) => self.view.findings.accept(findings),
             Answer::Exported(sentence) => self.message = Some(sentence),
             Answer::Source(site, line) => self.view.productions.source = Source { production: Some(site), line },
             Answer::Count(count) => self.view.count = Some(count),
@@ -162,6 +163,7 @@ impl Crawler {
             Slot::Source => "reading the source",
             Slot::Export => "the export",
             Slot::Control => "arming",
+            Slot::Findings => "the search for findings",
             Slot::Merge => "reading the processes again",
         };
         if slot == Slot::Rows {

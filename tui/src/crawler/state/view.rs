@@ -7,6 +7,7 @@ use metaspy_report::text::clean;
 use super::blueprint::BlueprintView;
 use super::browser::BrowserView;
 use super::event_list::EventList;
+use super::findings::FindingsView;
 use super::functions::FunctionsView;
 use super::lanes::LanesView;
 use super::pane::Pane;
@@ -50,6 +51,8 @@ pub struct View {
     pub browser: BrowserView,
     /// Lanes over time.
     pub lanes: LanesView,
+    /// What the recording states about its program.
+    pub findings: FindingsView,
     /// Tree of productions.
     pub productions: ProductionsView,
     /// Structure of the program.
@@ -75,6 +78,7 @@ impl View {
             sites: TallyView::new(By::Site),
             browser: BrowserView::default(),
             lanes: LanesView::default(),
+            findings: FindingsView::default(),
             productions: ProductionsView::default(),
             structure: StructureView::default(),
             blueprint: BlueprintView::default(),
@@ -132,9 +136,10 @@ impl View {
             Screen::Subjects => Some(&self.subjects),
             Screen::Sites => Some(&self.sites),
             Screen::Lanes => Some(&self.lanes),
-            Screen::Productions => Some(&self.productions),
+            Screen::Findings => Some(&self.findings),
             Screen::Structure => Some(&self.structure),
             Screen::Browser => Some(&self.browser),
+            Screen::Productions => Some(&self.productions),
             Screen::Blueprint => Some(&self.blueprint),
             Screen::Types => Some(&self.types),
             Screen::Functions => Some(&self.functions),
@@ -148,14 +153,15 @@ impl View {
     }
 
     /// Returns the rows of all screens except the first, in the order of their keys.
-    pub fn all_rows(&mut self) -> [&mut dyn Rows; 9] {
+    pub fn all_rows(&mut self) -> [&mut dyn Rows; 10] {
         [
             &mut self.subjects,
             &mut self.sites,
             &mut self.lanes,
-            &mut self.productions,
+            &mut self.findings,
             &mut self.structure,
             &mut self.browser,
+            &mut self.productions,
             &mut self.blueprint,
             &mut self.types,
             &mut self.functions,

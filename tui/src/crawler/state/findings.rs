@@ -1,0 +1,212 @@
+//! Screen of findings: what the recording states about its program, with the evidence of the finding under the cursor. The
+//! texts and the numbers are those of `metaspy findings`.
+
+use std::sync::Arc;
+
+use metaspy_probe::SiteId;
+use metaspy_reader::{Filter, Store};
+use metaspy_report::findings::text::{self, Part};
+use metaspy_report::findings::{Finding, Findings};
+use metaspy_report::text::{clean, counted};
+
+use super::cursor::Cursor;
+use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
+use crate::crawler::jobs::Job;
+
+/// Minimum number of lines of the table, with its head.
+const TABLE: usize = 4;
+
+/// Screen of findings.
+#[derive(Clone, Debug, Default)]
+pub struct FindingsView {
+    /// Result of the last search; `None` before the first.
+    pub read: Option<Arc<Findings>>,
+    rows: Arc<Vec<Row>>,
+    cursor: Cursor,
+    /// Lines for the table and the details.
+    lines: usize,
+}
+
+/// Row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Row {
+    /// Finding with this index.
+    Finding(usize),
+    /// All findings that cost little.
+    Small,
+    /// All kinds without a finding.
+    FoundNothing,
+    /// Kind with this index that the recording cannot show.
+    NotLookedFor(usize),
+}
+
+/// Texts about a row, below the table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Details {
+    /// Sentence, or title.
+    pub title: String,
+    /// Kind of the finding; empty for other rows.
+    pub kind: String,
+    /// What is said about it.
+    pub parts: Vec<Part>,
+}
+
+impl FindingsView {
+    /// Shows the result of a search. The cursor stays on its finding.
+    pub fn accept(&mut self, read: Findings) {
+        let before = self.current().map(|finding| finding.fingerprint.clone());
+        let listed = read.listed().count();
+        let mut rows: Vec<Row> = (0..listed).map(Row::Finding).collect();
+        rows.extend((listed < read.found.len()).then_some(Row::Small));
+        rows.extend(read.found_nothing().next().map(|_| Row::FoundNothing));
+        rows.extend((0..read.not_looked_for.len()).map(Row::NotLookedFor));
+        let found = before.and_then(|before| read.listed().position(|finding| finding.fingerprint == before));
+        self.read = Some(Arc::new(read));
+        self.rows = Arc::new(rows);
+        self.cursor.height = self.table_height().saturating_sub(1);
+        self.cursor.follow(found, self.rows.len());
+    }
+
+    /// Moves the cursor to the finding with this number, counted from 1. Returns false if there is none.
+    pub fn select_number(&mut self, number: usize) -> bool {
+        let row = self.rows.iter().position(|&row| number > 0 && row == Row::Finding(number - 1));
+        row.inspect(|&row| self.cursor.select(row, self.rows.len())).is_some()
+    }
+
+    /// Returns the finding under the cursor.
+    pub fn current(&self) -> Option<&Finding> {
+        match (self.rows.get(self.cursor.row), &self.read) {
+            (Some(&Row::Finding(at)), Some(read)) => read.found.get(at),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of lines of the table, with its head. The details have at least as many, if there are enough.
+    pub fn table_height(&self) -> usize {
+        (self.rows.len() + 1).min((self.lines / 2).max(TABLE))
+    }
+
+    /// Returns the texts about the row under the cursor.
+    pub fn details(&self) -> Details {
+        let (Some(&row), Some(read)) = (self.rows.get(self.cursor.row), &self.read) else { return Details::default() };
+        let plain = |text: String| Part { word: "", text };
+        match row {
+            Row::Finding(at) => {
+                let finding = &read.found[at];
+                let parts = text::parts(finding, read);
+                Details { title: finding.title.clone(), kind: finding.kind.clone(), parts }
+            }
+            Row::Small => {
+                let small = read.found.iter().filter(|finding| finding.is_small);
+                let parts = small.map(|finding| plain(format!("{}  {}", finding.title, finding.kind))).collect();
+                let title = "less than 1 % of the time and of the events each".to_owned();
+                Details { title, parts, ..Details::default() }
+            }
+            Row::FoundNothing => {
+                let title = "looked for, and nothing found".to_owned();
+                Details { title, parts: vec![plain(self.name(row))], ..Details::default() }
+            }
+            Row::NotLookedFor(at) => {
+                let kind = &read.not_looked_for[at];
+                let title = format!("{} was not looked for", kind.kind);
+                Details { title, parts: vec![plain(kind.why.clone())], ..Details::default() }
+            }
+        }
+    }
+
+    /// Returns the text of a row in the column of titles.
+    fn name(&self, row: Row) -> String {
+        let Some(read) = &self.read else { return String::new() };
+        match row {
+            Row::Finding(at) => clean(&read.found[at].title).into_owned(),
+            Row::Small => counted(read.found.iter().filter(|finding| finding.is_small).count() as u64, "finding"),
+            Row::FoundNothing => read.found_nothing().collect::<Vec<_>>().join(", "),
+            Row::NotLookedFor(at) => {
+                let kind = &read.not_looked_for[at];
+                format!("{}: {}", kind.kind, kind.why)
+            }
+        }
+    }
+
+    /// Returns the finding of a row.
+    fn finding(&self, item: usize) -> Option<&Finding> {
+        match self.rows[item] {
+            Row::Finding(at) => self.read.as_ref().map(|read| &read.found[at]),
+            _ => None,
+        }
+    }
+}
+
+impl TableList for FindingsView {
+    fn columns(&self, _: &Store) -> Vec<Column<Self>> {
+        let number = |_: &Store, list: &Self, item: usize| match list.rows[item] {
+            Row::Finding(at) => Cell::amount(at as u64 + 1),
+            _ => Cell::blank(),
+        };
+        let cost = |_: &Store, list: &Self, item: usize| match list.rows[item] {
+            Row::Finding(_) => Cell::text(list.finding(item).map_or_else(String::new, |it| text::cost(&it.cost))),
+            Row::Small => Cell::text("below 1 %").toned(Tone::Faint),
+            Row::FoundNothing => Cell::text("nothing found by").toned(Tone::Faint),
+            Row::NotLookedFor(_) => Cell::text("not looked for").toned(Tone::Faint),
+        };
+        let title = |_: &Store, list: &Self, item: usize| {
+            let row = list.rows[item];
+            let tone = if matches!(row, Row::Finding(_)) { Tone::Plain } else { Tone::Faint };
+            Cell::text(list.name(row)).toned(tone)
+        };
+        let kind = |_: &Store, list: &Self, item: usize| {
+            list.finding(item).map_or(Cell::blank(), |finding| Cell::text(finding.kind.clone()))
+        };
+        vec![
+            Column::new("number", Kind::Number, Width::Cells(4), number).titled("").shown_from(50),
+            Column::new("cost", Kind::Text, Width::Cells(21), cost).shown_from(45),
+            Column::name("finding", title),
+            Column::new("kind", Kind::Text, Width::Cells(17), kind).shown_from(100),
+        ]
+    }
+
+    /// A finding that another one implies stands below that one.
+    fn tree_lines(&self, item: usize, _: usize) -> String {
+        let is_implied = self.finding(item).is_some_and(|finding| finding.implied_by.is_some());
+        if is_implied { "└ ".to_owned() } else { String::new() }
+    }
+}
+
+impl Rows for FindingsView {
+    fn cursor(&self) -> &Cursor {
+        &self.cursor
+    }
+
+    fn cursor_mut(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Findings are about all events.
+    fn discard(&mut self) {}
+
+    fn resize(&mut self, lines: usize) {
+        self.lines = lines;
+        self.cursor.height = self.table_height().saturating_sub(1);
+        self.cursor.select(self.cursor.row, self.rows.len());
+    }
+
+    fn row_name(&self, _: &Store, row: usize) -> String {
+        self.name(self.rows[row])
+    }
+
+    fn site(&self) -> Option<SiteId> {
+        self.current()?.sites.first().map(|site| site.id)
+    }
+
+    fn filter_term(&self, _: &Store) -> Option<String> {
+        self.current().map(|finding| finding.evidence.filter.clone()).filter(|filter| !filter.is_empty())
+    }
+
+    fn job(&self, _: Filter) -> Job {
+        Job::Findings
+    }
+}
