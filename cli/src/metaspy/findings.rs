@@ -13,7 +13,8 @@ use crate::metaspy::{arguments, live};
 
 /// Writes the findings.
 pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended> {
-    let known: Vec<String> = findings::detectors().iter().map(|detector| detector.kind().to_owned()).collect();
+    let mut known: Vec<String> = findings::detectors().iter().map(|detector| detector.kind().to_owned()).collect();
+    known.dedup();
     if let Some(kind) = options.kind.iter().find(|kind| !known.contains(kind)) {
         return Err(say(format!("--kind: there is no kind `{kind}`: write one of {}", known.join(", "))));
     }

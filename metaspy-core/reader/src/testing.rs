@@ -139,7 +139,13 @@ impl Writer {
 
     /// Names a site of a kind.
     pub fn site_of_kind(&self, id: u32, path: &str, kind: SiteKind) {
-        self.entry(Entry::Site, id, &[join(kind as u32, 7), 9], &[path, "src/lib.rs", ""]);
+        self.site_in("", id, path, kind);
+    }
+
+    /// Names a site of a kind in a module, with which its path begins.
+    pub fn site_in(&self, module: &str, id: u32, path: &str, kind: SiteKind) {
+        let words = [join(kind as u32, 7), join(9, module.len() as u32)];
+        self.entry(Entry::Site, id, &words, &[path, "src/lib.rs", ""]);
     }
 
     /// Names a lane.

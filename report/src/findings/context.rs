@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
-use metaspy_reader::{ResolvedEvent, Store, Survey, Totals};
+use metaspy_reader::{Outcome, ResolvedEvent, Store, Survey, Totals};
 
 use super::finding::NAMED;
 use super::{Certainty, Config, FoundSite, FoundSubject, FoundSubjects};
@@ -20,6 +20,8 @@ pub struct Context<'s> {
     pub survey: &'s Survey,
     /// Number of all calls, and how many of them are events.
     pub totals: Totals,
+    /// Pairs of site and subject, by the row of an event. Empty until the last event was read.
+    pub pairs: Vec<(SiteId, Option<Subject>)>,
     /// Kinds of the sites, by number.
     site_kinds: Vec<Option<SiteKind>>,
 }
@@ -32,7 +34,7 @@ impl<'s> Context<'s> {
             site_kinds.resize(site_kinds.len().max(at + 1), None);
             site_kinds[at] = Some(site.kind);
         }
-        Context { store, config, survey, totals: store.totals(), site_kinds }
+        Context { store, config, survey, totals: store.totals(), pairs: Vec::new(), site_kinds }
     }
 
     /// Returns the kind of a site; a method if the recording does not name the site.
@@ -45,6 +47,16 @@ impl<'s> Context<'s> {
         let path = self.store.site_path(id).to_owned();
         let (file, line) = self.store.site(id).map_or_else(Default::default, |it| (it.file.clone(), it.lines.0));
         FoundSite { id, path, file, line }
+    }
+
+    /// Returns true if an event failed: it returned an `Err` or panicked. A `None` is an answer, and so is the end of an
+    /// iterator.
+    pub fn is_failure(&self, event: &ResolvedEvent) -> bool {
+        match event.event.outcome {
+            Outcome::Panicked => true,
+            Outcome::Failed => self.store.site(event.event.site).is_none_or(|site| site.failure() != "none"),
+            _ => false,
+        }
     }
 
     /// Returns the type and the method of a site: `Scene::layout`.

@@ -6,19 +6,30 @@
 
 mod backlog;
 mod call_graph;
+mod cold_cache;
+mod config;
 mod context;
 mod detector;
+mod failing_subject;
 mod finding;
+mod heard_twice;
 mod held_lock;
+mod hot_subject;
 pub mod json;
+mod lost_cause;
 mod n_plus_one;
 mod open_calls;
 mod rank;
+mod recent;
 mod repeated;
+mod repeated_for_all;
+mod retried;
 mod samples;
 #[cfg(test)]
 mod testing;
 pub mod text;
+mod unheard;
+mod without_reason;
 
 use std::collections::HashSet;
 use std::thread;
@@ -26,20 +37,10 @@ use std::thread;
 use metaspy_probe::SiteId;
 use metaspy_reader::{ResolvedEvent, Selector, Store, Totals, UnitRule};
 
+pub use config::Config;
 pub use context::Context;
 pub use detector::Detector;
 pub use finding::{Certainty, Cost, Evidence, Finding, FoundSite, FoundSubject, FoundSubjects, Whole};
-
-/// Settings of a search.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Only these kinds; all if it is empty.
-    pub kinds: Vec<String>,
-    /// Sites whose events are units of work; without them, the outermost causes that occur at least twenty times.
-    pub unit: Option<Selector>,
-    /// Least share of the time or of the events that a finding costs, from 0 to 1, unless it is only counted as small.
-    pub least_share: f64,
-}
 
 /// All findings of a recording.
 #[derive(Clone, Debug)]
@@ -65,12 +66,6 @@ pub struct NotLookedFor {
     pub why: String,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Config { kinds: Vec::new(), unit: None, least_share: 0.01 }
-    }
-}
-
 impl Findings {
     /// Iterates over the findings that are worth a look: those that are not small.
     pub fn listed(&self) -> impl Iterator<Item = &Finding> {
@@ -88,9 +83,18 @@ impl Findings {
 pub fn detectors() -> Vec<Box<dyn Detector>> {
     vec![
         Box::new(backlog::Backlog::default()),
+        Box::new(cold_cache::ColdCache::default()),
+        Box::new(failing_subject::FailingSubject::default()),
+        Box::new(heard_twice::HeardTwice::default()),
         Box::new(held_lock::HeldLock::default()),
+        Box::new(hot_subject::HotSubject::default()),
+        Box::new(lost_cause::LostCause::default()),
         Box::new(n_plus_one::NPlusOne::default()),
         Box::new(repeated::Repeated::default()),
+        Box::new(repeated_for_all::RepeatedForAll::default()),
+        Box::new(retried::Retried::default()),
+        Box::new(unheard::Unheard::default()),
+        Box::new(without_reason::WithoutReason::default()),
     ]
 }
 
@@ -131,7 +135,7 @@ pub fn find_watched(
     };
     let rule = config.unit.as_ref().map_or(UnitRule::Outermost, |selector| UnitRule::Nearest(sites_of(selector)));
     let scan = store.resolved(&rule);
-    let context = Context::new(store, config, scan.survey());
+    let mut context = Context::new(store, config, scan.survey());
     let mut not_looked_for = Vec::new();
     let mut looked_for = Vec::new();
     let mut working = Vec::new();
@@ -150,7 +154,7 @@ pub fn find_watched(
     }
     if !working.is_empty() {
         let mut is_stopped = false;
-        scan.read(|events| {
+        context.pairs = scan.read(|events| {
             pass(&mut working, events, &context);
             is_stopped = !goes_on(events.len());
             !is_stopped
@@ -160,8 +164,11 @@ pub fn find_watched(
         }
     }
     let found = working.into_iter().flat_map(|detector| detector.finish(&context)).collect();
+    // Several detectors may look for one kind.
     looked_for.sort();
+    looked_for.dedup();
     not_looked_for.sort_by(|a, b| a.kind.cmp(&b.kind));
+    not_looked_for.dedup();
     let header = store.header();
     Some(Findings {
         found: rank::ranked(found, &context),

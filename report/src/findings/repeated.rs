@@ -10,7 +10,7 @@ use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
 /// Word of the kind.
-const KIND: &str = "repeated";
+pub(super) const KIND: &str = "repeated";
 /// Least number of repeated calls of a site.
 const CALLS: u64 = 20;
 /// Least number of subjects with repeated calls. A single canvas or connection is used again by nature.
@@ -182,7 +182,7 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     finding.certainty = Certainty::Estimated(
         "the counts are exact; that nothing else changed the result is known as far as it is observed".to_owned(),
     );
-    finding.needs = "arguments and returned values: `#[observe(details)]`, or `cargo metaspy run --returns`".to_owned();
+    finding.needs = "METASPY_DETAILS=1, with `#[observe(args(…), ret)]` at the site".to_owned();
     finding.advice = format!("keep the result of {name} until the subject changes, or ask once for all callers");
     Some(finding)
 }

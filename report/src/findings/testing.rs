@@ -44,9 +44,14 @@ impl Run {
 
     /// Names a site of another kind than a method.
     pub(super) fn site(&mut self, path: &str, kind: SiteKind) {
+        self.site_in("", path, kind);
+    }
+
+    /// Names a site of a module.
+    pub(super) fn site_in(&mut self, module: &str, path: &str, kind: SiteKind) {
         let id = self.sites.len() as u32 + 1;
         self.sites.insert(path.to_owned(), id);
-        self.writer.site_of_kind(id, path, kind);
+        self.writer.site_in(module, id, path, kind);
     }
 
     /// Calls a site on a subject while `body` runs.
@@ -109,9 +114,10 @@ impl Run {
         id
     }
 
-    /// Emits an instant below a cause.
+    /// Emits an instant below a cause, or else below the call around it.
     pub(super) fn instant(&mut self, path: &str, node: impl Into<Option<u64>>, cause: Option<EventId>) -> EventId {
-        let id = self.begin(path, node.into(), cause);
+        let around = self.open.get(&self.lane).and_then(|open| open.last().copied());
+        let id = self.begin(path, node.into(), cause.or(around));
         self.writer.end(id, 0, Outcome::Instant);
         id
     }

@@ -19,8 +19,8 @@ use crate::tally::folds::Folds;
 use crate::tally::row_table::{Key, Table};
 use metaspy_format::row::OTHERS;
 use metaspy_format::slot::{self, SPAN_MAX};
-use metaspy_format::{CHUNK_BLOCKS, join};
-use metaspy_probe::{SiteId, Subject};
+use metaspy_format::{CHUNK_BLOCKS, high, join, low};
+use metaspy_probe::{KindId, SiteId, Subject};
 
 /// Number of events that a site needs for its events to be units of work. Fewer are phases of the program, such as `main`.
 const UNIT_EVENTS: u64 = 20;
@@ -195,8 +195,9 @@ impl ResolvedScan {
         &self.survey
     }
 
-    /// Passes all events to `batch` in order of time, about 250,000 at once. Stops if it returns false.
-    pub fn read(&self, mut batch: impl FnMut(&[ResolvedEvent]) -> bool) {
+    /// Passes all events to `batch` in order of time, about 250,000 at once. Stops if it returns false. Returns the pairs of
+    /// site and subject by the number of their row.
+    pub fn read(&self, mut batch: impl FnMut(&[ResolvedEvent]) -> bool) -> Vec<(SiteId, Option<Subject>)> {
         let ring = self.store.ring();
         let walks = Mutex::new(Vec::new());
         let mut rows = Rows::new();
@@ -232,10 +233,11 @@ impl ResolvedScan {
             };
             pending.iter_mut().for_each(|event| rows.number(event));
             if !pending.is_empty() && !batch(&pending) {
-                return;
+                break;
             }
             pending = later;
         }
+        rows.pairs.keys().iter().map(pair).collect()
     }
 
     fn make_survey(&mut self) {
@@ -510,6 +512,11 @@ impl Rows {
             event.subject_row = row(&mut self.subjects, subject.key, join(0, subject.kind.0.into()));
         }
     }
+}
+
+fn pair(key: &Key) -> (SiteId, Option<Subject>) {
+    let subject = Subject::new(KindId(high(key.who) as u16), key.key);
+    (SiteId(low(key.who).saturating_sub(1)), Some(subject).filter(|subject| !subject.is_none()))
 }
 
 fn row(table: &mut Table, key: u64, who: u64) -> Option<u32> {

@@ -121,7 +121,10 @@ fn pairs_and_subjects_are_numbered() {
         writer.event(Draft { site, subject: node(key), ..Draft::default() });
     }
     event(&mut writer, 0, 1, 9, 1, None);
-    let events = read(&writer.store().resolved(&UnitRule::default()));
+    let scan = writer.store().resolved(&UnitRule::default());
+    let events = read(&scan);
+    let pairs = [(1, Some(node(5))), (2, Some(node(5))), (1, Some(node(6))), (1, None)];
+    assert_eq!(scan.read(|_| true), pairs.map(|(site, subject)| (SiteId(site), subject)));
     let rows: Vec<_> = events.iter().map(|it| (it.row, it.subject_row)).collect();
     let [a, b, c, d] = [0, 1, 2, 3].map(Some);
     assert_eq!(rows, [(a, a), (b, a), (c, b), (a, a), (d, None)]);

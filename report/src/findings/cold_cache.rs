@@ -1,0 +1,303 @@
+//! `cold-cache`: a cache that never hits, or whose values are made again before they are used.
+
+use std::collections::{HashMap, HashSet};
+
+use metaspy_format::facts::Facts;
+use metaspy_probe::{SiteId, SiteKind, Subject};
+use metaspy_reader::{EventId, ResolvedEvent};
+
+use super::finding::NAMED;
+use super::{Context, Cost, Detector, Evidence, Finding};
+use crate::text::{grouped, percent};
+
+/// Word of the kind.
+const KIND: &str = "cold-cache";
+/// Least number of lookups, of fills, and of calls.
+const CALLS: u64 = 50;
+/// Share of hits below which a cache never hits, in percent.
+const HITS_PERCENT: u64 = 2;
+/// Least share of fills that make an unused value again, in percent.
+const AGAIN_PERCENT: u64 = 50;
+/// Least share of calls of a cache that make a value, in percent.
+const MADE_PERCENT: u64 = 98;
+/// Least number of calls that look up. In a single pass over new keys, the cache is there for a later one.
+const CALLERS: u64 = 20;
+
+/// Detector of caches without use.
+#[derive(Default)]
+pub(super) struct ColdCache {
+    lookups: Option<LookupSites>,
+    caches: HashMap<usize, Lookups>,
+    functions: Functions,
+}
+
+/// Sites of `Lookups`, by number: the cache and what happens to it.
+struct LookupSites(HashMap<SiteId, (usize, Part)>);
+
+/// Path, file and lines that the sites of a cache have in common.
+type Origin<'s> = (&'s str, &'s str, (u32, u32));
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Hit,
+    Miss,
+    Fill,
+}
+
+/// Lookups of a cache.
+#[derive(Default)]
+struct Lookups {
+    hits: u64,
+    misses: u64,
+    fills: u64,
+    /// Fills of a key that was filled before and not hit since.
+    again: u64,
+    fill_ticks: u64,
+    again_ticks: u64,
+    /// Calls that look up; neighbours of the same call count once.
+    callers: u64,
+    last_caller: Option<EventId>,
+    /// Keys whose value was filled and not hit since.
+    unused: HashSet<Subject>,
+    subjects: HashMap<Subject, u64>,
+    /// Sites in the order of [`Part`].
+    sites: [Option<SiteId>; 3],
+    events: Vec<EventId>,
+}
+
+/// Maximum number of keys that a cache is followed for.
+const KEYS: usize = 1 << 16;
+
+/// Functions that fill a cell or look up a map, and the calls in them.
+#[derive(Default)]
+struct Functions {
+    is_caching: HashMap<SiteId, bool>,
+    calls: HashMap<SiteId, u64>,
+    made: HashMap<(SiteId, SiteId), Made>,
+}
+
+/// Calls of one site in a function that caches.
+#[derive(Default)]
+struct Made {
+    count: u64,
+    /// Calls of the function with such a call.
+    callers: u64,
+    last: Option<EventId>,
+    ticks: u64,
+    events: Vec<EventId>,
+}
+
+impl Detector for ColdCache {
+    fn kind(&self) -> &str {
+        KIND
+    }
+
+    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+        let sites = self.lookups.get_or_insert_with(|| LookupSites::of(context));
+        for event in events {
+            if let Some(&(cache, part)) = sites.0.get(&event.event.site) {
+                self.caches.entry(cache).or_default().add(event, part);
+            } else {
+                self.functions.add(event, context);
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+        let caches = self.caches.values().filter_map(|lookups| lookups.finding(context));
+        let functions =
+            self.functions.made.iter().filter_map(|(sites, made)| self.functions.finding(*sites, made, context));
+        caches.chain(functions).collect()
+    }
+}
+
+impl LookupSites {
+    /// Finds the three sites that each `Lookups` has: states of one path, registered at one place.
+    fn of(context: &Context<'_>) -> Self {
+        let mut caches: HashMap<Origin<'_>, Vec<(SiteId, Part)>> = HashMap::new();
+        for site in context.store.sites().iter().filter(|site| site.kind == SiteKind::State) {
+            let Some((cache, end)) = site.path.rsplit_once("::") else { continue };
+            let part = match end {
+                "hit" => Part::Hit,
+                "miss" => Part::Miss,
+                "fill" => Part::Fill,
+                _ => continue,
+            };
+            caches.entry((cache, &site.file, site.lines)).or_default().push((site.id, part));
+        }
+        let whole = caches.into_values().filter(|sites| sites.len() == 3).enumerate();
+        LookupSites(
+            whole.flat_map(|(cache, sites)| sites.into_iter().map(move |(site, part)| (site, (cache, part)))).collect(),
+        )
+    }
+}
+
+impl Lookups {
+    fn add(&mut self, event: &ResolvedEvent, part: Part) {
+        let it = &event.event;
+        self.sites[part as usize] = Some(it.site);
+        let ticks = it.span.unwrap_or(0);
+        match part {
+            Part::Hit => self.hits += 1,
+            Part::Miss => self.misses += 1,
+            Part::Fill => {
+                self.fills += 1;
+                self.fill_ticks = self.fill_ticks.saturating_add(ticks);
+                if self.events.len() < NAMED {
+                    self.events.push(it.id);
+                }
+            }
+        }
+        if it.cause.is_none() || it.cause != self.last_caller {
+            self.callers += 1;
+            self.last_caller = it.cause;
+        }
+        let Some(subject) = it.subject else { return };
+        match part {
+            Part::Hit => _ = self.unused.remove(&subject),
+            Part::Fill if self.unused.contains(&subject) => {
+                self.again += 1;
+                self.again_ticks = self.again_ticks.saturating_add(ticks);
+                *self.subjects.entry(subject).or_default() += 1;
+            }
+            Part::Fill if self.unused.len() < KEYS => _ = self.unused.insert(subject),
+            Part::Fill | Part::Miss => {}
+        }
+    }
+
+    fn finding(&self, context: &Context<'_>) -> Option<Finding> {
+        let lookups = self.hits + self.misses;
+        let is_cold = lookups >= CALLS && self.hits * 100 < lookups * HITS_PERCENT && self.callers >= CALLERS;
+        let is_again = self.fills >= CALLS && self.again * 100 > self.fills * AGAIN_PERCENT;
+        if !is_cold && !is_again {
+            return None;
+        }
+        let sites: Vec<SiteId> =
+            [Part::Fill, Part::Miss, Part::Hit].iter().filter_map(|&it| self.sites[it as usize]).collect();
+        let path = context.store.site_path(*sites.first()?);
+        let cache = path.rsplit_once("::").map_or(path, |(cache, _)| cache);
+        let title = match is_cold {
+            true => format!("the cache `{cache}` never hits"),
+            false => format!("the cache `{cache}` makes values again that it never used"),
+        };
+        let mut finding = Finding::new(KIND, title, sites.iter().map(|&site| context.site(site)).collect());
+        let (ticks, events) = if is_cold { (self.fill_ticks, self.fills) } else { (self.again_ticks, self.again) };
+        if !is_cold {
+            finding.subjects = context.subjects(&self.subjects);
+        }
+        finding.cost = Cost::of_work(context.ns(ticks), events);
+        finding.evidence = Evidence {
+            text: format!(
+                "{} of {} lookups hit ({}); {} fills, {} of them of a key that was filled and not hit before.",
+                grouped(self.hits),
+                grouped(lookups),
+                percent(self.hits, lookups),
+                grouped(self.fills),
+                grouped(self.again),
+            ),
+            numbers: vec![
+                ("hits", self.hits),
+                ("lookups", lookups),
+                ("fills", self.fills),
+                ("fills_again", self.again),
+            ],
+            events: self.events.clone(),
+            filter: format!("site:{cache}::*"),
+        };
+        finding.certainty = context.counted("counts exact");
+        finding.advice =
+            "look at what is in the key and does not change the value, and at what empties the cache".to_owned();
+        Some(finding)
+    }
+}
+
+impl Functions {
+    fn add(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
+        let it = &event.event;
+        let mut is_caching = |site: SiteId| {
+            *self.is_caching.entry(site).or_insert_with(|| {
+                let facts = context.store.site(site).and_then(|site| site.facts());
+                facts.is_some_and(|facts: Facts| facts.is_caching)
+            })
+        };
+        if is_caching(it.site) {
+            *self.calls.entry(it.site).or_default() += 1;
+        }
+        let Some(cause) = event.cause.event().filter(|cause| is_caching(cause.site)) else { return };
+        let made = self.made.entry((cause.site, it.site)).or_default();
+        made.count += 1;
+        made.callers += u64::from(made.last != Some(cause.id));
+        made.last = Some(cause.id);
+        made.ticks = made.ticks.saturating_add(it.span.unwrap_or(0));
+        if made.events.len() < NAMED {
+            made.events.push(it.id);
+        }
+    }
+
+    fn finding(&self, (cache, site): (SiteId, SiteId), made: &Made, context: &Context<'_>) -> Option<Finding> {
+        let calls = self.calls.get(&cache).copied().unwrap_or(0);
+        let is_once = made.count == made.callers;
+        let is_outcome = matches!(context.site_kind(site), SiteKind::Method | SiteKind::Async);
+        if calls < CALLS || !is_once || !is_outcome || made.callers * 100 < calls * MADE_PERCENT {
+            return None;
+        }
+        let (name, makes) = (context.name(cache), context.name(site));
+        let sites = vec![context.site(cache), context.site(site)];
+        let mut finding = Finding::new(KIND, format!("{name} calls {makes} each time, so it caches nothing"), sites);
+        finding.cost = Cost::of_work(context.ns(made.ticks), made.count);
+        finding.evidence = Evidence {
+            text: format!("{} of {} calls of {name} call {makes}, once each.", grouped(made.callers), grouped(calls)),
+            numbers: vec![("calls", calls), ("calls_that_make", made.callers)],
+            events: made.events.clone(),
+            filter: format!("{} cause.site:{}", context.filter(site), context.store.site_path(cache)),
+        };
+        finding.certainty = context.counted("counts exact");
+        finding.advice = "look at what empties the cache between two calls, or call the function directly".to_owned();
+        Some(finding)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Run;
+    use super::*;
+
+    /// Draws glyphs in 60 frames, whose keys are as `key` says by frame and glyph, with a cache of these keys.
+    fn check(frames: u64, key: impl Fn(u64, u64) -> u64, forgets: bool, expected: &[&str]) {
+        let mut run = Run::new();
+        ["hit", "miss", "fill"].iter().for_each(|end| run.site(&format!("glyphs::{end}"), SiteKind::State));
+        let mut known = HashSet::new();
+        for frame in 0..frames {
+            run.call("text::draw", None, |run| {
+                for glyph in 0..10 {
+                    let key = key(frame, glyph);
+                    if known.contains(&key) {
+                        run.instant("glyphs::hit", key, None);
+                        continue;
+                    }
+                    run.instant("glyphs::miss", key, None);
+                    run.leaf("glyphs::fill", key, 1_000);
+                    if !forgets {
+                        known.insert(key);
+                    }
+                }
+            });
+        }
+        assert_eq!(run.found(ColdCache::default()), expected);
+    }
+
+    #[test]
+    fn a_cache_that_never_hits_is_found() {
+        let found = "the cache `glyphs` never hits: hits=0 lookups=600 fills=600 fills_again=0";
+        check(60, |frame, glyph| frame * 100 + glyph, false, &[found]);
+        let found = "the cache `glyphs` never hits: hits=0 lookups=600 fills=600 fills_again=590";
+        check(60, |_, glyph| glyph, true, &[found]);
+    }
+
+    #[test]
+    fn a_cache_that_hits_and_one_that_is_only_filled_so_far_are_silent() {
+        check(60, |_, glyph| glyph, false, &[]);
+        check(60, |frame, glyph| if glyph < 9 { frame * 100 + glyph } else { glyph }, false, &[]);
+        check(6, |frame, glyph| frame * 100 + glyph, false, &[]);
+    }
+}
