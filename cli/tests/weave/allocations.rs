@@ -39,5 +39,5 @@ fn a_program_keeps_an_allocator_of_its_own() {
     let own = format!("#[global_allocator]\nstatic OWN: std::alloc::System = std::alloc::System;\n\n{BOXES}");
     let did = package("own_boxes", &own).metaspy(&["run", "--allocations"]);
     assert!(did.stderr.contains("own_boxes has a global allocator of its own"), "{}", did.stderr);
-    assert!(did.stdout.starts_with("10\n") && did.stdout.contains("3 of 3 functions ran"), "{}", did.stdout);
+    assert!(did.stdout.starts_with("10\n") && did.stdout.contains("3 of 3 methods ran"), "{}", did.stdout);
 }

@@ -159,7 +159,7 @@ fn calls_of_documentation_tests_are_counted() {
         let ratio = &did.json["ratio"];
         assert_eq!((&ratio["covered"], &ratio["methods"]), (&json!(2), &json!(3)), "the fixture is no method");
         assert_eq!((&did.json["exact"], &did.json["doubts"]), (&json!(true), &json!([])));
-        assert!(did.stdout.contains("2 of 3 functions ran; 2 functions of tests not counted"), "{}", did.stdout);
+        assert!(did.stdout.contains("2 of 3 methods ran; 2 functions of tests not counted"), "{}", did.stdout);
     }
 }
 

@@ -114,10 +114,10 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
     Table::new(columns).lines().collect()
 }
 
-/// One line: how many functions ran, of those that count, and how many belong to tests.
+/// One line: how many methods ran, and how many functions of tests are no methods that count.
 pub fn ran(program: &Program) -> String {
     let (ran, all) = program.ran();
-    let ratio = format!("{} of {} ran", grouped(ran.into()), counted(all.into(), "function"));
+    let ratio = format!("{} of {} ran", grouped(ran.into()), counted(all.into(), "method"));
     let is_of_tests = |method: &&Element| {
         method.method.as_ref().is_some_and(|method| method.site.skipped.is_none() && !method.is_counted())
     };
@@ -377,8 +377,8 @@ mod tests {
             (woven("a::tests", "checks", "test test_only"), 1),
             (woven("a::tests", "fixture", "test_only"), 1),
         ];
-        assert_eq!(ran(&program(&all)), "1 of 2 functions ran; 2 functions of tests not counted");
-        assert_eq!(ran(&program(&all[..1])), "1 of 1 function ran");
+        assert_eq!(ran(&program(&all)), "1 of 2 methods ran; 2 functions of tests not counted");
+        assert_eq!(ran(&program(&all[..1])), "1 of 1 method ran");
     }
 
     #[test]
