@@ -195,6 +195,11 @@ mod tests {
         assert_eq!((written.len(), written.clone().words().get(1)), (2, 9));
         assert_eq!(written.map().map(MmapRaw::len), Some(16));
         assert!(Region::writable(memory(7).into()).is_empty());
+
+        let another = written.clone();
+        assert!(written.is_shared() && another.is_shared());
+        drop(another);
+        assert!(!written.is_shared());
     }
 
     #[test]
