@@ -5,6 +5,7 @@
 //! does not depend on the number of processors: these resolve the events, and then work on different detectors.
 
 mod backlog;
+mod blocking_poll;
 mod call_graph;
 mod cold_cache;
 mod config;
@@ -12,22 +13,29 @@ mod context;
 mod detector;
 mod failing_subject;
 mod finding;
+mod growing_cost;
 mod heard_twice;
 mod held_lock;
 mod hot_subject;
 pub mod json;
 mod lost_cause;
 mod n_plus_one;
+mod never_ended;
+mod one_lane;
 mod open_calls;
+mod polled_calls;
 mod rank;
 mod recent;
 mod repeated;
 mod repeated_for_all;
 mod retried;
 mod samples;
+mod self_wake;
+mod slow_because;
 #[cfg(test)]
 mod testing;
 pub mod text;
+mod thrown_away;
 mod unheard;
 mod without_reason;
 
@@ -83,16 +91,23 @@ impl Findings {
 pub fn detectors() -> Vec<Box<dyn Detector>> {
     vec![
         Box::new(backlog::Backlog::default()),
+        Box::new(blocking_poll::BlockingPoll::default()),
         Box::new(cold_cache::ColdCache::default()),
         Box::new(failing_subject::FailingSubject::default()),
+        Box::new(growing_cost::GrowingCost::default()),
         Box::new(heard_twice::HeardTwice::default()),
         Box::new(held_lock::HeldLock::default()),
         Box::new(hot_subject::HotSubject::default()),
         Box::new(lost_cause::LostCause::default()),
         Box::new(n_plus_one::NPlusOne::default()),
+        Box::new(never_ended::NeverEnded::default()),
+        Box::new(one_lane::OneLane::default()),
         Box::new(repeated::Repeated::default()),
         Box::new(repeated_for_all::RepeatedForAll::default()),
         Box::new(retried::Retried::default()),
+        Box::new(self_wake::SelfWake::default()),
+        Box::new(slow_because::SlowBecause::default()),
+        Box::new(thrown_away::ThrownAway::default()),
         Box::new(unheard::Unheard::default()),
         Box::new(without_reason::WithoutReason::default()),
     ]

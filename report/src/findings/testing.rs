@@ -114,6 +114,11 @@ impl Run {
         id
     }
 
+    /// Ends a subject.
+    pub(super) fn forget(&mut self, node: u64) {
+        self.writer.entry(Entry::Ended, u32::from(NODE.0), &[node, self.now], &[]);
+    }
+
     /// Emits an instant below a cause, or else below the call around it.
     pub(super) fn instant(&mut self, path: &str, node: impl Into<Option<u64>>, cause: Option<EventId>) -> EventId {
         let around = self.open.get(&self.lane).and_then(|open| open.last().copied());

@@ -1,0 +1,165 @@
+//! `blocking-poll`: a poll keeps its thread busy for long while other tasks have begun there.
+
+use std::collections::HashMap;
+
+use metaspy_probe::SiteId;
+use metaspy_reader::{EventId, ResolvedEvent};
+
+use super::finding::NAMED;
+use super::polled_calls::{PolledCall, PolledCalls};
+use super::samples::Samples;
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
+use crate::text::{grouped, time};
+
+/// Word of the kind.
+const KIND: &str = "blocking-poll";
+/// Least number of calls with long polls.
+const CALLS: u64 = 5;
+/// Least median of the time of a poll, in nanoseconds.
+const POLL_NS: u64 = 5_000_000;
+
+/// Detector of polls that block their thread.
+#[derive(Default)]
+pub(super) struct BlockingPoll {
+    calls: PolledCalls,
+    sites: HashMap<SiteId, Polls>,
+}
+
+/// Calls of a site whose own polls take their time.
+#[derive(Default)]
+struct Polls {
+    /// Ticks of a poll, on average over a call.
+    ticks: Samples<u64>,
+    /// Calls with long polls beside other tasks.
+    long: u64,
+    busy: u64,
+    polls: u64,
+    events: Vec<EventId>,
+}
+
+impl Detector for BlockingPoll {
+    fn kind(&self) -> &str {
+        KIND
+    }
+
+    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+        let BlockingPoll { calls, sites } = self;
+        for event in events {
+            calls.read(event, context, |call| add(call, sites, context));
+        }
+    }
+
+    fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+        let BlockingPoll { calls, sites } = &mut *self;
+        calls.finish(|call| add(call, sites, context));
+        sites.iter().filter_map(|(&site, polls)| finding(site, polls, context)).collect()
+    }
+}
+
+fn add(call: &PolledCall, sites: &mut HashMap<SiteId, Polls>, context: &Context<'_>) {
+    let own = call.busy.saturating_sub(call.inner_busy);
+    let poll = own / call.polls.max(1);
+    let found = sites.entry(call.site).or_default();
+    found.ticks.add(poll);
+    if context.ns(poll) >= POLL_NS && call.has_neighbours {
+        found.long += 1;
+        found.busy = found.busy.saturating_add(own);
+        found.polls += call.polls;
+        if found.events.len() < NAMED {
+            found.events.push(call.id);
+        }
+    }
+}
+
+fn finding(site: SiteId, found: &Polls, context: &Context<'_>) -> Option<Finding> {
+    let median = context.ns(found.ticks.median());
+    if found.long < CALLS || median < POLL_NS {
+        return None;
+    }
+    let name = context.name(site);
+    let title = format!("{name} keeps its thread busy while other tasks are open there");
+    let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
+    finding.cost = Cost::of_work(context.ns(found.busy), found.long);
+    finding.evidence = Evidence {
+        text: format!(
+            "{} of {} calls of {name} take {} or more for each poll, while other tasks have begun on their thread and not \
+             ended: {} for {} polls, and {} for a poll of all calls (median).",
+            grouped(found.long),
+            grouped(found.ticks.seen()),
+            time(POLL_NS),
+            time(context.ns(found.busy)),
+            grouped(found.polls),
+            time(median),
+        ),
+        numbers: vec![("blocking_calls", found.long), ("calls", found.ticks.seen())],
+        events: found.events.clone(),
+        filter: context.filter(site),
+    };
+    finding.certainty = Certainty::Estimated(
+        "the polls are measured, with the time in which the thread has no processor; whether the other tasks could go on \
+         meanwhile is not recorded"
+            .to_owned(),
+    );
+    finding.advice = format!("do the work of {name} in `spawn_blocking`, wait with an async call, or yield in between");
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use metaspy_probe::SiteKind;
+    use metaspy_reader::Outcome;
+
+    use super::super::testing::Run;
+    use super::*;
+
+    /// Decodes twenty songs of 20 ms each, while a task runs that began on lane `meter`.
+    fn check(meter: Option<u32>, polls: u64, expected: &[&str]) {
+        let mut run = Run::new();
+        for site in ["studio::meter", "studio::play", "studio::decode"] {
+            run.site(site, SiteKind::Async);
+        }
+        if let Some(lane) = meter {
+            run.on(lane);
+            run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| run.work(900_000_000));
+            run.now = 2_000;
+            run.on(0);
+        }
+        run.polled("studio::play", None, Outcome::Returned, 20 * polls, 400_100_000, |run| {
+            for song in 0..20 {
+                run.polled("studio::decode", song, Outcome::Returned, polls, 20_000_000, |run| run.work(20_000_000));
+            }
+        });
+        assert_eq!(run.found(BlockingPoll::default()), expected);
+    }
+
+    #[test]
+    fn a_poll_that_blocks_other_tasks_is_found_at_the_innermost_call() {
+        let title = "decode keeps its thread busy while other tasks are open there";
+        check(Some(0), 1, &[&format!("{title}: blocking_calls=20 calls=20")]);
+    }
+
+    #[test]
+    fn a_task_that_yields_is_silent() {
+        check(Some(0), 100, &[]);
+    }
+
+    #[test]
+    fn a_thread_with_no_other_task_is_silent() {
+        check(None, 1, &[]);
+        check(Some(1), 1, &[]);
+    }
+
+    #[test]
+    fn a_poll_that_is_preempted_now_and_then_is_silent() {
+        let mut run = Run::new();
+        run.site("studio::meter", SiteKind::Async);
+        run.site("studio::decode", SiteKind::Async);
+        run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| run.work(900_000_000));
+        run.now = 2_000;
+        for song in 0..100 {
+            let busy = if song % 4 == 0 { 8_000_000 } else { 20_000 };
+            run.polled("studio::decode", song, Outcome::Returned, 1, busy, |run| run.work(busy));
+        }
+        assert_eq!(run.found(BlockingPoll::default()), [] as [&str; 0]);
+    }
+}

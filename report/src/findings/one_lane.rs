@@ -1,0 +1,217 @@
+//! `one-lane`: several threads run the same function, and one of them does nearly all of the work.
+
+use std::collections::HashMap;
+
+use metaspy_probe::{SiteId, SiteKind};
+use metaspy_reader::{Cause, EventId, LaneId, ResolvedEvent};
+
+use super::finding::NAMED;
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
+use crate::text::{grouped, percent, time};
+
+/// Word of the kind.
+const KIND: &str = "one-lane";
+/// Least number of threads.
+const THREADS: usize = 3;
+/// Least number of events of the busy thread.
+const EVENTS: u64 = 100;
+/// Least share of the busy thread in events and in self time, in percent.
+const PERCENT: u64 = 80;
+/// Least share of its time in which the busy thread works, in percent. A thread that waits for work could take that of the
+/// others.
+const WORKING_PERCENT: u64 = 50;
+/// Threads belong together if they begin within this share of the time of the busy one, in percent.
+const BEGIN_PERCENT: u64 = 20;
+
+/// Detector of threads that do not share their work.
+#[derive(Default)]
+pub(super) struct OneLane {
+    /// The thread that runs on each lane.
+    running: HashMap<LaneId, usize>,
+    threads: Vec<Thread>,
+}
+
+/// Thread that is an event from its begin to its end.
+struct Thread {
+    id: EventId,
+    site: SiteId,
+    /// What spawned it.
+    cause: Option<EventId>,
+    start: u64,
+    end: u64,
+    events: u64,
+    ticks: u64,
+    /// Begin of the first event and end of the last one on the thread.
+    first: u64,
+    last: u64,
+    /// Self ticks by site.
+    sites: HashMap<SiteId, u64>,
+    first_events: Vec<EventId>,
+}
+
+impl Detector for OneLane {
+    fn kind(&self) -> &str {
+        KIND
+    }
+
+    fn missing(&self, context: &Context<'_>) -> Option<String> {
+        // Calls that are missing may be the work of the other threads.
+        context.missing_calls()
+    }
+
+    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+        for event in events {
+            let it = &event.event;
+            let running = self.running.get(&it.lane).map(|&at| &mut self.threads[at]);
+            match running.filter(|thread| it.start < thread.end) {
+                Some(thread) => thread.add(event, context),
+                // Tasks begin on threads as well, but they are left and entered again; that is known at the end.
+                None if context.site_kind(it.site) == SiteKind::Async => {
+                    let Some(span) = it.span else { continue };
+                    self.running.insert(it.lane, self.threads.len());
+                    self.threads.push(Thread {
+                        id: it.id,
+                        site: it.site,
+                        cause: match &event.cause {
+                            Cause::Event(reason) => Some(reason.id),
+                            Cause::Root | Cause::Remote | Cause::Left => None,
+                        },
+                        start: it.start,
+                        end: it.start.saturating_add(span),
+                        events: 0,
+                        ticks: 0,
+                        first: u64::MAX,
+                        last: 0,
+                        sites: HashMap::new(),
+                        first_events: Vec::new(),
+                    });
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+        let mut teams: HashMap<(SiteId, Option<EventId>), Vec<&Thread>> = HashMap::new();
+        for thread in &self.threads {
+            teams.entry((thread.site, thread.cause)).or_default().push(thread);
+        }
+        teams.values().filter_map(|team| finding(team, context)).collect()
+    }
+}
+
+impl Thread {
+    fn add(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
+        let it = &event.event;
+        if context.site_kind(it.site).is_entered() {
+            return;
+        }
+        self.events += 1;
+        self.first = self.first.min(it.start);
+        self.last = self.last.max(it.start.saturating_add(it.span.unwrap_or(0)));
+        if let Some(ticks) = event.self_ticks {
+            self.ticks = self.ticks.saturating_add(ticks);
+            *self.sites.entry(it.site).or_default() += ticks;
+        }
+        if self.first_events.len() < NAMED {
+            self.first_events.push(it.id);
+        }
+    }
+}
+
+fn finding(team: &[&Thread], context: &Context<'_>) -> Option<Finding> {
+    let busy = team.iter().max_by_key(|thread| (thread.ticks, thread.id))?;
+    let near = (busy.end - busy.start) / 100 * BEGIN_PERCENT;
+    let threads: Vec<_> = team.iter().filter(|thread| thread.start.abs_diff(busy.start) <= near).collect();
+    let events: u64 = threads.iter().map(|thread| thread.events).sum();
+    let ticks: u64 = threads.iter().map(|thread| thread.ticks).sum();
+    let does_all = busy.events * 100 >= events * PERCENT && busy.ticks * 100 >= ticks * PERCENT;
+    let works = busy.ticks * 100 >= busy.last.saturating_sub(busy.first) * WORKING_PERCENT;
+    // A thread is never left, so nothing counts its polls.
+    let is_task = || context.store.polls(busy.id).is_some();
+    if threads.len() < THREADS || busy.events < EVENTS || !does_all || !works || is_task() {
+        return None;
+    }
+    let (&site, _) = busy.sites.iter().max_by_key(|&(site, ticks)| (ticks, *site))?;
+    let (name, work) = (context.store.site_path(busy.site), context.name(site));
+    let title = format!("One of the threads {name} does nearly all calls of {work}");
+    let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(busy.site)]);
+    let shared = busy.ticks / threads.len() as u64;
+    finding.cost = Cost::of_work(context.ns(busy.ticks - shared), busy.events - busy.events / threads.len() as u64);
+    finding.evidence = Evidence {
+        text: format!(
+            "{} threads are {name}. One of them has {} of their {} events ({}) and {} of their self time of {}.",
+            threads.len(),
+            grouped(busy.events),
+            grouped(events),
+            percent(busy.events, events),
+            time(context.ns(busy.ticks)),
+            time(context.ns(ticks)),
+        ),
+        numbers: vec![("threads", threads.len() as u64), ("busy_events", busy.events), ("events", events)],
+        events: busy.first_events.clone(),
+        filter: context.filter(site),
+    };
+    finding.certainty = Certainty::Estimated(
+        "the counts are exact; whether the calls could run side by side is not recorded".to_owned(),
+    );
+    finding.advice = "divide the work by its amount, or let the threads take it from one queue".to_owned();
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Run;
+    use super::*;
+
+    /// Four threads compile 600 files. `thread_of` tells which thread compiles a file, `pause` how long it waits for one.
+    fn check(thread_of: impl Fn(u64) -> u32, pause: u64, expected: &[&str]) {
+        let mut run = Run::new();
+        run.site("build::workers::thread", SiteKind::Async);
+        for lane in 0..4 {
+            run.on(lane);
+            run.now = 1_000 + u64::from(lane);
+            run.call("build::workers::thread", None, |run| {
+                for file in (0..600).filter(|&file| thread_of(file) == lane) {
+                    run.work(pause);
+                    run.leaf("build::compile", file, 10_000);
+                }
+                run.now = 10_000_000;
+            });
+        }
+        assert_eq!(run.found(OneLane::default()), expected);
+    }
+
+    #[test]
+    fn one_thread_that_does_all_is_found() {
+        let title = "One of the threads build::workers::thread does nearly all calls of compile";
+        check(|_| 2, 100, &[&format!("{title}: threads=4 busy_events=600 events=600")]);
+    }
+
+    #[test]
+    fn threads_that_share_their_work_are_silent() {
+        check(|file| (file % 4) as u32, 100, &[]);
+    }
+
+    #[test]
+    fn a_pool_with_little_to_do_is_silent() {
+        check(|_| 2, 200_000, &[]);
+    }
+
+    #[test]
+    fn a_thread_beside_a_thread_of_another_kind_is_silent() {
+        let mut run = Run::new();
+        for (lane, path) in
+            ["build::main::thread", "build::log::thread", "build::watch::thread"].into_iter().enumerate()
+        {
+            run.site(path, SiteKind::Async);
+            run.on(lane as u32);
+            run.now = 1_000;
+            run.call(path, None, |run| {
+                (0..if lane == 0 { 600 } else { 10 }).for_each(|file| _ = run.leaf("build::compile", file, 10_000));
+                run.now = 10_000_000;
+            });
+        }
+        assert_eq!(run.found(OneLane::default()), [] as [&str; 0]);
+    }
+}

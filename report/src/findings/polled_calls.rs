@@ -1,0 +1,103 @@
+//! Async calls with their polls, without those of the async calls inside them.
+
+use std::collections::HashMap;
+
+use metaspy_probe::{SiteId, SiteKind};
+use metaspy_reader::{EventId, LaneId, ResolvedEvent};
+
+use super::Context;
+use super::open_calls::OpenCalls;
+
+/// Maximum number of calls of a site whose polls are looked up, because the numbers are not in the events.
+const CALLS_OF_SITE: u64 = 2_000;
+
+/// Async calls that run.
+#[derive(Default)]
+pub(super) struct PolledCalls {
+    open: OpenCalls<PolledCall>,
+    looked_up: HashMap<SiteId, u64>,
+    /// Calls that are open on each lane, by the outermost async call around them.
+    lanes: HashMap<LaneId, HashMap<EventId, u64>>,
+}
+
+/// Async call that has ended.
+pub(super) struct PolledCall {
+    pub(super) id: EventId,
+    pub(super) site: SiteId,
+    lane: LaneId,
+    /// Outermost async call around it that was open when it began, possibly itself.
+    outermost: EventId,
+    /// Ticks from begin to end.
+    pub(super) span: u64,
+    pub(super) polls: u64,
+    /// Ticks inside its polls.
+    pub(super) busy: u64,
+    /// Polls of the async calls directly inside it, and ticks in these.
+    pub(super) inner_polls: u64,
+    pub(super) inner_busy: u64,
+    /// Number of direct effects.
+    pub(super) effects: u64,
+    /// True if another async call, which is not around it, had begun on its thread and not ended.
+    pub(super) has_neighbours: bool,
+}
+
+impl PolledCalls {
+    /// Takes the next event, and passes the calls to `closed` that have ended.
+    pub(super) fn read(&mut self, event: &ResolvedEvent, context: &Context<'_>, mut closed: impl FnMut(&PolledCall)) {
+        let PolledCalls { open, looked_up, lanes } = self;
+        open.close(event, |call| {
+            leave(&call, lanes);
+            closed(&call);
+        });
+        let it = &event.event;
+        let polls = if context.site_kind(it.site) == SiteKind::Async {
+            let calls = looked_up.entry(it.site).or_default();
+            *calls += 1;
+            if *calls <= CALLS_OF_SITE { context.store.polls(it.id) } else { None }
+        } else {
+            None
+        };
+        let mut outermost = it.id;
+        if let Some((cause, _)) = open.cause_of(event) {
+            cause.effects += 1;
+            outermost = cause.outermost;
+            if let Some(polls) = polls {
+                cause.inner_polls += polls.polls;
+                cause.inner_busy += polls.busy_ticks;
+            }
+        }
+        let (Some(polls), Some(span)) = (polls, it.span) else { return };
+        let on_lane = lanes.entry(it.lane).or_default();
+        let has_neighbours = on_lane.keys().any(|other| *other != outermost);
+        *on_lane.entry(outermost).or_default() += 1;
+        let call = PolledCall {
+            id: it.id,
+            site: it.site,
+            lane: it.lane,
+            outermost,
+            span,
+            polls: polls.polls,
+            busy: polls.busy_ticks,
+            inner_polls: 0,
+            inner_busy: 0,
+            effects: 0,
+            has_neighbours,
+        };
+        open.open(event, true, call);
+    }
+
+    /// Passes the calls to `closed` that end after the last event.
+    pub(super) fn finish(&mut self, mut closed: impl FnMut(&PolledCall)) {
+        self.open.finish(|call| closed(&call));
+    }
+}
+
+fn leave(call: &PolledCall, lanes: &mut HashMap<LaneId, HashMap<EventId, u64>>) {
+    let Some(on_lane) = lanes.get_mut(&call.lane) else { return };
+    if let Some(count) = on_lane.get_mut(&call.outermost) {
+        *count -= 1;
+        if *count == 0 {
+            on_lane.remove(&call.outermost);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! `slow-because`: a few calls of a site contain an effect that the others do not contain, and it makes them slow.
+
+use std::collections::HashMap;
+
+use metaspy_probe::{SiteId, SiteKind};
+use metaspy_reader::{EventId, ResolvedEvent};
+
+use super::call_graph::CallGraph;
+use super::finding::NAMED;
+use super::open_calls::OpenCalls;
+use super::samples::Samples;
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
+use crate::text::{grouped, percent, time};
+
+/// Word of the kind.
+const KIND: &str = "slow-because";
+/// Least number of calls of a site.
+const CALLS: u64 = 50;
+/// Least number of calls with the effect.
+const SLOW: u64 = 10;
+/// Largest share of the calls with the effect, in percent.
+const SLOW_PERCENT: u64 = 20;
+/// Least duration of the calls with the effect, in durations of the others.
+const FACTOR: u64 = 3;
+/// Least duration of the calls with the effect, in nanoseconds.
+const SLOW_NS: u64 = 50_000;
+/// Least share of the additional time that the effect explains, in percent.
+const EXPLAINED_PERCENT: u64 = 50;
+/// Share of calls from which on a site belongs to them, in percent.
+const USUAL_PERCENT: u64 = 70;
+/// Maximum number of sites that are remembered of a call.
+const SITES: usize = 16;
+
+/// Detector of effects that make a few calls slow.
+#[derive(Default)]
+pub(super) struct SlowBecause {
+    open: OpenCalls<Call>,
+    sites: HashMap<SiteId, Calls>,
+    pairs: HashMap<(SiteId, SiteId), With>,
+    graph: CallGraph,
+    /// True for pairs of site and subject that have an event already.
+    seen: Vec<bool>,
+}
+
+/// Call that runs.
+struct Call {
+    id: EventId,
+    site: SiteId,
+    ticks: u64,
+    use_of_subject: Use,
+    effects: Vec<Effect>,
+}
+
+/// Effects of a call at a site.
+struct Effect {
+    site: SiteId,
+    ticks: u64,
+    use_of_subject: Use,
+}
+
+/// Whether a site was called on a subject before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    NoSubject,
+    First,
+    Again,
+}
+
+/// Calls of a site.
+#[derive(Default)]
+struct Calls {
+    calls: u64,
+    /// Calls that are the first on their subject.
+    first: u64,
+    ticks: u64,
+    samples: Samples<u64>,
+    /// Number of calls with each effect.
+    with: HashMap<SiteId, u64>,
+}
+
+/// Calls of a site that have an effect at another one.
+#[derive(Default)]
+struct With {
+    calls: u64,
+    ticks: u64,
+    effect_ticks: u64,
+    samples: Samples<Sample>,
+    /// Number of these calls that have an effect at a third site as well.
+    others: HashMap<SiteId, u64>,
+    /// Calls whose effect is the first on its subject.
+    first_effects: u64,
+    /// Calls that are the first on their subject.
+    first: u64,
+    /// Calls whose effect, or which themselves, are not the first on their subject.
+    again: u64,
+    events: Vec<EventId>,
+}
+
+#[derive(Clone, Copy)]
+struct Sample {
+    ticks: u64,
+    effect_ticks: u64,
+}
+
+impl Detector for SlowBecause {
+    fn kind(&self) -> &str {
+        KIND
+    }
+
+    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+        let SlowBecause { open, sites, pairs, graph, seen } = self;
+        for event in events {
+            open.close(event, |call| close(call, sites, pairs));
+            let it = &event.event;
+            let kind = context.site_kind(it.site);
+            if !matches!(kind, SiteKind::Method | SiteKind::Async | SiteKind::Span | SiteKind::Production) {
+                continue;
+            }
+            let use_of_subject = match (it.subject, event.row) {
+                (Some(_), Some(row)) if is_again(seen, row as usize) => Use::Again,
+                (Some(_), Some(_)) => Use::First,
+                _ => Use::NoSubject,
+            };
+            if let Some(cause) = event.cause.event() {
+                graph.add(cause.site, it.site);
+                if let Some((call, end)) = open.cause_of(event) {
+                    let until = it.start.saturating_add(it.span.unwrap_or(0)).min(end);
+                    call.add(it.site, until.saturating_sub(it.start), use_of_subject);
+                }
+            }
+            if let Some(ticks) = it.span.filter(|_| context.survey.events_of(it.site) >= CALLS) {
+                let call = Call { id: it.id, site: it.site, ticks, use_of_subject, effects: Vec::new() };
+                open.open(event, kind.is_entered(), call);
+            }
+        }
+    }
+
+    fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+        let SlowBecause { open, sites, pairs, .. } = &mut *self;
+        open.finish(|call| close(call, sites, pairs));
+        let mut best: HashMap<SiteId, (u64, SiteId)> = HashMap::new();
+        for (&(site, effect), with) in &self.pairs {
+            let is_found = self.sites.get(&site).is_some_and(|calls| explains(effect, with, calls, context));
+            if is_found && !self.graph.is_recursive(site, effect) {
+                let best = best.entry(site).or_insert((0, effect));
+                *best = (*best).max((with.effect_ticks, effect));
+            }
+        }
+        let finding = |(site, (_, effect)): (SiteId, (u64, SiteId))| {
+            finding(site, effect, &self.sites[&site], &self.pairs[&(site, effect)], context)
+        };
+        best.into_iter().map(finding).collect()
+    }
+}
+
+/// Notes an event of a pair of site and subject. Returns true if it is not the first one.
+fn is_again(seen: &mut Vec<bool>, row: usize) -> bool {
+    if seen.len() <= row {
+        seen.resize(row + 1, false);
+    }
+    std::mem::replace(&mut seen[row], true)
+}
+
+impl Call {
+    fn add(&mut self, site: SiteId, ticks: u64, use_of_subject: Use) {
+        if let Some(effect) = self.effects.iter_mut().find(|effect| effect.site == site) {
+            effect.ticks = effect.ticks.saturating_add(ticks);
+            if use_of_subject == Use::Again {
+                effect.use_of_subject = Use::Again;
+            }
+        } else if self.effects.len() < SITES {
+            self.effects.push(Effect { site, ticks, use_of_subject });
+        }
+    }
+}
+
+fn close(call: Call, sites: &mut HashMap<SiteId, Calls>, pairs: &mut HashMap<(SiteId, SiteId), With>) {
+    let calls = sites.entry(call.site).or_default();
+    let is_first = call.use_of_subject == Use::First;
+    calls.calls += 1;
+    calls.first += u64::from(is_first);
+    calls.ticks = calls.ticks.saturating_add(call.ticks);
+    calls.samples.add(call.ticks);
+    for effect in &call.effects {
+        *calls.with.entry(effect.site).or_default() += 1;
+        let with = pairs.entry((call.site, effect.site)).or_default();
+        with.calls += 1;
+        with.ticks = with.ticks.saturating_add(call.ticks);
+        with.effect_ticks = with.effect_ticks.saturating_add(effect.ticks);
+        with.samples.add(Sample { ticks: call.ticks, effect_ticks: effect.ticks });
+        with.first_effects += u64::from(effect.use_of_subject == Use::First);
+        with.first += u64::from(is_first);
+        with.again += u64::from(effect.use_of_subject == Use::Again || call.use_of_subject == Use::Again);
+        for other in call.effects.iter().filter(|other| other.site != effect.site) {
+            *with.others.entry(other.site).or_default() += 1;
+        }
+        if with.events.len() < NAMED {
+            with.events.push(call.id);
+        }
+    }
+}
+
+fn explains(effect: SiteId, with: &With, calls: &Calls, context: &Context<'_>) -> bool {
+    // A part of the calls without the effect is so small that the median of all calls is theirs, too.
+    let usual = calls.samples.median();
+    let slow = with.samples.median_by(|sample| sample.ticks);
+    let explained = with.samples.median_by(|sample| sample.effect_ticks);
+    let is_few = with.calls >= SLOW && with.calls * 100 <= calls.calls * SLOW_PERCENT;
+    let is_slow = slow >= usual.saturating_mul(FACTOR) && context.ns(slow) >= SLOW_NS;
+    let is_explained = explained.saturating_mul(100) >= slow.saturating_sub(usual).saturating_mul(EXPLAINED_PERCENT);
+    // What is due now and then, as the writing of a full buffer, costs less than all that it is done for.
+    let excess = with.ticks.saturating_sub(usual.saturating_mul(with.calls));
+    let is_dominant = excess >= calls.ticks.saturating_sub(with.ticks);
+    // Calls that do something for the first time, or something else instead, are slow by nature.
+    let others = calls.calls - with.calls;
+    let is_first_of_call =
+        with.first * 100 >= with.calls * USUAL_PERCENT && (calls.first - with.first) * 100 < others * USUAL_PERCENT;
+    let is_first = is_first_of_call || with.first_effects * 100 >= with.calls * USUAL_PERCENT;
+    let is_usual = |(other, &count): (&SiteId, &u64)| {
+        let both = with.others.get(other).copied().unwrap_or(0);
+        let alone = count - both;
+        *other != effect && both * 100 >= with.calls * USUAL_PERCENT && alone * 100 >= others * USUAL_PERCENT
+    };
+    let is_additional = calls.with.iter().any(is_usual) || with.again * 100 >= with.calls * USUAL_PERCENT;
+    is_few && is_slow && is_explained && is_dominant && !is_first && is_additional
+}
+
+fn finding(site: SiteId, effect: SiteId, calls: &Calls, with: &With, context: &Context<'_>) -> Finding {
+    let (name, effect_name) = (context.name(site), context.name(effect));
+    let title = format!("{name} is slow when it calls {effect_name}, which most of its calls do not");
+    let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(effect)]);
+    finding.cost = Cost::of_waiting(context.ns(with.effect_ticks), with.calls);
+    finding.evidence = Evidence {
+        text: format!(
+            "{} of {} calls of {name} ({}) call {effect_name}. They take {} (median), and all calls {}. {effect_name} takes {} \
+             of the {} of these calls.",
+            grouped(with.calls),
+            grouped(calls.calls),
+            percent(with.calls, calls.calls),
+            time(context.ns(with.samples.median_by(|sample| sample.ticks))),
+            time(context.ns(calls.samples.median())),
+            time(context.ns(with.effect_ticks)),
+            time(context.ns(with.ticks)),
+        ),
+        numbers: vec![("slow_calls", with.calls), ("calls", calls.calls)],
+        events: with.events.clone(),
+        filter: format!("{} cause:{}", context.filter(effect), context.store.site_path(site)),
+    };
+    finding.certainty = Certainty::Estimated(
+        "the counts are exact and the times are measured; whether the calls could do without it is not known"
+            .to_owned(),
+    );
+    finding.advice = format!("do {effect_name} when nobody waits for {name}, in parts, or less often");
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Run;
+    use super::*;
+
+    /// Presses 800 keys.
+    fn check(press: impl Fn(&mut Run, u64), expected: &[&str]) {
+        let mut run = Run::new();
+        (0..800).for_each(|n| _ = run.call("editor::Editor::press", n % 20, |run| press(run, n)));
+        assert_eq!(run.found(SlowBecause::default()), expected);
+    }
+
+    #[test]
+    fn a_rare_effect_that_makes_a_call_slow_is_found() {
+        let press = |run: &mut Run, n: u64| {
+            run.leaf("editor::Editor::insert", None, 20_000);
+            if n % 40 == 7 {
+                run.leaf("editor::Editor::index", None, 2_000_000);
+            }
+        };
+        let title = "Editor::press is slow when it calls Editor::index, which most of its calls do not";
+        check(press, &[&format!("{title}: slow_calls=20 calls=800")]);
+    }
+
+    #[test]
+    fn the_same_effect_in_all_calls_and_between_them_is_silent() {
+        check(|run, _| _ = run.leaf("editor::Editor::index", None, 2_000_000), &[]);
+        let mut run = Run::new();
+        for n in 0..800 {
+            run.leaf("editor::Editor::press", None, 20_000);
+            if n % 40 == 7 {
+                run.leaf("editor::Editor::index", None, 2_000_000);
+            }
+        }
+        assert_eq!(run.found(SlowBecause::default()), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_buffer_that_is_written_when_it_is_full_is_silent() {
+        let write = |run: &mut Run, n: u64| {
+            run.leaf("editor::Editor::insert", None, 2_000);
+            if n % 64 == 63 {
+                run.leaf("editor::Editor::flush", None, 80_000);
+            }
+        };
+        check(write, &[]);
+    }
+
+    #[test]
+    fn preemption_is_silent() {
+        let press = |run: &mut Run, n: u64| {
+            run.leaf("editor::Editor::insert", None, if n % 50 == 3 { 4_000_000 } else { 20_000 });
+            if n % 40 == 7 {
+                run.leaf("editor::Editor::note", None, if n == 47 { 4_000_000 } else { 300 });
+            }
+        };
+        check(press, &[]);
+    }
+
+    #[test]
+    fn what_is_loaded_at_its_first_use_and_another_kind_of_request_are_silent() {
+        let mut run = Run::new();
+        for n in 0..900 {
+            run.call("editor::show", n % 60, |run| {
+                run.leaf("editor::measure", None, 2_000);
+                if n < 60 {
+                    run.leaf("editor::load", n, 300_000);
+                }
+            });
+        }
+        for n in 0..900_u64 {
+            run.call("editor::answer", None, |run| {
+                let is_export = n.is_multiple_of(30);
+                run.leaf(
+                    if is_export { "editor::export" } else { "editor::list" },
+                    None,
+                    if is_export { 900_000 } else { 9_000 },
+                );
+            });
+        }
+        assert_eq!(run.found(SlowBecause::default()), ["editor::show"; 0]);
+    }
+}
