@@ -11,9 +11,10 @@ struct Clip(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
 struct Track(u32);
 
-/// The fault: the loudness of all clips is measured in each frame, although a frame changes one clip at most.
+/// The fault: the loudness of all clips is measured in each frame, although a frame changes one clip at most. A
+/// measurement that follows a cut names the cut as its reason.
 pub fn loudness(fault: bool) {
-    let mut studio = Studio { clips: vec![1; 40], dirty: vec![true; 40], loudness: vec![0; 40] };
+    let mut studio = Studio { clips: vec![1; 40], cuts: vec![None; 40], loudness: vec![0; 40] };
     for frame in 0..200 {
         if frame % 4 == 0 {
             studio.cut(Clip(frame / 4 % 40));
@@ -25,7 +26,8 @@ pub fn loudness(fault: bool) {
 
 struct Studio {
     clips: Vec<u64>,
-    dirty: Vec<bool>,
+    /// The cut since which a clip was not measured.
+    cuts: Vec<Option<EventId>>,
     loudness: Vec<u64>,
 }
 
@@ -34,21 +36,24 @@ impl Studio {
     #[observe(subject = clip)]
     fn cut(&mut self, clip: Clip) {
         self.clips[clip.0 as usize] += compute(2);
-        self.dirty[clip.0 as usize] = true;
+        self.cuts[clip.0 as usize] = current();
     }
 
     fn frame(&mut self, all: bool) {
         compute(5);
         for clip in 0..self.clips.len() {
-            if all || self.dirty[clip] {
-                self.measure(Clip(clip as u32));
-                self.dirty[clip] = false;
+            let cut = self.cuts[clip].take();
+            if all || cut.is_some() {
+                self.measure(Clip(clip as u32), cut);
             }
         }
     }
 
     #[observe(subject = clip)]
-    fn measure(&mut self, clip: Clip) {
+    fn measure(&mut self, clip: Clip, cut: Option<EventId>) {
+        if let (Some(measure), Some(cut)) = (current(), cut) {
+            link(measure, cut);
+        }
         self.loudness[clip.0 as usize] = compute(10) ^ self.clips[clip.0 as usize];
     }
 }
