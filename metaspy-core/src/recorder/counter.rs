@@ -69,12 +69,19 @@ impl<'a> Counter<'a> {
 
     #[inline(always)]
     fn add(self, word: usize, by: u64) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the word is aligned and writable, and no other thread writes it; to readers it is one store.
-        unsafe {
-            std::arch::asm!("add qword ptr [{}], {}", in(reg) self.0[word].as_ptr(), in(reg) by, options(nostack));
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        self.0[word].fetch_add(by, Relaxed);
+        add(&self.0[word], by);
     }
+}
+
+/// Adds to a word of a row that only the calling thread writes, with one instruction. So a signal handler runs before or
+/// after it, and the word is read from the page that it is stored to, also while another page takes its place.
+#[inline(always)]
+pub(super) fn add(word: &AtomicU64, by: u64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the word is aligned and writable, and no other thread writes it; to readers it is one store.
+    unsafe {
+        std::arch::asm!("add qword ptr [{}], {}", in(reg) word.as_ptr(), in(reg) by, options(nostack));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    word.fetch_add(by, Relaxed);
 }

@@ -12,7 +12,7 @@ use crate::format::row::{self, FREED, OTHERS, ROW_WORDS, Who, page as head};
 use crate::format::superblock as sb;
 use crate::platform::lock::{try_lock, try_lock_soon};
 use crate::recorder::boundaries::{Boundaries, given_up};
-use crate::recorder::counter::Counter;
+use crate::recorder::counter::{self, Counter};
 use crate::recorder::log::Log;
 use crate::recorder::merged_rows::{Merged, merge_epochs};
 use crate::site;
@@ -152,7 +152,7 @@ impl<'a> Row<'a> {
 
     #[inline(always)]
     fn add(self, word: usize, by: u64) {
-        self.0[word].store(self.0[word].load(Relaxed).wrapping_add(by), Relaxed);
+        counter::add(&self.0[word], by);
     }
 
     /// Counts calls that begin.
