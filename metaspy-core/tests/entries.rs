@@ -2,9 +2,13 @@
 //! and whatever else is asked for is refused.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::panic::catch_unwind;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
+use std::thread;
 
 use metaspy_core::arm::{Arming, Mode, Subjects};
 use metaspy_core::instrumenter::Installation;
@@ -244,6 +248,65 @@ fn a_forked_child_counts_nothing_for_its_parent() {
     recurses(9);
     drop(counted);
     assert_eq!(calls(&recording.store()), expected([("recurses", 20)]));
+}
+
+/// The directory of a process whose recording rotates.
+const ROTATES: &str = "METASPY_TEST_ROTATES";
+/// How many files it writes at least.
+const FILES: usize = 20;
+
+fn recordings(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).expect("it is there").filter_map(|entry| Some(entry.ok()?.path()));
+    entries.filter(|path| path.extension().is_some_and(|extension| extension == "spy")).collect()
+}
+
+/// What the process does: its threads call a function until there are enough files. Returns how often.
+fn call_while_it_rotates(directory: &Path) -> u64 {
+    let is_done = AtomicBool::new(false);
+    let work = || {
+        let mut calls = 0;
+        while !is_done.load(Relaxed) {
+            recurses(49);
+            // A thread that ends.
+            thread::scope(|scope| scope.spawn(|| recurses(0)).join()).expect("it only calls");
+            calls += 51;
+        }
+        calls
+    };
+    thread::scope(|scope| {
+        let workers = [(); 2].map(|()| scope.spawn(work));
+        while recordings(directory).len() < FILES {
+            thread::yield_now();
+        }
+        is_done.store(true, Relaxed);
+        workers.into_iter().map(|worker| worker.join().expect("it only calls")).sum()
+    })
+}
+
+#[test]
+fn a_rotation_has_each_call_in_one_of_its_files() {
+    if let Some(directory) = std::env::var_os(ROTATES) {
+        println!("calls={};", call_while_it_rotates(directory.as_ref()));
+        return;
+    }
+    let directory = std::env::temp_dir().join(format!("metaspy-entries-{}", std::process::id()));
+    fs::create_dir_all(&directory).expect("there is room");
+    let mut command = Command::new(std::env::current_exe().expect("it is known"));
+    command.args(["--exact", "a_rotation_has_each_call_in_one_of_its_files", "--nocapture"]).env(ROTATES, &directory);
+    command.env("METASPY_RECORD", directory.join("run.spy"));
+    let output = command.envs([("METASPY_ROTATE", "1MiB,1ms"), ("METASPY_MODE", "tally")]).output().expect("it runs");
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && error.is_empty(), "{text}{error}");
+    let made = text.split_once("calls=").and_then(|(_, rest)| rest.split_once(';')).expect("it prints them").0;
+    let files = recordings(&directory);
+    let counted = |file: &PathBuf| {
+        let store = Store::open(file).expect("it was recorded");
+        assert!(store.missing().is_empty(), "{}: {:?}", file.display(), store.missing());
+        calls(&store).get("recurses").copied().unwrap_or_default()
+    };
+    let found: u64 = files.iter().map(counted).sum();
+    assert_eq!((found, files.len() >= FILES), (made.parse().expect("it is a number"), true));
+    fs::remove_dir_all(directory).expect("it is ours");
 }
 
 #[test]
