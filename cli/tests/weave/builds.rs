@@ -162,8 +162,13 @@ fn optimised_programs_that_abort_count_too() {
         ],
     );
     for lto in ["fat", "thin"] {
-        let did = package.metaspy(&["run", "--release", "--config", &format!("profile.release.lto='{lto}'")]);
+        let line = ["run", "--release", "--config", &format!("profile.release.lto='{lto}'")];
+        let did = package.metaspy(&line);
         assert_eq!((did.calls("aborting::one"), did.calls("aborting::never")), (Some(100), Some(0)), "{lto}");
+        let did = package.metaspy(&[&line[..], &["--contexts"]].concat());
+        assert_eq!((did.calls("aborting::one"), did.calls("aborting::never")), (Some(100), Some(0)), "{lto}");
+        let context = "  100   99.0 %    aborting::one\n";
+        assert!(did.stdout.contains(context), "{lto}: {}", did.stdout);
     }
 }
 
