@@ -7,7 +7,7 @@ use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::{Context, Cost, Detector, Evidence, Finding};
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
 /// Word of the kind.
@@ -204,7 +204,10 @@ impl Lookups {
             events: self.events.clone(),
             filter: format!("site:{cache}::*"),
         };
-        finding.certainty = context.counted("counts exact");
+        finding.certainty = match self.again {
+            0 => Certainty::Estimated("the counts are exact; all keys may be new by nature".to_owned()),
+            _ => context.counted("counts exact"),
+        };
         finding.advice =
             "look at what is in the key and does not change the value, and at what empties the cache".to_owned();
         Some(finding)
