@@ -82,7 +82,7 @@ fn finding(site: SiteId, found: &Polls, context: &Context<'_>) -> Option<Finding
     finding.cost = Cost::of_work(context.ns(found.busy), found.long);
     finding.evidence = Evidence {
         text: format!(
-            "{} of {} calls of {name} take {} or more for each poll, while other tasks have begun on their thread and not \
+            "{} of {} examined calls of {name} take {} or more for each poll, while other tasks have begun on their thread and not \
              ended: {} for {} polls, and {} for a poll of all calls (median).",
             grouped(found.long),
             grouped(found.ticks.seen()),

@@ -33,7 +33,7 @@ const SELF_NS: f64 = 1_000.0;
 pub(super) struct GrowingCost {
     open: OpenCalls<Open>,
     sites: HashMap<SiteId, Calls>,
-    effects: HashMap<(SiteId, SiteId), [u64; PARTS]>,
+    effects: HashMap<(SiteId, SiteId), Effects>,
     /// The last call that had an effect on each pair of site and subject.
     causes: Vec<Option<EventId>>,
     graph: CallGraph,
@@ -56,6 +56,13 @@ struct Calls {
     effects: [u64; PARTS],
     seen: u64,
     last: Vec<EventId>,
+}
+
+/// Effects of the calls of a site at another one, without those on subjects that the other one had not met before.
+#[derive(Default)]
+struct Effects {
+    parts: [u64; PARTS],
+    without_subject: u64,
 }
 
 /// Growth of a number with the number of calls so far.
@@ -133,7 +140,9 @@ impl GrowingCost {
                 return;
             }
         }
-        self.effects.entry((site, effect.event.site)).or_default()[part] += 1;
+        let effects = self.effects.entry((site, effect.event.site)).or_default();
+        effects.parts[part] += 1;
+        effects.without_subject += u64::from(effect.event.subject.is_none());
     }
 
     fn finding(&self, site: SiteId, calls: &Calls, context: &Context<'_>) -> Option<Finding> {
@@ -149,14 +158,16 @@ impl GrowingCost {
         }
         let of_site =
             self.effects.iter().filter(|((from, to), _)| *from == site && !self.graph.is_recursive(*from, *to));
-        let grown = of_site.filter_map(|(&(_, to), counts)| {
-            let growth = Growth::of(&per_call(counts)).filter(|growth| growth.last >= EFFECTS)?;
-            Some((to, growth, counts.iter().sum::<u64>()))
+        let grown = of_site.filter_map(|(&(_, to), effects)| {
+            let growth = Growth::of(&per_call(&effects.parts)).filter(|growth| growth.last >= EFFECTS)?;
+            Some((to, growth, effects))
         });
+        let count_of = |effects: &Effects| effects.parts.iter().sum::<u64>();
         let name = context.name(site);
         let count = grouped(calls.seen);
         let mut finding = Finding::new(KIND, "", vec![context.site(site)]);
-        if let Some((effect, growth, sum)) = grown.max_by_key(|&(effect, _, sum)| (sum, effect)) {
+        if let Some((effect, growth, effects)) = grown.max_by_key(|(effect, _, effects)| (count_of(effects), *effect)) {
+            let sum = count_of(effects);
             let effect_name = context.name(effect);
             finding.title = format!("{name} calls {effect_name} more often, the later it is called");
             finding.sites.push(context.site(effect));
@@ -169,7 +180,13 @@ impl GrowingCost {
                 growth.text(),
             );
             finding.evidence.numbers = vec![("calls", calls.seen), ("effects", sum)];
-            finding.certainty = context.counted("the calls are counted; effects on new subjects are left out");
+            finding.certainty = if effects.without_subject == 0 {
+                context.counted("the calls are counted; those on new subjects are left out")
+            } else {
+                finding.needs = format!("the subjects of {effect_name}: `#[observe(subject = item)]`");
+                let unknown = "whether the inputs of the calls grow as well is not recorded";
+                Certainty::Estimated(format!("the calls are counted; {unknown}"))
+            };
             finding.advice =
                 format!("keep what {name} looks for in a map or an index, or remove what is no longer needed");
         } else {

@@ -13,6 +13,8 @@ use crate::text::{grouped, percent, time};
 const KIND: &str = "one-lane";
 /// Least number of threads.
 const THREADS: usize = 3;
+/// Maximum number of events of a site that may be threads. So many tasks are no team.
+const THREADS_MAX: u64 = 1_000;
 /// Least number of events of the busy thread.
 const EVENTS: u64 = 100;
 /// Least share of the busy thread in events and in self time, in percent.
@@ -66,7 +68,7 @@ impl Detector for OneLane {
             match running.filter(|thread| it.start < thread.end) {
                 Some(thread) => thread.add(event, context),
                 // Tasks begin on threads as well, but they are left and entered again; that is known at the end.
-                None if context.site_kind(it.site) == SiteKind::Async => {
+                None if is_thread(it.site, context) => {
                     let Some(span) = it.span else { continue };
                     self.running.insert(it.lane, self.threads.len());
                     self.threads.push(Thread {
@@ -117,6 +119,10 @@ impl Thread {
             self.first_events.push(it.id);
         }
     }
+}
+
+fn is_thread(site: SiteId, context: &Context<'_>) -> bool {
+    context.site_kind(site) == SiteKind::Async && context.survey.events_of(site) <= THREADS_MAX
 }
 
 fn finding(team: &[&Thread], context: &Context<'_>) -> Option<Finding> {

@@ -9,7 +9,7 @@ use super::Context;
 use super::open_calls::OpenCalls;
 
 /// Maximum number of calls of a site whose polls are looked up, because the numbers are not in the events.
-const CALLS_OF_SITE: u64 = 2_000;
+const CALLS_OF_SITE: u64 = 500;
 
 /// Async calls that run.
 #[derive(Default)]
