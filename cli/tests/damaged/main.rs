@@ -5,33 +5,49 @@
 mod market;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use metaspy_blueprints::evolution::{self, Version};
 use metaspy_blueprints::{Graph, Kind as Picture, Options, emit, page, picture};
-use metaspy_core::method_profilers::{Allocations, Calls, Contexts, TestCoverage};
+use metaspy_core::method_profilers::{self as profilers, Allocations, Calls, Contexts, TestCoverage};
 use metaspy_core::model::{label, relate};
 use metaspy_core::store::Filter;
 use metaspy_core::{Kind, Profiler, Recording, Store, Subject};
 use metaspy_report::contexts;
 use metaspy_report::diff::{self, Diff, Side};
 use metaspy_report::export::{Exporter, Format, Selection};
+use metaspy_report::functions::{self, Functions};
 use metaspy_report::rows::{self, Report};
 use metaspy_report::table::Top;
-use metaspy_tui::{Panel, Panels};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::widgets::StatefulWidget;
+use metaspy_report::types::{self, Types};
+use metaspy_sampler::options::Output;
+use metaspy_sampler::record::Appended;
+use metaspy_sampler::{Options as Sampling, Profile as Samples, Target, record, sample};
+use metaspy_tui::crawler::Crawler;
+use metaspy_tui::crawler::draw::draw;
+use metaspy_tui::crawler::jobs::Progress;
+use metaspy_tui::crawler::worker::Reply;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use market::{PACK, SELL, call};
 
 /// Bytes that readers of a recording of one MiB may hold.
 const LIMIT: usize = 192 << 20;
+/// Damaged words of a recording. Of one with more, every second, third or further word is damaged.
+const WORDS: usize = 400;
 /// The damage of a word. Halves of words are numbers of their own.
 const NUMBERS: [u64; 5] = [u64::MAX, u64::MAX >> 8, 1 << 40, 0x7fff_ffff, 0x7fff_ffff << 32];
+
+/// The keys of the crawler's screens, and of what they show beside.
+const SCREENS: &str = "1\t\t\t\t\t\t2p3p4+6+bnn7l\tTC";
+/// The variable that has the path of the sampled program's recording.
+const SAMPLED: &str = "METASPY_TEST_SAMPLED";
 
 /// Counts bytes, and ends the process above the limit.
 struct Limited;
@@ -95,6 +111,35 @@ fn recorded(name: &str, profiler: Profiler) -> PathBuf {
     path
 }
 
+/// The program that is sampled: each of its calls works for a while.
+#[test]
+fn works() {
+    let Some(path) = std::env::var_os(SAMPLED) else { return };
+    let recording = Recording::file(path).budget(4 << 20).collector(false).start().expect("a small recording");
+    let installed = Profiler::new("market").install().expect("there is room");
+    let work = || (0..3_000_000_u64).fold(1, |sum, number| std::hint::black_box(sum + number));
+    (0..20).for_each(|key| call(&SELL, parcel(key % 3), || _ = work()));
+    drop(installed);
+    recording.close();
+}
+
+/// A recording with the samples of its process.
+fn sampled(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_file(&path);
+    let mut variable = OsString::from(format!("{SAMPLED}="));
+    variable.push(&path);
+    let program = std::env::current_exe().expect("it is known");
+    let words = ["env".into(), variable, program.into(), "--exact".into(), "works".into()];
+    // A few stacks, so that their tables are short.
+    let options = Sampling { rate_hz: 100, output: Output::StandardError, ..Sampling::default() };
+    let samples = sample(&Target::Command(words.into()), &options, &AtomicBool::new(false)).expect("it is sampled");
+    let samples = Samples::new(samples);
+    let appended: Vec<_> = record::append(&samples).into_iter().map(|(path, appended)| (path, appended.ok())).collect();
+    assert!(matches!(appended[..], [(at, Some(Appended::All))] if at == path), "{appended:?}");
+    path
+}
+
 /// What commands make of a recording, and of it beside a sound one.
 fn read_everything(path: &Path, sound: &Store) {
     let Ok(store) = Store::open(path) else { return };
@@ -122,18 +167,24 @@ fn compare(store: &Store, sound: &Store) {
     let _ = picture::draw(Picture::Evolution, &step.graph, &Options::default());
 }
 
-/// Draws each panel of events until nothing more is read; the tables are those of a report.
+/// Opens the screens of the crawler, and waits for each of its jobs.
 fn crawl(store: Store) {
-    let area = Rect::new(0, 0, 80, 24);
-    let mut panels = Panels::new(store);
-    for panel in [Panel::Events, Panel::Detail, Panel::Causes, Panel::Effects] {
+    let mut crawler = Crawler::new(store, "damaged", (80, 24));
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a test screen");
+    for key in SCREENS.chars() {
+        crawler.press(KeyEvent::from(if key == '\t' { KeyCode::Tab } else { KeyCode::Char(key) }));
         loop {
-            panel.render(area, &mut Buffer::empty(area), &mut panels);
-            if !panels.is_reading() {
+            let jobs = crawler.take_jobs();
+            if jobs.is_empty() {
                 break;
             }
-            std::thread::yield_now();
+            for queued in jobs {
+                let slot = queued.job.slot();
+                let answer = queued.job.run(&crawler.store, &Progress::default());
+                crawler.accept(Reply { number: queued.number, slot, answer });
+            }
         }
+        terminal.draw(|frame| draw(frame, &crawler)).expect("a test screen");
     }
 }
 
@@ -156,6 +207,11 @@ fn read_alone(store: &Store) {
     for format in Format::ALL {
         let _ = format.export(&Selection::new(store, &filter), &mut std::io::sink());
     }
+    if let Ok(functions) = Functions::read(store) {
+        let _ = functions::json::write(&mut std::io::sink(), store, &functions, 100);
+        let _ = functions::text::write(&mut std::io::sink(), store, &functions, 100);
+    }
+    let _ = types::lines(&Types::read(std::slice::from_ref(store)), Top::default());
     let _ = (store.verify(), store.profiles(), store.united_profiles());
 }
 
@@ -163,20 +219,24 @@ fn read_alone(store: &Store) {
 fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
     let sound = Store::open(&recorded("beside.spy", Profiler::new("market").method_profiler(Calls::default())));
     let sound = sound.expect("it is whole");
-    // Names and the like are made once.
-    let kinds: [(&str, Profiler); 4] = [
+    let kinds: [(&str, Profiler); 5] = [
         ("damaged-calls.spy", Profiler::new("market").method_profiler(Calls::default())),
         ("damaged-contexts.spy", Profiler::new("market").method_profiler(Contexts::default())),
         ("damaged-objects.spy", Profiler::new("market").method_profiler(TestCoverage::default())),
         ("damaged-allocations.spy", Profiler::new("market").method_profiler(Allocations::default())),
+        ("damaged-types.spy", Profiler::new("market").method_profiler(profilers::Types::default())),
     ];
-    for (name, profiler) in kinds {
-        let path = recorded(name, profiler);
+    let paths = kinds.map(|(name, profiler)| recorded(name, profiler)).into_iter();
+    let sampled = cfg!(target_os = "linux").then(|| sampled("damaged-samples.spy"));
+    for path in paths.chain(sampled) {
+        // Names and the like are made once.
         read_everything(&path, &sound);
         let whole = fs::read(&path).expect("it was written");
         let damaged = path.with_extension("damaged");
         let is_used = |at: &usize| whole[at * 8..at * 8 + 8].iter().any(|&byte| byte != 0);
-        for at in (0..whole.len() / 8).filter(is_used) {
+        let used: Vec<usize> = (0..whole.len() / 8).filter(is_used).collect();
+        // The many rows of a table have the same columns.
+        for &at in used.iter().step_by(used.len().div_ceil(WORDS)) {
             let number = NUMBERS[at % NUMBERS.len()];
             let mut bytes = whole.clone();
             bytes[at * 8..at * 8 + 8].copy_from_slice(&number.to_le_bytes());
