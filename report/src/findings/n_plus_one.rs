@@ -1,6 +1,6 @@
 //! `n+1`: a call waits for the same site once for each of many subjects, one after another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
@@ -15,6 +15,8 @@ use crate::text::{grouped, time};
 const KIND: &str = "n+1";
 /// Least number of effects of a call, one after another.
 const EFFECTS: u64 = 5;
+/// Maximum number of effects of a call. A call with more is a service, which goes on for as long as the program.
+const EFFECTS_MAX: usize = 10_000;
 /// Least number of calls with so many effects.
 const CALLS: u64 = 3;
 /// Least share of the call's time that the effects take, in percent.
@@ -50,9 +52,7 @@ struct Effects {
     end: u64,
     ticks: u64,
     longest: u64,
-    last: Option<Subject>,
-    /// Effects on another subject than the effect before.
-    subjects: u64,
+    subjects: Vec<Subject>,
     /// True if two of them overlap.
     is_parallel: bool,
     /// True if the call waited for something else before the first of them.
@@ -123,8 +123,7 @@ impl Call {
                 end,
                 ticks: it.span.unwrap_or(0),
                 longest: it.span.unwrap_or(0),
-                last: it.subject,
-                subjects: u64::from(it.subject.is_some()),
+                subjects: it.subject.into_iter().collect(),
                 is_parallel: false,
                 follows,
             });
@@ -135,14 +134,16 @@ impl Call {
         found.end = found.end.max(end);
         found.ticks = found.ticks.saturating_add(it.span.unwrap_or(0));
         found.longest = found.longest.max(it.span.unwrap_or(0));
-        found.subjects += u64::from(it.subject.is_some() && it.subject != found.last);
-        found.last = it.subject;
+        if found.subjects.len() < EFFECTS_MAX {
+            found.subjects.extend(it.subject);
+        }
     }
 }
 
 fn close(call: Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
     for effects in call.effects {
-        let is_loop = effects.count >= EFFECTS && !effects.is_parallel && effects.subjects == effects.count;
+        let subjects: HashSet<Subject> = effects.subjects.iter().copied().collect();
+        let is_loop = effects.count >= EFFECTS && !effects.is_parallel && subjects.len() as u64 == effects.count;
         if !is_loop || effects.site == call.site || effects.ticks * 100 < call.span * PERCENT {
             continue;
         }
@@ -154,11 +155,7 @@ fn close(call: Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
         found.following += u64::from(effects.follows.is_some());
         found.follows = found.follows.or(effects.follows);
         found.preparing += u64::from((effects.start - call.start) * effects.count * 2 >= effects.ticks);
-        if let Some(subject) = effects.last
-            && found.subjects.len() < NAMED
-        {
-            *found.subjects.entry(subject).or_default() += 1;
-        }
+        subjects.into_iter().for_each(|subject| *found.subjects.entry(subject).or_default() += 1);
         if found.events.len() < NAMED {
             found.events.push(effects.first);
         }
