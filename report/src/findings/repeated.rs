@@ -178,7 +178,8 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     let all: u64 = found.numbers.values().sum();
     let equal = found.numbers.values().max().copied().unwrap_or(0);
     let is_by_plan = equal * 100 >= all * EQUAL_PERCENT;
-    let is_cheap = found.self_ticks < context.survey.work_ticks / 100 * WORK_PERCENT;
+    // The self time of async calls is not known.
+    let is_cheap = found.self_ticks == 0 || found.self_ticks < context.survey.work_ticks / 100 * WORK_PERCENT;
     if is_rare || is_otherwise || is_by_plan || is_cheap || found.subjects.len() < SUBJECTS {
         return None;
     }
