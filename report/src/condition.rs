@@ -120,6 +120,11 @@ struct Bounds {
 }
 
 impl Condition {
+    /// Returns the condition as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Measures and compares. A condition is decided if every value that agrees with the recording decides it alike.
     pub fn judge(&self, store: &Store, within: &Filter) -> Verdict {
         let filter = within.clone().and(self.filter.clone());
@@ -272,7 +277,7 @@ impl Operator {
         is_certain.then(|| self.holds(least, limit))
     }
 
-    fn holds(self, value: u64, limit: u64) -> bool {
+    pub(crate) fn holds(self, value: u64, limit: u64) -> bool {
         match self {
             Operator::More => value > limit,
             Operator::AtLeast => value >= limit,

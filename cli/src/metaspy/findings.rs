@@ -1,39 +1,118 @@
 //! `metaspy findings`: what a recording states about its program.
 
+use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use metaspy_core::Store;
+use metaspy_core::store::files::OutputFile;
 use metaspy_report::findings::text::Shown;
-use metaspy_report::findings::{self, Config, json, text};
+use metaspy_report::findings::{self, Baseline, Config, Gate, Judgement, OwnKind, json, sarif, text};
 use metaspy_report::rows;
+use metaspy_report::text::file_name;
 
-use crate::exit::{Ended, complain, say};
+use crate::exit::{Ended, cannot_write, complain, end_undecided, say};
 use crate::metaspy::progress::with_time;
 use crate::metaspy::{arguments, live};
 
+/// Name of the file with the settings of a project.
+const SETTINGS: &str = "metaspy.toml";
+
 /// Writes the findings.
 pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended> {
-    let mut known: Vec<String> = findings::detectors().iter().map(|detector| detector.kind().to_owned()).collect();
-    known.dedup();
-    if let Some(kind) = options.kind.iter().find(|kind| !known.contains(kind)) {
-        return Err(say(format!("--kind: there is no kind `{kind}`: write one of {}", known.join(", "))));
+    let mut built_in: Vec<String> = findings::detectors().iter().map(|detector| detector.kind().to_owned()).collect();
+    built_in.dedup();
+    if let Some(kind) = &options.explain {
+        return explain(kind, &built_in, out);
     }
-    let store = live::open_all(&options.sources)?;
-    if let Some(unit) = &options.unit {
-        let paths = || store.sites().iter().map(|site| site.path.as_str());
-        if !paths().any(|path| unit.matches(path)) {
-            let nearest = unit.nearest(paths());
-            let advice =
-                if nearest.is_empty() { String::new() } else { format!(": did you mean {}?", nearest.join(", ")) };
-            return Err(say(format!("--unit: no site matches `{unit}`{advice}")));
+    // Mistakes on the command line are reported before a recording is opened.
+    let gates = options.fail_on.iter().map(|text| text.parse()).collect::<Result<Vec<Gate>, String>>();
+    let gates = gates.map_err(|error| say(format!("--fail-on: {error}")))?;
+    let config = config(options, &built_in)?;
+    let known: Vec<&str> = built_in.iter().map(String::as_str).chain(config.own.iter().map(OwnKind::name)).collect();
+    let asked = options.kind.iter().map(|kind| ("--kind", kind.as_str()));
+    for (option, kind) in asked.chain(gates.iter().filter_map(|gate| Some(("--fail-on", gate.kind()?)))) {
+        if !known.contains(&kind) {
+            return Err(unknown(option, kind, &known));
         }
     }
-    let config = Config { kinds: options.kind.clone(), unit: options.unit.clone(), ..Config::default() };
+    let store = live::open_all(&options.sources)?;
+    check_unit(&config, &store)?;
     let findings = with_time("looking", || findings::find(&store, &config));
+    let judgements: Vec<Judgement> = gates.iter().map(|gate| gate.judge(&findings)).collect();
+    if let Some(file) = &options.sarif {
+        let mut output = OutputFile::create(file).map_err(cannot_write(file))?;
+        sarif::write(&mut output, &findings).and_then(|()| output.complete()).map_err(cannot_write(file))?;
+    }
     let shown = if options.all { Shown::All } else { Shown::Listed };
     let sources: Vec<String> = options.sources.iter().map(|source| source.display().to_string()).collect();
-    options.json.write(out, |out| json::write(out, &findings), |out| text::write(out, &findings, shown, &sources))?;
+    options.json.write(
+        out,
+        |out| json::write(out, &findings, &judgements),
+        |out| {
+            text::write(out, &findings, shown, &sources)?;
+            judgements.iter().try_for_each(|judgement| writeln!(out, "{judgement}"))
+        },
+    )?;
     let damage = rows::damage(&store);
     damage.iter().for_each(|text| complain("metaspy", &format!("damaged: {text}")));
-    Ok(if damage.is_empty() { Ended::Fine } else { Ended::Failed })
+    let has_failed = judgements.iter().any(Judgement::is_failure);
+    end_undecided(judgements.iter().filter_map(Judgement::doubt).collect(), has_failed)?;
+    Ok(if has_failed || !damage.is_empty() { Ended::Failed } else { Ended::Fine })
+}
+
+/// Writes what a kind states, why it matters and when it is wrong.
+fn explain(kind: &str, built_in: &[String], out: &mut impl Write) -> Result<Ended> {
+    let known: Vec<&str> = built_in.iter().map(String::as_str).collect();
+    let text = findings::explain(kind).ok_or_else(|| unknown("--explain", kind, &known))?;
+    writeln!(out, "{kind}\n\n{text}")?;
+    out.flush()?;
+    Ok(Ended::Fine)
+}
+
+fn unknown(option: &str, kind: &str, known: &[&str]) -> anyhow::Error {
+    say(format!("{option}: there is no kind `{kind}`: write one of {}", known.join(", ")))
+}
+
+/// The settings of the file, those of the command line in their place.
+fn config(options: &arguments::Findings, built_in: &[String]) -> Result<Config> {
+    let kinds: Vec<&str> = built_in.iter().map(String::as_str).collect();
+    let mut config = match options.config.clone().or_else(settings) {
+        Some(file) => {
+            let text = fs::read_to_string(&file).map_err(|error| cannot_read("--config", &file, &error))?;
+            Config::parse(&text, &kinds).map_err(|error| say(format!("{}: {error}", file_name(&file))))?
+        }
+        None => Config::default(),
+    };
+    if let Some(file) = &options.baseline {
+        let json = fs::read(file).map_err(|error| cannot_read("--baseline", file, &error))?;
+        let baseline =
+            Baseline::parse(&json).map_err(|error| say(format!("--baseline {}: {error}", file_name(file))))?;
+        config.baseline = Some(baseline);
+    }
+    config.kinds.clone_from(&options.kind);
+    config.unit = options.unit.clone().or(config.unit);
+    Ok(config)
+}
+
+/// The settings of the project: of the current directory, or of the nearest one above it.
+fn settings() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|directory| directory.join(SETTINGS)).find(|file| file.is_file())
+}
+
+fn cannot_read(option: &str, file: &Path, error: &std::io::Error) -> anyhow::Error {
+    say(format!("{option} {}: {error}: name a file that can be read", file_name(file)))
+}
+
+fn check_unit(config: &Config, store: &Store) -> Result<()> {
+    let Some(unit) = &config.unit else { return Ok(()) };
+    let paths = || store.sites().iter().map(|site| site.path.as_str());
+    if paths().any(|path| unit.matches(path)) {
+        return Ok(());
+    }
+    let nearest = unit.nearest(paths());
+    let advice = if nearest.is_empty() { String::new() } else { format!(": did you mean {}?", nearest.join(", ")) };
+    Err(say(format!("--unit: no site matches `{unit}`{advice}")))
 }

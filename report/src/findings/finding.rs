@@ -33,6 +33,20 @@ pub struct Finding {
     pub implied_by: Option<usize>,
     /// True if the finding costs less than the least share of the time and of the events.
     pub is_small: bool,
+    /// Whether anybody has to look at the finding.
+    pub state: State,
+}
+
+/// State of a finding: whether anybody has to look at it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// It is new, or there is no baseline.
+    #[default]
+    Open,
+    /// The baseline has it.
+    Known,
+    /// `metaspy.toml` accepts it for this reason.
+    Accepted(String),
 }
 
 /// Site of a finding.
@@ -137,6 +151,7 @@ impl Finding {
             fingerprint: String::new(),
             implied_by: None,
             is_small: false,
+            state: State::Open,
         }
     }
 
@@ -148,6 +163,22 @@ impl Finding {
         let hash = bytes
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         format!("{}-{hash:016x}", self.kind)
+    }
+}
+
+impl State {
+    /// Returns true if the finding is neither known nor accepted.
+    pub fn is_open(&self) -> bool {
+        *self == State::Open
+    }
+
+    /// Returns the word of the state.
+    pub fn word(&self) -> &'static str {
+        match self {
+            State::Open => "open",
+            State::Known => "known",
+            State::Accepted(_) => "accepted",
+        }
     }
 }
 

@@ -4,18 +4,21 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Cost, Finding, Findings, Whole};
+use super::baseline::FORMAT;
+use super::{Cost, Finding, Findings, Judgement, State, Whole};
+use crate::gate::Decision;
 
-/// Writes all findings as one object.
-pub fn write(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
+/// Writes all findings and checks as one object.
+pub fn write(out: &mut dyn Write, findings: &Findings, checks: &[Judgement]) -> io::Result<()> {
     let not_looked_for = findings.not_looked_for.iter().map(|it| json!({ "kind": it.kind, "why": it.why }));
     let object = json!({
-        "format": 1,
+        "format": FORMAT,
         "calls": findings.totals,
         "recorded_ns": findings.recorded_ns,
         "findings": (1..).zip(&findings.found).map(|(number, it)| finding(number, it)).collect::<Vec<_>>(),
         "looked_for": findings.looked_for,
         "not_looked_for": not_looked_for.collect::<Vec<_>>(),
+        "checks": checks.iter().map(check).collect::<Vec<_>>(),
     });
     serde_json::to_writer_pretty(&mut *out, &object)?;
     writeln!(out)
@@ -53,10 +56,24 @@ fn finding(number: usize, finding: &Finding) -> Value {
         "fingerprint": finding.fingerprint,
         "implied_by": finding.implied_by.map(|at| at + 1),
         "small": finding.is_small,
+        "state": finding.state.word(),
+        "accepted_because": match &finding.state {
+            State::Accepted(reason) => Some(reason),
+            State::Open | State::Known => None,
+        },
     })
 }
 
-fn cost(cost: &Cost) -> Value {
+fn check(judgement: &Judgement) -> Value {
+    let (holds, why) = match &judgement.decision {
+        Decision::Holds => (Some(true), None),
+        Decision::Fails(why) => (Some(false), Some(why)),
+        Decision::Undecided(why) => (None, Some(why)),
+    };
+    json!({ "check": judgement.gate, "holds": holds, "why": why, "estimated": judgement.estimated })
+}
+
+pub(super) fn cost(cost: &Cost) -> Value {
     json!({
         "time_ns": cost.time_ns,
         "time_of": match cost.of {

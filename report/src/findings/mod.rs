@@ -5,14 +5,17 @@
 //! does not depend on the number of processors: these resolve the events, and then work on different detectors.
 
 mod backlog;
+mod baseline;
 mod blocking_poll;
 mod call_graph;
 mod cold_cache;
 mod config;
 mod context;
 mod detector;
+mod explain;
 mod failing_subject;
 mod finding;
+mod gate;
 mod growing_cost;
 mod heard_twice;
 mod held_lock;
@@ -23,6 +26,8 @@ mod n_plus_one;
 mod never_ended;
 mod one_lane;
 mod open_calls;
+mod own;
+mod own_kind;
 mod polled_calls;
 mod rank;
 mod recent;
@@ -30,6 +35,7 @@ mod repeated;
 mod repeated_for_all;
 mod retried;
 mod samples;
+pub mod sarif;
 mod self_wake;
 mod slow_because;
 #[cfg(test)]
@@ -45,10 +51,14 @@ use std::thread;
 use metaspy_probe::SiteId;
 use metaspy_reader::{ResolvedEvent, Selector, Store, Totals, UnitRule};
 
-pub use config::Config;
+pub use baseline::Baseline;
+pub use config::{Accepted, Config, KindSettings};
 pub use context::Context;
 pub use detector::Detector;
-pub use finding::{Certainty, Cost, Evidence, Finding, FoundSite, FoundSubject, FoundSubjects, Whole};
+pub use explain::explain;
+pub use finding::{Certainty, Cost, Evidence, Finding, FoundSite, FoundSubject, FoundSubjects, State, Whole};
+pub use gate::{Gate, Judgement};
+pub use own_kind::OwnKind;
 
 /// All findings of a recording.
 #[derive(Clone, Debug)]
@@ -63,6 +73,8 @@ pub struct Findings {
     pub totals: Totals,
     /// Nanoseconds from the first to the last event.
     pub recorded_ns: u64,
+    /// True if a baseline tells which findings are new.
+    pub is_compared: bool,
 }
 
 /// Kind of findings that a recording cannot show.
@@ -75,9 +87,9 @@ pub struct NotLookedFor {
 }
 
 impl Findings {
-    /// Iterates over the findings that are worth a look: those that are not small.
+    /// Iterates over the findings that are worth a look: those that are not small, not known and not accepted.
     pub fn listed(&self) -> impl Iterator<Item = &Finding> {
-        self.found.iter().filter(|finding| !finding.is_small)
+        self.found.iter().filter(|finding| !finding.is_small && finding.state.is_open())
     }
 
     /// Returns the kinds that were looked for and found nowhere.
@@ -113,7 +125,7 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
     ]
 }
 
-/// Looks for all built-in kinds of findings.
+/// Looks for all built-in kinds of findings, and for those of the settings.
 ///
 /// ```no_run
 /// use metaspy_reader::Store;
@@ -128,7 +140,8 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
 /// # }
 /// ```
 pub fn find(store: &Store, config: &Config) -> Findings {
-    find_by(store, config, detectors())
+    let own = config.own.iter().map(|kind| Box::new(own::Own::new(kind)) as Box<dyn Detector>);
+    find_by(store, config, detectors().into_iter().chain(own).collect())
 }
 
 /// Looks for findings with these detectors, which may be a user's own.
@@ -156,7 +169,7 @@ pub fn find_watched(
     let mut working = Vec::new();
     for detector in detectors {
         let kind = detector.kind().to_owned();
-        if !config.kinds.is_empty() && !config.kinds.contains(&kind) {
+        if !config.wants(&kind) {
             continue;
         }
         match detector.missing(&context) {
@@ -191,6 +204,7 @@ pub fn find_watched(
         not_looked_for,
         totals: context.totals,
         recorded_ns: store.span_ns(header.last_tick.saturating_sub(header.first_tick)),
+        is_compared: config.baseline.is_some(),
     })
 }
 

@@ -26,8 +26,8 @@ pub(super) fn ranked(mut found: Vec<Finding>, context: &Context<'_>) -> Vec<Find
         order.push(first);
         order.extend((0..found.len()).filter(|&at| tops[at] == Some(first)));
     }
-    // A list without the small findings has the numbers of the list of all.
-    order.sort_by_key(|&at| found[at].is_small);
+    // Lists without known, accepted or small findings have the numbers of the list of all.
+    order.sort_by_key(|&at| (!found[at].state.is_open(), found[at].is_small));
     let place = |of: usize| order.iter().position(|&at| at == of);
     order.iter().map(|&at| Finding { implied_by: tops[at].and_then(place), ..found[at].clone() }).collect()
 }
@@ -42,10 +42,11 @@ fn complete(finding: &mut Finding, context: &Context<'_>) {
     cost.time_ppm = cost.time_ns.map_or(0, |ns| ppm(ns, context.ns(whole)));
     cost.events_ppm = ppm(cost.events, survey.events);
     cost.at_least = context.totals.stored != context.totals.emitted;
-    let least = (context.config.least_share * 1e6) as u32;
+    let least = (context.config.least_share_of(&finding.kind) * 1e6) as u32;
     finding.is_small = cost.share_ppm() < least;
     finding.evidence.events.truncate(super::finding::NAMED);
     finding.fingerprint = finding.computed_fingerprint();
+    finding.state = context.config.state_of(&finding.fingerprint);
 }
 
 /// Returns a part of a whole in millionths.

@@ -8,7 +8,7 @@ use metaspy_probe::{KindId, SiteKind, Subject};
 use metaspy_reader::testing::{Draft, Writer};
 use metaspy_reader::{EventId, Outcome, Store};
 
-use super::{Config, Detector, Findings, find_by};
+use super::{Config, Detector, Findings, find, find_by};
 
 /// Recording under construction.
 ///
@@ -145,6 +145,11 @@ impl Run {
     /// Returns the recording.
     pub(super) fn store(&self) -> Store {
         self.writer.store()
+    }
+
+    /// Returns what is found with these settings, with the user's own kinds.
+    pub(super) fn findings_of(self, config: &Config) -> Findings {
+        find(&self.writer.store(), config)
     }
 
     /// Returns what a detector finds.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{Certainty, Cost, Finding, Findings, FoundSubjects, Whole};
+use super::{Certainty, Cost, Finding, Findings, FoundSubjects, State, Whole};
 use crate::text::{clean, counted, file_name, grouped, short, shorten_file, time, wrap};
 
 /// Columns of the text.
@@ -37,7 +37,7 @@ pub struct Part {
 pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &[String]) -> io::Result<()> {
     let listed: Vec<&Finding> = match shown {
         Shown::Listed => findings.listed().collect(),
-        Shown::All => findings.found.iter().collect(),
+        Shown::All => findings.found.iter().filter(|finding| finding.state.is_open()).collect(),
     };
     writeln!(out, "{}", headline(findings, listed.len()))?;
     for (number, finding) in (1..).zip(&listed) {
@@ -45,9 +45,19 @@ pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &
         write_finding(out, number, finding, findings)?;
     }
     writeln!(out)?;
-    let small = findings.found.len() - listed.len();
-    if small > 0 {
-        writeln!(out, "Below 1 % of the time and of the events: {}, see --all", counted(small as u64, "finding"))?;
+    let with =
+        |is_meant: fn(&Finding) -> bool| findings.found.iter().filter(|finding| is_meant(finding)).count() as u64;
+    let small = with(|finding| finding.state.is_open() && finding.is_small);
+    if shown == Shown::Listed && small > 0 {
+        writeln!(out, "Below the least share of the time and of the events: {}, see --all", counted(small, "finding"))?;
+    }
+    let known = with(|finding| finding.state == State::Known);
+    if known > 0 {
+        writeln!(out, "Known from the baseline: {}", counted(known, "finding"))?;
+    }
+    let accepted = with(|finding| matches!(finding.state, State::Accepted(_)));
+    if accepted > 0 {
+        writeln!(out, "Accepted by metaspy.toml: {}", counted(accepted, "finding"))?;
     }
     let nothing: Vec<&str> = findings.found_nothing().collect();
     if !nothing.is_empty() {
@@ -67,6 +77,7 @@ pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &
 pub fn headline(findings: &Findings, listed: usize) -> String {
     let count = match listed {
         0 => "nothing found".to_owned(),
+        found if findings.is_compared => counted(found as u64, "new finding"),
         found => counted(found as u64, "finding"),
     };
     let events = findings.totals.stored;

@@ -120,8 +120,10 @@ pub enum Command {
     /// States what is wrong with a program, without being asked for a site
     #[command(
         after_help = "Examples:\n  metaspy findings run.spy\n  metaspy findings run.spy --kind repeated --all\n  \
-        metaspy findings client.spy server.spy --json=findings.json\n\n\
-        Each finding names its events, its cost and how certain it is. The JSON is described in docs/report.md."
+        metaspy findings client.spy server.spy --json=findings.json\n  metaspy findings run.spy --fail-on 'repeated > 5 %' --baseline before.json\n  \
+        metaspy findings --explain repeated\n\n\
+        Each finding names its events, its cost and how certain it is. docs/findings.md explains kinds and metaspy.toml; \
+        the JSON is described in docs/report.md."
     )]
     Findings(Findings),
     /// Compares the recordings of two versions: counts exactly, times with their noise
