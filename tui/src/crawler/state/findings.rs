@@ -195,7 +195,8 @@ impl Rows for FindingsView {
     }
 
     fn row_name(&self, _: &Store, row: usize) -> String {
-        self.name(self.rows[row])
+        let kind = self.finding(row).map_or("", |finding| &finding.kind);
+        format!("{} {kind}", self.name(self.rows[row]))
     }
 
     fn site(&self) -> Option<SiteId> {
