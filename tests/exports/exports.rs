@@ -3,6 +3,7 @@
 //! The recording has what formats are bad at: causes in another lane, links, labels with quotes, HTML, control
 //! characters and text from right to left, labels of 10 kB, instants, failures and panics.
 
+mod findings;
 #[path = "../../tui/tests/fixture/mod.rs"]
 mod fixture;
 mod recorded;
