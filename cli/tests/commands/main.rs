@@ -15,6 +15,7 @@ mod contexts;
 mod demo;
 mod diff;
 mod export;
+mod findings;
 mod gates;
 #[cfg(all(feature = "demo", unix))]
 mod killed;
