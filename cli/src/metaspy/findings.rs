@@ -8,7 +8,7 @@ use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_core::store::files::OutputFile;
 use metaspy_report::findings::text::Shown;
-use metaspy_report::findings::{self, Baseline, Config, Gate, Judgement, OwnKind, json, sarif, text};
+use metaspy_report::findings::{self, Baseline, Config, Findings, Gate, Judgement, OwnKind, json, sarif, text};
 use metaspy_report::rows;
 use metaspy_report::text::file_name;
 
@@ -75,16 +75,25 @@ fn unknown(option: &str, kind: &str, known: &[&str]) -> anyhow::Error {
     say(format!("{option}: there is no kind `{kind}`: write one of {}", known.join(", ")))
 }
 
+/// Looks for findings with the settings of the project, and shows the time that it takes.
+pub fn search(store: &Store) -> Result<Findings> {
+    let detectors = findings::detectors();
+    let kinds: Vec<&str> = detectors.iter().map(|detector| detector.kind()).collect();
+    let config = read_config(None, &kinds)?;
+    Ok(with_time("looking", || findings::find(store, &config)))
+}
+
+/// The settings of a file, or of the project.
+fn read_config(file: Option<PathBuf>, kinds: &[&str]) -> Result<Config> {
+    let Some(file) = file.or_else(settings) else { return Ok(Config::default()) };
+    let text = fs::read_to_string(&file).map_err(|error| cannot_read("--config", &file, &error))?;
+    Config::parse(&text, kinds).map_err(|error| say(format!("{}: {error}", file_name(&file))))
+}
+
 /// The settings of the file, those of the command line in their place.
 fn config(options: &arguments::Findings, built_in: &[String]) -> Result<Config> {
     let kinds: Vec<&str> = built_in.iter().map(String::as_str).collect();
-    let mut config = match options.config.clone().or_else(settings) {
-        Some(file) => {
-            let text = fs::read_to_string(&file).map_err(|error| cannot_read("--config", &file, &error))?;
-            Config::parse(&text, &kinds).map_err(|error| say(format!("{}: {error}", file_name(&file))))?
-        }
-        None => Config::default(),
-    };
+    let mut config = read_config(options.config.clone(), &kinds)?;
     if let Some(file) = &options.baseline {
         let json = fs::read(file).map_err(|error| cannot_read("--baseline", file, &error))?;
         let baseline =

@@ -70,9 +70,9 @@ pub fn run(cli: Cli) -> Result<Ended> {
             };
             let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             needs_terminal(&format!("metaspy report {}", names.join(" ")))?;
-            crawl(live::open_all(&paths)?, &paths)
+            crawl(crawler_on(live::open_all(&paths)?, &paths))
         }
-        Command::Open { files } => {
+        Command::Open { files, finding } => {
             drop(out);
             let paths = live::paths_of(&files)?;
             let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
@@ -80,18 +80,22 @@ pub fn run(cli: Cli) -> Result<Ended> {
             let is_stream = |path: &PathBuf| path == Path::new(incoming::STANDARD);
             if let [only] = &paths[..]
                 && is_stream(only)
+                && finding.is_none()
             {
                 let coming = incoming::open()?;
                 needs_terminal_beside_input(&instead)?;
-                return crawl(coming.in_background()?, &paths);
+                return crawl(crawler_on(coming.in_background()?, &paths));
             }
             // A file that cannot be opened is reported first, with and without a terminal.
-            let store = live::open_all(&paths)?;
+            let mut crawler = crawler_on(live::open_all(&paths)?, &paths);
+            if let Some(number) = finding {
+                open_finding(&mut crawler, number, &names)?;
+            }
             match paths.iter().any(is_stream) {
                 true => needs_terminal_beside_input(&instead)?,
                 false => needs_terminal(&instead)?,
             }
-            crawl(store, &paths)
+            crawl(crawler)
         }
         Command::List { json } => list(&json, &mut out),
         Command::Completions { shell } => completions(shell, &mut out),
@@ -155,13 +159,31 @@ fn needs_terminal_beside_input(instead: &str) -> Result<()> {
     }
 }
 
-fn crawl(store: Store, files: &[PathBuf]) -> Result<Ended> {
+/// Opens the events of the finding with this number.
+fn open_finding(crawler: &mut Crawler, number: usize, sources: &[String]) -> Result<()> {
+    let findings = findings::search(&crawler.store)?;
+    let listed = findings.listed().count();
+    if crawler.open_finding(findings, number) {
+        return Ok(());
+    }
+    let sources = sources.join(" ");
+    let found = match listed {
+        0 => "nothing was found".to_owned(),
+        found => format!("the recording has {}", counted(found as u64, "finding")),
+    };
+    Err(say(format!("--finding: there is no finding {number}, {found}: `metaspy findings {sources}` lists all")))
+}
+
+fn crawler_on(store: Store, files: &[PathBuf]) -> Crawler {
     let name = |file: &PathBuf| {
         file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
     };
     let names: Vec<String> = files.iter().map(name).collect();
+    Crawler::new(store, names.join(" + "), (80, 24))
+}
+
+fn crawl(crawler: Crawler) -> Result<Ended> {
     allocator::return_large_blocks();
-    let crawler = Crawler::new(store, names.join(" + "), (80, 24));
     crawler::run(crawler)?;
     Ok(Ended::Fine)
 }

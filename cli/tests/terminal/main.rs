@@ -60,6 +60,35 @@ fn the_structure_of_the_program_leads_to_events_and_back() {
     quits(&mut terminal);
 }
 
+/// From what is wrong to its events, its source, and back; and the same from the command line.
+#[test]
+fn a_finding_leads_to_its_events() {
+    let path = fixture::repeating("findings.spy");
+    let Some(mut terminal) = Tmux::start("findings") else { return };
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    terminal.command(&format!("{metaspy} open {}", path.display()));
+    terminal.wait_for("1,110 events");
+    terminal.keys(&["5"]);
+    terminal.wait_for("nothing found by");
+    terminal.keys(&["/"]);
+    terminal.line("repeated");
+    let list = terminal.wait_for("360 of 1,080 calls");
+    terminal.keys(&["e"]);
+    terminal.wait_for("edits +88");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("360 of 1,080 calls");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("1,080 of 1,110");
+    terminal.keys(&["BSpace"]);
+    assert_eq!(terminal.wait_for("360 of 1,080 calls"), list);
+    quits(&mut terminal);
+    terminal.command(&format!("{metaspy} open {} --finding 1", path.display()));
+    terminal.wait_for("of 1,110");
+    quits(&mut terminal);
+    terminal.command(&format!("{metaspy} open {} --finding 99", path.display()));
+    terminal.wait_for("there is no finding 99");
+}
+
 /// The papers' journeys: which node is displayed too often, and what activated this cache.
 #[test]
 fn questions_lead_to_answers_and_marks_are_kept_beside_the_recording() {

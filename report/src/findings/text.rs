@@ -66,9 +66,9 @@ pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &
     for kind in &findings.not_looked_for {
         paragraph(out, 0, &format!("Not looked for: {}: {}", kind.kind, kind.why))?;
     }
-    if listed.iter().any(|finding| !finding.evidence.filter.is_empty()) {
+    if findings.listed().next().is_some() {
         let sources: Vec<String> = sources.iter().map(|source| file_name(Path::new(source))).collect();
-        writeln!(out, "The events of a filter:  metaspy open {}, then /", sources.join(" "))?;
+        writeln!(out, "The events of a finding:  metaspy open {} --finding 1", sources.join(" "))?;
     }
     Ok(())
 }

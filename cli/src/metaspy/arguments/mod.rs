@@ -77,7 +77,7 @@ pub enum Command {
     },
     /// Opens the crawler on a recording, or on the recordings of several processes as one
     #[command(
-        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  metaspy open sealed/run=20260131T235959.123456789Z\n  ssh host metaspy stream 4711 | metaspy open -\n\n\
+        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  metaspy open run.spy --finding 1\n  metaspy open sealed/run=20260131T235959.123456789Z\n  ssh host metaspy stream 4711 | metaspy open -\n\n\
         Several are read as one, as they are now: causes cross from process to process (docs/processes.md)."
     )]
     Open {
@@ -85,6 +85,9 @@ pub enum Command {
         /// comes on standard input
         #[arg(required = true, value_name = "FILE|NAME|-")]
         files: Vec<PathBuf>,
+        /// Opens on the events of the finding with this number in `metaspy findings`
+        #[arg(long, value_name = "N")]
+        finding: Option<usize>,
     },
     /// Writes a live recording, and what becomes of it, to standard output
     #[command(
