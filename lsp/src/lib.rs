@@ -14,7 +14,8 @@
 //!   recorded methods.
 //! - [`declarations`]: positions of other functions, for links.
 //! - [`heat`]: classes of a metric.
-//! - [`views`]: hovers, lenses, hints, symbols, heat.
+//! - [`findings`]: what recordings state about their programs.
+//! - [`views`]: hovers, lenses, hints, findings, symbols, heat.
 //! - [`server`]: the protocol.
 //! - [`install`]: the plugins of editors.
 
@@ -22,6 +23,7 @@ pub mod declarations;
 pub mod declared_traits;
 pub mod document;
 pub mod file_modules;
+pub mod findings;
 pub mod heat;
 pub mod install;
 pub mod markdown;

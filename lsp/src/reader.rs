@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use metaspy_reader::{Store, Value};
 use metaspy_report::program::Program;
 
+use crate::findings::{self, Search, Searcher};
 use crate::runs::{Finder, Run};
 use crate::settings::{Selection, Settings};
 use crate::snapshot::{Model, Snapshot};
@@ -37,7 +38,7 @@ pub enum Command {
 
 /// Starts the reader, which ends when the sender of its commands is dropped.
 pub fn start(commands: Receiver<Command>, snapshots: Sender<Arc<Snapshot>>) -> std::io::Result<()> {
-    let mut reader = Reader::default();
+    let mut reader = Reader::new(Searcher::start()?);
     let work = move || {
         let mut wait = Duration::ZERO;
         loop {
@@ -61,8 +62,8 @@ pub fn start(commands: Receiver<Command>, snapshots: Sender<Arc<Snapshot>>) -> s
     thread::Builder::new().name("metaspy-reader".into()).spawn(work).map(drop)
 }
 
-#[derive(Default)]
 struct Reader {
+    searcher: Searcher,
     workspaces: Vec<Workspace>,
     settings: Settings,
     finder: Finder,
@@ -75,6 +76,7 @@ struct Reader {
 struct Opened {
     store: Result<Store, String>,
     file: FileState,
+    search: Search,
 }
 
 /// Length and modification time of a file, which change when another recording takes its place.
@@ -97,10 +99,11 @@ struct State {
     /// Hash of the tables, which also change without a call, for example when a running function
     /// allocates. It is `None` for an ended recording, whose tables no longer change.
     tables: Option<u64>,
+    is_searched: bool,
 }
 
 impl State {
-    fn of(store: &Store) -> State {
+    fn of(store: &Store, search: &Search) -> State {
         let is_live = store.is_live();
         State {
             calls: store.totals().emitted,
@@ -108,6 +111,7 @@ impl State {
             kinds: store.kinds().count(),
             is_live,
             tables: is_live.then(|| hash_of_tables(store)),
+            is_searched: matches!(search, Search::Ended(_)),
         }
     }
 }
@@ -141,6 +145,17 @@ fn coarse(ns: u64) -> u64 {
 }
 
 impl Reader {
+    fn new(searcher: Searcher) -> Reader {
+        Reader {
+            searcher,
+            workspaces: Vec::new(),
+            settings: Settings::default(),
+            finder: Finder::default(),
+            opened: HashMap::new(),
+            last: None,
+        }
+    }
+
     fn obey(&mut self, command: Command) {
         match command {
             Command::Folders(folders) => {
@@ -165,6 +180,9 @@ impl Reader {
         self.pick(&mut runs);
         let known: Vec<&PathBuf> = runs.iter().flat_map(|run| &run.recordings).collect();
         self.opened.retain(|path, _| known.contains(&path));
+        if self.settings.findings.0 {
+            self.search(&runs);
+        }
         let seen: Vec<Seen> = runs.iter().map(|run| self.seen(run)).collect();
         if self.last.as_ref() == Some(&seen) {
             return None;
@@ -211,29 +229,53 @@ impl Reader {
         match self.opened.get_mut(path) {
             // A running program changes mapped pages, and the file's time need not change with
             // them.
-            Some(Opened { store: Ok(store), file: known }) if store.is_live() || *known == file => {
+            Some(Opened { store: Ok(store), file: known, .. }) if store.is_live() || *known == file => {
                 if store.is_live() && store.refresh().is_err() {
                     self.opened.remove(path);
                 }
             }
             _ => {
                 let store = Store::open(path).map_err(|error| error.to_string());
-                self.opened.insert(path.to_owned(), Opened { store, file });
+                self.opened.insert(path.to_owned(), Opened { store, file, search: Search::Never });
+            }
+        }
+    }
+
+    /// Queues the recordings of the picked runs that have ended, and takes the results of earlier searches.
+    fn search(&mut self, runs: &[Run]) {
+        for path in runs.iter().filter(|run| run.picked).flat_map(|run| &run.recordings) {
+            let Some(Opened { store: Ok(store), search, .. }) = self.opened.get_mut(path) else { continue };
+            if matches!(search, Search::Never) && !store.is_live() {
+                *search = self.searcher.queue(store);
+            }
+        }
+        for (number, found) in self.searcher.results() {
+            let mut opened = self.opened.values_mut();
+            // The recording may have been replaced since.
+            if let Some(opened) = opened.find(|it| matches!(it.search, Search::Queued(queued) if queued == number)) {
+                opened.search = Search::Ended(Arc::new(found));
             }
         }
     }
 
     fn seen(&self, run: &Run) -> Seen {
-        let stores = run.recordings.iter().filter(|_| run.picked);
-        let stores = stores.filter_map(|path| self.opened.get(path)?.store.as_ref().ok());
-        Seen { run: run.clone(), recordings: stores.map(State::of).collect() }
+        let opened = run.recordings.iter().filter(|_| run.picked).filter_map(|path| self.opened.get(path));
+        let states = opened.filter_map(|it| Some(State::of(it.store.as_ref().ok()?, &it.search)));
+        Seen { run: run.clone(), recordings: states.collect() }
     }
 
     fn model(&self, root: &Path, runs: &[Run]) -> Option<Model> {
         let own: Vec<&Run> = runs.iter().filter(|run| run.picked && run.workspace == root).collect();
         let paths = own.iter().flat_map(|run| &run.recordings);
-        let stores: Vec<Store> = paths.filter_map(|path| self.opened.get(path)?.store.as_ref().ok().cloned()).collect();
-        Model::new(root, &stores, &own)
+        let opened: Vec<(&PathBuf, &Opened)> = paths.filter_map(|path| Some((path, self.opened.get(path)?))).collect();
+        let stores: Vec<Store> = opened.iter().filter_map(|(_, it)| it.store.as_ref().ok().cloned()).collect();
+        let mut model = Model::new(root, &stores, &own)?;
+        let searched = opened.iter().filter_map(|(path, it)| match &it.search {
+            Search::Ended(found) => Some(((*path).clone(), Arc::clone(found))),
+            Search::Never | Search::Queued(_) => None,
+        });
+        model.add_findings(findings::listed(&searched.collect::<Vec<_>>()));
+        Some(model)
     }
 }
 

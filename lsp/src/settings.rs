@@ -31,6 +31,8 @@ pub struct Settings {
     pub lenses: Flag,
     /// Shows hints at functions that never ran.
     pub hints: Flag,
+    /// Looks for findings, and shows them as diagnostics.
+    pub findings: Flag,
     /// Shows inlay hints with the receivers of calls.
     pub inlays: Flag,
     /// Shows hovers.
@@ -86,6 +88,7 @@ impl Default for Settings {
             targets: Vec::new(),
             lenses: Flag(true),
             hints: Flag(true),
+            findings: Flag(true),
             inlays: Flag(true),
             hovers: Flag(true),
             symbols: Flag(true),

@@ -13,6 +13,7 @@ use metaspy_report::text::last_segment;
 use metaspy_report::types::{MethodTypes, Shape, Types, ValueTypes};
 
 use crate::declared_traits::traits_in;
+use crate::findings::RecordedFinding;
 use crate::heat::{Classes, Metric, Scale};
 use crate::numbers::{Edges, Numbers, Totals, add, is_shown, merge};
 use crate::runs::Run;
@@ -80,6 +81,8 @@ pub struct Model {
     /// Number of calls with unknown callers, because they were nested too deep, or the tree of
     /// contexts was full.
     pub cut: u64,
+    /// Findings of the recordings, by the file of their first site.
+    findings: HashMap<PathBuf, Vec<RecordedFinding>>,
     /// Runs whose numbers the model has.
     runs: Vec<Run>,
     /// Calls of all methods, except tests.
@@ -149,6 +152,7 @@ impl Model {
             by_key: OnceLock::new(),
             traits: OnceLock::new(),
             hooked: OnceLock::new(),
+            findings: HashMap::new(),
             runs: runs.iter().map(|&run| run.clone()).collect(),
             calls: 0,
             self_ns: 0,
@@ -162,6 +166,20 @@ impl Model {
             model.self_ns += numbers.self_ns.unwrap_or(0);
         }
         Some(model)
+    }
+
+    /// Adds the findings of the recordings.
+    pub fn add_findings(&mut self, found: Vec<RecordedFinding>) {
+        for found in found {
+            if let Some(site) = found.finding.sites.first().filter(|site| !site.file.is_empty()) {
+                self.findings.entry(resolve(&self.root, &site.file)).or_default().push(found);
+            }
+        }
+    }
+
+    /// Returns the findings whose first site is in a file, the most expensive first.
+    pub fn findings_of(&self, file: &Path) -> impl Iterator<Item = &RecordedFinding> {
+        self.findings.get(file).into_iter().flatten()
     }
 
     /// Names the shown runs.

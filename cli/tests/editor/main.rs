@@ -7,6 +7,9 @@ mod client;
 mod common;
 mod editors;
 mod edits;
+mod findings;
+#[path = "../../../tui/tests/fixture/mod.rs"]
+mod fixture;
 mod hostile;
 mod live;
 mod metrics;

@@ -31,7 +31,7 @@ use crate::markdown::Style;
 use crate::reader::{self, Command};
 use crate::settings::{Selection, Settings};
 use crate::snapshot::Snapshot;
-use crate::views::hints;
+use crate::views::{findings, hints};
 use initialize::{Client, Process};
 
 /// Notification that numbers or settings have changed.
@@ -269,17 +269,22 @@ impl Server {
             let Some(document) = self.documents.open.get(&uri) else { continue };
             let view = self.view(document);
             let exceeded = view.as_ref().and_then(|view| exceeded_by(document, view));
-            let hints = match view.filter(|_| self.settings.hints.0) {
-                Some(view) => hints::of(&view),
-                None => Vec::new(),
-            };
+            let mut diagnostics = Vec::new();
+            if let Some(view) = &view {
+                if self.settings.hints.0 {
+                    diagnostics.extend(hints::of(view));
+                }
+                if self.settings.findings.0 {
+                    diagnostics.extend(findings::of(view));
+                }
+            }
             if let Some(message) = exceeded.filter(|_| !self.exceeding.contains(&uri)) {
                 self.exceeding.insert(uri.clone());
                 self.log(MessageType::WARNING, message);
             }
             let Some(document) = self.documents.open.get(&uri) else { continue };
             if let Ok(uri) = uri.parse() {
-                self.publish(uri, hints, Some(document.version));
+                self.publish(uri, diagnostics, Some(document.version));
             }
         }
     }

@@ -66,6 +66,14 @@ impl Lines {
         lsp_types::Range::new(self.position(bytes.start, columns), self.position(bytes.end, columns))
     }
 
+    /// Returns the bytes of a line without the blanks around it; `None` if the text has no such line.
+    pub fn line_bytes(&self, line: u32) -> Option<Range<usize>> {
+        let start = *self.starts.get(line as usize)?;
+        let text = self.text[start..].lines().next().unwrap_or_default();
+        let start = start + text.len() - text.trim_start().len();
+        Some(start..start + text.trim().len())
+    }
+
     /// Returns the byte at a position, or `None` if the text has no such line. A column behind the
     /// end of the line is its end.
     pub fn byte(&self, position: Position, columns: Columns) -> Option<usize> {

@@ -2,6 +2,7 @@
 
 pub mod edges;
 pub mod files;
+pub mod findings;
 pub mod heat;
 pub mod hints;
 pub mod hover;

@@ -39,7 +39,8 @@ async function journey(seen) {
   seen.inlays = inlays.map(({ label, position }) => [position.line + 1, label]);
   // The server sends them by itself, after an answer or before it.
   const hints = await until("hints", async () => {
-    const found = vscode.languages.getDiagnostics(uri);
+    // Findings have a code.
+    const found = vscode.languages.getDiagnostics(uri).filter(({ code }) => !code);
     return found.length > 0 && found;
   });
   seen.hints = hints.map(({ range, message, severity }) => [range.start.line + 1, message.split(" (")[0], severity]);

@@ -60,8 +60,6 @@ const vscode = {
   Diagnostic: plain(["range", "message", "severity"]),
   ThemeColor: plain(["id"]),
   FileDecoration: plain(["badge", "tooltip", "color"]),
-  DiagnosticSeverity: { Hint: 3 },
-  DiagnosticTag: { Unnecessary: 1 },
   OverviewRulerLane: { Right: 4 },
   StatusBarAlignment: { Left: 1 },
   window: {

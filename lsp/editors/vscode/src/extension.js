@@ -47,7 +47,8 @@ function aboutPlace(document, position) {
 
 function settings() {
   const all = vscode.workspace.getConfiguration("metaspy");
-  const names = ["metric", "scale", "runs", "recordings", "targets", "lenses", "hints", "inlays", "hovers", "symbols"];
+  const flags = ["lenses", "hints", "findings", "inlays", "hovers", "symbols"];
+  const names = ["metric", "scale", "runs", "recordings", "targets", ...flags];
   return Object.fromEntries(names.map((name) => [name, all.get(name)]));
 }
 
@@ -71,7 +72,7 @@ async function activate(context) {
   const log = vscode.window.createOutputChannel("metaspy");
   const decorations = new Decorations();
   const fileHeat = new FileHeat();
-  const hints = vscode.languages.createDiagnosticCollection("metaspy");
+  const diagnostics = vscode.languages.createDiagnosticCollection("metaspy");
   const status = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left);
   status.command = "metaspy.chooseRuns";
   /** @type {vscode.EventEmitter<void>} */
@@ -83,7 +84,7 @@ async function activate(context) {
       changed.fire();
       refresh();
     } else if (method === "textDocument/publishDiagnostics") {
-      hints.set(vscode.Uri.parse(params.uri), params.diagnostics.map(toHint));
+      diagnostics.set(vscode.Uri.parse(params.uri), params.diagnostics.map(toDiagnostic));
     } else if (method === "window/showMessage") {
       vscode.window.showWarningMessage(params.message);
     } else if (method === "window/logMessage") {
@@ -98,11 +99,13 @@ async function activate(context) {
   });
   client = server;
 
-  /** @param {any} hint */
-  function toHint(hint) {
-    const diagnostic = new vscode.Diagnostic(toRange(hint.range), hint.message, vscode.DiagnosticSeverity.Hint);
-    diagnostic.tags = [vscode.DiagnosticTag.Unnecessary];
-    diagnostic.source = hint.source;
+  /** @param {any} sent */
+  function toDiagnostic(sent) {
+    // The numbers of the protocol begin with 1, and those of the editor with 0.
+    const diagnostic = new vscode.Diagnostic(toRange(sent.range), sent.message, sent.severity - 1);
+    diagnostic.tags = sent.tags;
+    diagnostic.code = sent.code;
+    diagnostic.source = sent.source;
     return diagnostic;
   }
 
@@ -154,7 +157,7 @@ async function activate(context) {
   context.subscriptions.push(
     log,
     decorations,
-    hints,
+    diagnostics,
     status,
     changed,
     vscode.workspace.onDidOpenTextDocument(opened),
