@@ -90,6 +90,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
     };
     let ended = report::run(&report, out)?;
     warn_if_spent(file, limits)?;
-    writeln!(out, "\n{}: {}. Now:  metaspy open {}", file_name(file), short_bytes(on_disk(file)), file_name(file))?;
+    let (name, size) = (file_name(file), short_bytes(on_disk(file)));
+    writeln!(out, "\n{name}: {size}. Now:  metaspy findings {name}, or  metaspy open {name}")?;
     Ok(ended)
 }
