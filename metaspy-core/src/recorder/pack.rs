@@ -263,21 +263,24 @@ impl Log {
         unsafe { map::replace(cells.as_ptr().cast_mut().cast(), size_of_val(cells), packed, step.to as u64 * 8)? };
         // No thread stores into the file's pages from here on.
         for (at, after) in read_words(file, step.from.at, step.from.len)?.into_iter().enumerate() {
-            if after != before[at] && !plan.is_in_first_page(step.from.at + at) {
-                if self.is_longest_time(step.from.at + at) {
-                    cells[at].fetch_max(after, Ordering::AcqRel);
-                } else {
-                    carry(&cells[at], before[at], after);
-                }
+            let (word, cell) = (step.from.at + at, &cells[at]);
+            if after == before[at] || plan.is_in_first_page(word) {
+                continue;
+            }
+            match self.column(word) {
+                Some(row::MAX) => _ = cell.fetch_max(after, Ordering::AcqRel),
+                Some(_) => carry_sum(cell, before[at], after),
+                None if carry(cell, before[at], after) => {}
+                None => self.count(sb::UNNAMED, 1),
             }
         }
         Ok(())
     }
 
-    /// True for the word of a row that is no sum.
-    fn is_longest_time(&self, at: usize) -> bool {
-        let in_pages = at.wrapping_sub(self.layout.pages.at);
-        in_pages < self.layout.pages.len && in_pages % ROW_WORDS == row::MAX
+    /// The column of a word in the rows of threads. Heads of pages are as long as a row.
+    fn column(&self, word: usize) -> Option<usize> {
+        let at = word.checked_sub(self.layout.pages.at)?;
+        (at < self.layout.pages.len).then_some(at % ROW_WORDS)
     }
 }
 
@@ -317,15 +320,24 @@ fn read_words(file: &File, at: usize, len: usize) -> io::Result<Vec<u64>> {
     Ok(bytes.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word)).collect())
 }
 
-/// Brings a late value of a word into the packed file. A word that was stored in both files is a counter, which is increased
-/// all the time: each call is counted in one of them, so the sum of both counts all.
-fn carry(cell: &AtomicU64, before: u64, after: u64) {
+/// Brings a late value of a word into the packed file. False if it was stored in both files, as a counter of a table is that
+/// is increased all the time: if a thread increases it at this very moment, too, the sum is lost.
+fn carry(cell: &AtomicU64, before: u64, after: u64) -> bool {
+    if cell.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        return true;
+    }
+    cell.fetch_add(after.wrapping_sub(before), Ordering::AcqRel);
+    false
+}
+
+/// As [`carry`], for a sum of a row: each call is counted in one of both files, so both together count all.
+fn carry_sum(cell: &AtomicU64, before: u64, after: u64) {
     if cell.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
         return;
     }
     let late = after.wrapping_sub(before);
     let mut sum = cell.fetch_add(late, Ordering::AcqRel).wrapping_add(late);
-    // The thread that owns a row increases it without a lock, and so may have stored a value that it had read before.
+    // Its thread adds with one instruction, but without a lock: it may store, within moments, what it has read before.
     for _ in 0..MOMENTS {
         std::hint::spin_loop();
         if (cell.load(Ordering::Acquire).wrapping_sub(sum) as i64) < 0 {
@@ -341,9 +353,12 @@ mod tests {
     #[test]
     fn a_word_that_is_stored_while_its_page_is_moved_keeps_its_last_value() {
         // Each: the value that was copied, the one in the file, the one in the packed file, and what it must become.
-        for (before, after, packed, expected) in [(5, 7, 5, 7), (5, 7, 6, 8)] {
+        for (before, after, packed, expected, is_sure) in [(5, 7, 5, 7, true), (5, 7, 6, 8, false)] {
             let cell = AtomicU64::new(packed);
-            carry(&cell, before, after);
+            assert_eq!(carry(&cell, before, after), is_sure);
+            assert_eq!(cell.into_inner(), expected);
+            let cell = AtomicU64::new(packed);
+            carry_sum(&cell, before, after);
             assert_eq!(cell.into_inner(), expected);
         }
     }

@@ -205,8 +205,7 @@ fn more_threads_than_the_recording_has_pages_for_are_counted_or_the_count_is_mar
     let measure = &tally.rows.iter().find(|row| row.measure.count > 0).unwrap().measure;
     assert_eq!(measure.count + totals.unnamed, 2 * THREADS, "{totals:?}");
     assert_eq!(measure.at_least, totals.unnamed > 0);
-    // Those without a page of their own share one, and a call that finds it taken has no name.
-    assert!(measure.count > THREADS, "{totals:?}");
+    assert!(measure.count > THREADS * 9 / 5, "{totals:?}");
 }
 
 #[test]
