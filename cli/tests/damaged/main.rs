@@ -20,6 +20,7 @@ use metaspy_core::{Kind, Profiler, Recording, Store, Subject};
 use metaspy_report::contexts;
 use metaspy_report::diff::{self, Diff, Side};
 use metaspy_report::export::{Exporter, Format, Selection};
+use metaspy_report::findings::{self, text::Shown};
 use metaspy_report::functions::{self, Functions};
 use metaspy_report::rows::{self, Report};
 use metaspy_report::table::Top;
@@ -39,13 +40,13 @@ use market::{PACK, SELL, call};
 
 /// Bytes that readers of a recording of one MiB may hold.
 const LIMIT: usize = 192 << 20;
-/// Damaged words of a recording. Of one with more, every second, third or further word is damaged.
-const WORDS: usize = 400;
+/// Damaged words of a recording with samples, whose tables have many rows with the same columns.
+const SAMPLED_WORDS: usize = 400;
 /// The damage of a word. Halves of words are numbers of their own.
 const NUMBERS: [u64; 5] = [u64::MAX, u64::MAX >> 8, 1 << 40, 0x7fff_ffff, 0x7fff_ffff << 32];
 
 /// The keys of the crawler's screens, and of what they show beside.
-const SCREENS: &str = "1\t\t\t\t\t\t2p3p4+6+bnn7l\tTC";
+const SCREENS: &str = "1\t\t\t\t\t\t2p3p4+56+bnn7l8\tTC";
 /// The variable that has the path of the sampled program's recording.
 const SAMPLED: &str = "METASPY_TEST_SAMPLED";
 
@@ -211,6 +212,10 @@ fn read_alone(store: &Store) {
         let _ = functions::json::write(&mut std::io::sink(), store, &functions, 100);
         let _ = functions::text::write(&mut std::io::sink(), store, &functions, 100);
     }
+    let findings = findings::find(store, &findings::Config::default());
+    let _ = findings::json::write(&mut std::io::sink(), &findings, &[]);
+    let _ = findings::text::write(&mut std::io::sink(), &findings, Shown::All, &[]);
+    let _ = findings::sarif::write(&mut std::io::sink(), &findings);
     let _ = types::lines(&Types::read(std::slice::from_ref(store)), Top::default());
     let _ = (store.verify(), store.profiles(), store.united_profiles());
 }
@@ -226,17 +231,16 @@ fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
         ("damaged-allocations.spy", Profiler::new("market").method_profiler(Allocations::default())),
         ("damaged-types.spy", Profiler::new("market").method_profiler(profilers::Types::default())),
     ];
-    let paths = kinds.map(|(name, profiler)| recorded(name, profiler)).into_iter();
-    let sampled = cfg!(target_os = "linux").then(|| sampled("damaged-samples.spy"));
-    for path in paths.chain(sampled) {
+    let paths = kinds.map(|(name, profiler)| (recorded(name, profiler), usize::MAX)).into_iter();
+    let sampled = cfg!(target_os = "linux").then(|| (sampled("damaged-samples.spy"), SAMPLED_WORDS));
+    for (path, most) in paths.chain(sampled) {
         // Names and the like are made once.
         read_everything(&path, &sound);
         let whole = fs::read(&path).expect("it was written");
         let damaged = path.with_extension("damaged");
         let is_used = |at: &usize| whole[at * 8..at * 8 + 8].iter().any(|&byte| byte != 0);
         let used: Vec<usize> = (0..whole.len() / 8).filter(is_used).collect();
-        // The many rows of a table have the same columns.
-        for &at in used.iter().step_by(used.len().div_ceil(WORDS)) {
+        for &at in used.iter().step_by(used.len().div_ceil(most)) {
             let number = NUMBERS[at % NUMBERS.len()];
             let mut bytes = whole.clone();
             bytes[at * 8..at * 8 + 8].copy_from_slice(&number.to_le_bytes());
