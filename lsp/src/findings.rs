@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
@@ -36,7 +36,7 @@ pub enum Search {
 
 /// Thread that searches one recording after another.
 pub struct Searcher {
-    queue: Sender<(u64, Store)>,
+    queue: Sender<(u64, Store, PathBuf)>,
     results: Receiver<(u64, Findings)>,
     last: u64,
 }
@@ -44,11 +44,13 @@ pub struct Searcher {
 impl Searcher {
     /// Starts the thread, which ends when the searcher is dropped.
     pub fn start() -> io::Result<Searcher> {
-        let (queue, queued) = unbounded::<(u64, Store)>();
+        let (queue, queued) = unbounded::<(u64, Store, PathBuf)>();
         let (sender, results) = unbounded();
         let work = move || {
-            for (number, store) in queued {
-                if sender.send((number, findings::find(&store, &Config::default()))).is_err() {
+            for (number, store, workspace) in queued {
+                // With settings that are wrong, nothing is shown: `metaspy findings` says what is wrong.
+                let Ok(config) = Config::of_project(&workspace) else { continue };
+                if sender.send((number, findings::find(&store, &config))).is_err() {
                     return;
                 }
             }
@@ -57,11 +59,11 @@ impl Searcher {
         Ok(Searcher { queue, results, last: 0 })
     }
 
-    /// Queues a recording, and returns the state of its search.
-    pub fn queue(&mut self, store: &Store) -> Search {
+    /// Queues a recording of a workspace, and returns the state of its search.
+    pub fn queue(&mut self, store: &Store, workspace: &Path) -> Search {
         self.last += 1;
         // Without the thread, no search ends, and nothing is shown.
-        let _ = self.queue.send((self.last, store.clone()));
+        let _ = self.queue.send((self.last, store.clone(), workspace.to_owned()));
         Search::Queued(self.last)
     }
 

@@ -243,10 +243,11 @@ impl Reader {
 
     /// Queues the recordings of the picked runs that have ended, and takes the results of earlier searches.
     fn search(&mut self, runs: &[Run]) {
-        for path in runs.iter().filter(|run| run.picked).flat_map(|run| &run.recordings) {
+        let picked = runs.iter().filter(|run| run.picked);
+        for (run, path) in picked.flat_map(|run| run.recordings.iter().map(move |path| (run, path))) {
             let Some(Opened { store: Ok(store), search, .. }) = self.opened.get_mut(path) else { continue };
             if matches!(search, Search::Never) && !store.is_live() {
-                *search = self.searcher.queue(store);
+                *search = self.searcher.queue(store, &run.workspace);
             }
         }
         for (number, found) in self.searcher.results() {

@@ -1,12 +1,11 @@
 //! `metaspy findings`: what a recording states about its program.
 
-use std::fs;
+use std::env;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use metaspy_core::Store;
-use metaspy_core::store::files::OutputFile;
+use metaspy_core::store::files::{self, OutputFile};
 use metaspy_report::findings::text::Shown;
 use metaspy_report::findings::{self, Baseline, Config, Findings, Gate, Judgement, OwnKind, json, sarif, text};
 use metaspy_report::rows;
@@ -15,9 +14,6 @@ use metaspy_report::text::file_name;
 use crate::exit::{Ended, cannot_write, complain, end_undecided, say};
 use crate::metaspy::progress::with_time;
 use crate::metaspy::{arguments, live};
-
-/// Name of the file with the settings of a project.
-const SETTINGS: &str = "metaspy.toml";
 
 /// Writes the findings.
 pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended> {
@@ -29,7 +25,7 @@ pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended>
     // Mistakes on the command line are reported before a recording is opened.
     let gates = options.fail_on.iter().map(|text| text.parse()).collect::<Result<Vec<Gate>, String>>();
     let gates = gates.map_err(|error| say(format!("--fail-on: {error}")))?;
-    let config = config(options, &built_in)?;
+    let config = config(options)?;
     let known: Vec<&str> = built_in.iter().map(String::as_str).chain(config.own.iter().map(OwnKind::name)).collect();
     let asked = options.kind.iter().map(|kind| ("--kind", kind.as_str()));
     for (option, kind) in asked.chain(gates.iter().filter_map(|gate| Some(("--fail-on", gate.kind()?)))) {
@@ -77,42 +73,29 @@ fn unknown(option: &str, kind: &str, known: &[&str]) -> anyhow::Error {
 
 /// Looks for findings with the settings of the project, and shows the time that it takes.
 pub fn search(store: &Store) -> Result<Findings> {
-    let detectors = findings::detectors();
-    let kinds: Vec<&str> = detectors.iter().map(|detector| detector.kind()).collect();
-    let config = read_config(None, &kinds)?;
+    let config = of_project()?;
     Ok(with_time("looking", || findings::find(store, &config)))
 }
 
-/// The settings of a file, or of the project.
-fn read_config(file: Option<PathBuf>, kinds: &[&str]) -> Result<Config> {
-    let Some(file) = file.or_else(settings) else { return Ok(Config::default()) };
-    let text = fs::read_to_string(&file).map_err(|error| cannot_read("--config", &file, &error))?;
-    Config::parse(&text, kinds).map_err(|error| say(format!("{}: {error}", file_name(&file))))
+fn of_project() -> Result<Config> {
+    Config::of_project(&env::current_dir()?).map_err(say)
 }
 
 /// The settings of the file, those of the command line in their place.
-fn config(options: &arguments::Findings, built_in: &[String]) -> Result<Config> {
-    let kinds: Vec<&str> = built_in.iter().map(String::as_str).collect();
-    let mut config = read_config(options.config.clone(), &kinds)?;
+fn config(options: &arguments::Findings) -> Result<Config> {
+    let mut config = match &options.config {
+        Some(file) => Config::read(file).map_err(|error| say(format!("--config {error}")))?,
+        None => of_project()?,
+    };
     if let Some(file) = &options.baseline {
-        let json = fs::read(file).map_err(|error| cannot_read("--baseline", file, &error))?;
-        let baseline =
-            Baseline::parse(&json).map_err(|error| say(format!("--baseline {}: {error}", file_name(file))))?;
-        config.baseline = Some(baseline);
+        let wrong = |error: String| say(format!("--baseline {}: {error}", file_name(file)));
+        let json =
+            files::read_argument(file).map_err(|error| wrong(format!("{error}: name a file that can be read")))?;
+        config.baseline = Some(Baseline::parse(&json).map_err(wrong)?);
     }
     config.kinds.clone_from(&options.kind);
     config.unit = options.unit.clone().or(config.unit);
     Ok(config)
-}
-
-/// The settings of the project: of the current directory, or of the nearest one above it.
-fn settings() -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    here.ancestors().map(|directory| directory.join(SETTINGS)).find(|file| file.is_file())
-}
-
-fn cannot_read(option: &str, file: &Path, error: &std::io::Error) -> anyhow::Error {
-    say(format!("{option} {}: {error}: name a file that can be read", file_name(file)))
 }
 
 fn check_unit(config: &Config, store: &Store) -> Result<()> {

@@ -140,19 +140,28 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
 /// # }
 /// ```
 pub fn find(store: &Store, config: &Config) -> Findings {
-    let own = config.own.iter().map(|kind| Box::new(own::Own::new(kind)) as Box<dyn Detector>);
-    find_by(store, config, detectors().into_iter().chain(own).collect())
+    find_by(store, config, all(config))
+}
+
+/// As [`find`], for a search that is shown and can be stopped. `goes_on` gets the number of events that were read since
+/// its last call. If it returns false, there is no result.
+pub fn find_watched(store: &Store, config: &Config, goes_on: &dyn Fn(usize) -> bool) -> Option<Findings> {
+    search(store, config, all(config), goes_on)
 }
 
 /// Looks for findings with these detectors, which may be a user's own.
 pub fn find_by(store: &Store, config: &Config, detectors: Vec<Box<dyn Detector>>) -> Findings {
-    let found = find_watched(store, config, detectors, &|_| true);
+    let found = search(store, config, detectors, &|_| true);
     found.expect("a search stops only where its watcher stops it")
 }
 
-/// As [`find_by`], for a search that is shown and can be stopped. `goes_on` gets the number of events that were read
-/// since its last call. If it returns false, there is no result.
-pub fn find_watched(
+/// Detectors of the built-in kinds, and of those of the settings.
+fn all(config: &Config) -> Vec<Box<dyn Detector>> {
+    let own = config.own.iter().map(|kind| Box::new(own::Own::new(kind)) as Box<dyn Detector>);
+    detectors().into_iter().chain(own).collect()
+}
+
+fn search(
     store: &Store,
     config: &Config,
     detectors: Vec<Box<dyn Detector>>,
@@ -241,8 +250,8 @@ mod tests {
             read.set(read.get() + events);
             true
         };
-        assert!(find_watched(&run(), &Config::default(), detectors(), &count).is_some());
+        assert!(find_watched(&run(), &Config::default(), &count).is_some());
         assert_eq!(read.get(), 500);
-        assert!(find_watched(&run(), &Config::default(), detectors(), &|_| false).is_none());
+        assert!(find_watched(&run(), &Config::default(), &|_| false).is_none());
     }
 }

@@ -156,8 +156,8 @@ impl WithoutReason {
         }
         without.events.sort();
         let name = context.name(site);
-        let reason = context.store.site_path(reasons.first()?.0);
-        let title = format!("{name} runs without `{reason}`, which is its reason elsewhere");
+        let reason = context.name(reasons.first()?.0);
+        let title = format!("{name} runs without {reason}, which is its reason elsewhere");
         let mut sites = vec![context.site(site)];
         sites.extend(reasons.iter().take(NAMED).map(|(reason, _)| context.site(*reason)));
         let mut finding = Finding::new(KIND, title, sites);
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn calls_without_the_reason_of_others_are_found() {
-        let found = "Scene::layout runs without `page::Changed`, which is its reason elsewhere: \
+        let found = "Scene::layout runs without Changed, which is its reason elsewhere: \
                      calls_without=330 calls_with=30 calls_that_name=30";
         check(|node| node == 0, &[found]);
     }
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_recursive_call_needs_a_reason_of_its_own_where_others_have_one() {
-        let found = "Scene::layout runs without `page::Scene::change`, which is its reason elsewhere: \
+        let found = "Scene::layout runs without Scene::change, which is its reason elsewhere: \
                      calls_without=330 calls_with=60 calls_that_name=60";
         check_tree(|node| node == 0, &[found]);
         check_tree(|_| false, &[]);

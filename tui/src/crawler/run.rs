@@ -1,13 +1,16 @@
 //! Event loop, which reads keys and replies, draws the screen, and passes jobs to the worker.
 
+use std::env;
 use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::Command as Process;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use metaspy_reader::Store;
+use metaspy_report::findings;
 use ratatui::crossterm::clipboard::CopyToClipboard;
 use ratatui::crossterm::event::{self, Event, KeyEventKind, KeyModifiers};
 
@@ -112,11 +115,17 @@ fn configure(crawler: &mut Crawler, files: Option<&Files>) -> Config {
         Ok(marks) => crawler.marks = marks,
         Err(error) => crawler.message = Some(error),
     }
+    match env::current_dir()
+        .map_or_else(|_| Ok(findings::Config::default()), |here| findings::Config::of_project(&here))
+    {
+        Ok(config) => crawler.view.findings.config = Arc::new(config),
+        Err(error) => crawler.message = Some(error),
+    }
     let Some(files) = files else { return Config::default() };
     let mut or_message = |error: String| crawler.message = Some(error);
     let config = files.config().map_err(&mut or_message).unwrap_or_default();
     let filters = files.filters().map_err(&mut or_message).unwrap_or_default();
-    let theme = config.chosen_theme(|name| std::env::var(name).ok()).map_err(&mut or_message).unwrap_or_default();
+    let theme = config.chosen_theme(|name| env::var(name).ok()).map_err(&mut or_message).unwrap_or_default();
     for browser in files.browsers() {
         if let Err(error) = browser.map(|browser| crawler.add_browser(browser)) {
             crawler.message = Some(error);

@@ -155,7 +155,7 @@ fn searches(user: &mut User, key: &str) -> Vec<QueuedJob> {
 }
 
 fn taken(user: &mut User) -> Vec<QueuedJob> {
-    user.crawler.take_jobs().into_iter().filter(|queued| matches!(queued.job, Job::Findings)).collect()
+    user.crawler.take_jobs().into_iter().filter(|queued| matches!(queued.job, Job::Findings(_))).collect()
 }
 
 #[test]

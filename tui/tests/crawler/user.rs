@@ -122,7 +122,7 @@ impl User {
             let slot = queued.job.slot();
             let may_run = self.writes || !matches!(queued.job, Job::Export { .. });
             let answer = match (queued.job, &self.findings) {
-                (Job::Findings, Some(findings)) => Some(Answer::Findings(findings.clone())),
+                (Job::Findings(_), Some(findings)) => Some(Answer::Findings(findings.clone())),
                 (job, _) => may_run.then(|| job.run(&self.crawler.store, &Progress::default())).flatten(),
             };
             self.crawler.accept(Reply { number: queued.number, slot, answer });

@@ -122,8 +122,8 @@ pub enum Job {
     Types,
     /// Reads the functions with samples.
     Functions,
-    /// Looks for findings in all events.
-    Findings,
+    /// Looks for findings in all events, with the settings of the project.
+    Findings(Arc<Config>),
     /// Reads the first line of source of a site.
     Source { site: SiteId },
     /// Writes the events that pass the filter in the format of another tool.
@@ -236,7 +236,7 @@ impl Job {
             Job::Export { .. } => Slot::Export,
             Job::Control { .. } => Slot::Control,
             Job::Merge => Slot::Merge,
-            Job::Findings => Slot::Findings,
+            Job::Findings(_) => Slot::Findings,
         }
     }
 
@@ -292,9 +292,8 @@ impl Job {
             Job::Blueprint { view, filter } => Answer::Blueprint(view.read(store, &filter)),
             Job::Types => Answer::Types(types::read(store)),
             Job::Functions => Answer::Functions(Functions::read(store)),
-            Job::Findings => {
-                let goes_on = |read| progress.goes_on(read);
-                Answer::Findings(findings::find_watched(store, &Config::default(), findings::detectors(), &goes_on)?)
+            Job::Findings(config) => {
+                Answer::Findings(findings::find_watched(store, &config, &|read| progress.goes_on(read))?)
             }
             Job::Export { filter, target } => {
                 let all = store.totals().stored;

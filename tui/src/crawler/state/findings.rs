@@ -6,7 +6,7 @@ use std::sync::Arc;
 use metaspy_probe::SiteId;
 use metaspy_reader::{Filter, Store};
 use metaspy_report::findings::text::{self, Part};
-use metaspy_report::findings::{Finding, Findings};
+use metaspy_report::findings::{Config, Finding, Findings};
 use metaspy_report::text::{clean, counted};
 
 use super::cursor::Cursor;
@@ -19,6 +19,8 @@ const TABLE: usize = 4;
 /// Screen of findings.
 #[derive(Clone, Debug, Default)]
 pub struct FindingsView {
+    /// Settings of the project.
+    pub config: Arc<Config>,
     /// Result of the last search; `None` before the first.
     pub read: Option<Arc<Findings>>,
     rows: Arc<Vec<Row>>,
@@ -208,6 +210,6 @@ impl Rows for FindingsView {
     }
 
     fn job(&self, _: Filter) -> Job {
-        Job::Findings
+        Job::Findings(self.config.clone())
     }
 }

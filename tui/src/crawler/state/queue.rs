@@ -141,7 +141,7 @@ impl Crawler {
             }
         };
         if is_due && !self.waiting.contains_key(&Slot::Findings) {
-            self.queue(Job::Findings);
+            self.queue(Job::Findings(self.view.findings.config.clone()));
         }
     }
 
