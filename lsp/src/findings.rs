@@ -9,7 +9,7 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use metaspy_reader::Store;
 use metaspy_report::findings::text::{self, Part};
-use metaspy_report::findings::{self, Config, Finding, Findings};
+use metaspy_report::findings::{self, Finding, Findings};
 
 /// Finding that is listed, with what its diagnostic says.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl Searcher {
         let work = move || {
             for (number, store, workspace) in queued {
                 // With settings that are wrong, nothing is shown: `metaspy findings` says what is wrong.
-                let Ok(config) = Config::of_project(&workspace) else { continue };
+                let Ok(config) = findings::settings_of_project(&workspace) else { continue };
                 if sender.send((number, findings::find(&store, &config))).is_err() {
                     return;
                 }

@@ -17,8 +17,7 @@ use crate::metaspy::{arguments, live};
 
 /// Writes the findings.
 pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended> {
-    let mut built_in: Vec<String> = findings::detectors().iter().map(|detector| detector.kind().to_owned()).collect();
-    built_in.dedup();
+    let built_in = findings::kinds();
     if let Some(kind) = &options.explain {
         return explain(kind, &built_in, out);
     }
@@ -78,13 +77,13 @@ pub fn search(store: &Store) -> Result<Findings> {
 }
 
 fn of_project() -> Result<Config> {
-    Config::of_project(&env::current_dir()?).map_err(say)
+    findings::settings_of_project(&env::current_dir()?).map_err(say)
 }
 
 /// The settings of the file, those of the command line in their place.
 fn config(options: &arguments::Findings) -> Result<Config> {
     let mut config = match &options.config {
-        Some(file) => Config::read(file).map_err(|error| say(format!("--config {error}")))?,
+        Some(file) => findings::settings_of(file).map_err(|error| say(format!("--config {error}")))?,
         None => of_project()?,
     };
     if let Some(file) = &options.baseline {

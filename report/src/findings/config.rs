@@ -1,15 +1,11 @@
 //! Settings of a search: those of the command line, and those of `metaspy.toml`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use metaspy_reader::{Selector, files};
+use metaspy_reader::Selector;
 use serde::Deserialize;
 
-use super::{Baseline, OwnKind, State, detectors};
-
-/// Name of the file with the settings of a project.
-const FILE: &str = "metaspy.toml";
+use super::{Baseline, OwnKind, State};
 
 /// Settings of a search.
 #[derive(Clone, Debug)]
@@ -64,30 +60,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Reads the settings of the project that a directory belongs to: its `metaspy.toml`, or the nearest one above it.
-    /// Without a file they are the default ones.
-    ///
-    /// # Errors
-    ///
-    /// Returns a sentence that names the file, and what is wrong with it.
-    pub fn of_project(directory: &Path) -> Result<Config, String> {
-        let mut files = directory.ancestors().map(|directory| directory.join(FILE));
-        files.find(|file| file.is_file()).map_or_else(|| Ok(Config::default()), |file| Config::read(&file))
-    }
-
-    /// Reads the settings of a file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Config::of_project`].
-    pub fn read(file: &Path) -> Result<Config, String> {
-        let wrong = |error: String| format!("{}: {error}", file.display());
-        let text = files::read_text(file).map_err(|error| wrong(format!("{error}: name a file that can be read")))?;
-        let detectors = detectors();
-        let kinds: Vec<&str> = detectors.iter().map(|detector| detector.kind()).collect();
-        Config::parse(&text, &kinds).map_err(wrong)
-    }
-
     /// Parses the text of a `metaspy.toml`. `kinds` are the words of the built-in kinds.
     ///
     /// # Errors

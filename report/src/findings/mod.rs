@@ -46,10 +46,11 @@ mod unheard;
 mod without_reason;
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::thread;
 
 use metaspy_probe::SiteId;
-use metaspy_reader::{ResolvedEvent, Selector, Store, Totals, UnitRule};
+use metaspy_reader::{ResolvedEvent, Selector, Store, Totals, UnitRule, files};
 
 pub use baseline::Baseline;
 pub use config::{Accepted, Config, KindSettings};
@@ -59,6 +60,9 @@ pub use explain::explain;
 pub use finding::{Certainty, Cost, Evidence, Finding, FoundSite, FoundSubject, FoundSubjects, State, Whole};
 pub use gate::{Gate, Judgement};
 pub use own_kind::OwnKind;
+
+/// Name of the file with the settings of a project.
+const SETTINGS: &str = "metaspy.toml";
 
 /// All findings of a recording.
 #[derive(Clone, Debug)]
@@ -123,6 +127,37 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
         Box::new(unheard::Unheard::default()),
         Box::new(without_reason::WithoutReason::default()),
     ]
+}
+
+/// Returns the words of the built-in kinds.
+pub fn kinds() -> Vec<String> {
+    let mut kinds: Vec<String> = detectors().iter().map(|detector| detector.kind().to_owned()).collect();
+    kinds.dedup();
+    kinds
+}
+
+/// Reads the settings of the project that a directory belongs to: its `metaspy.toml`, or the nearest one above it.
+/// Without a file they are the default ones.
+///
+/// # Errors
+///
+/// Returns a sentence that names the file, and what is wrong with it.
+pub fn settings_of_project(directory: &Path) -> Result<Config, String> {
+    let mut files = directory.ancestors().map(|directory| directory.join(SETTINGS));
+    files.find(|file| file.is_file()).map_or_else(|| Ok(Config::default()), |file| settings_of(&file))
+}
+
+/// Reads the settings of a file.
+///
+/// # Errors
+///
+/// As [`settings_of_project`].
+pub fn settings_of(file: &Path) -> Result<Config, String> {
+    let wrong = |error: String| format!("{}: {error}", file.display());
+    let text = files::read_text(file).map_err(|error| wrong(format!("{error}: name a file that can be read")))?;
+    let kinds = kinds();
+    let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
+    Config::parse(&text, &kinds).map_err(wrong)
 }
 
 /// Looks for all built-in kinds of findings, and for those of the settings.

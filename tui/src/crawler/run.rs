@@ -115,11 +115,11 @@ fn configure(crawler: &mut Crawler, files: Option<&Files>) -> Config {
         Ok(marks) => crawler.marks = marks,
         Err(error) => crawler.message = Some(error),
     }
-    match env::current_dir()
-        .map_or_else(|_| Ok(findings::Config::default()), |here| findings::Config::of_project(&here))
-    {
-        Ok(config) => crawler.view.findings.config = Arc::new(config),
-        Err(error) => crawler.message = Some(error),
+    if let Ok(here) = env::current_dir() {
+        match findings::settings_of_project(&here) {
+            Ok(config) => crawler.view.findings.config = Arc::new(config),
+            Err(error) => crawler.message = Some(error),
+        }
     }
     let Some(files) = files else { return Config::default() };
     let mut or_message = |error: String| crawler.message = Some(error);
