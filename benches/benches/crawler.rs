@@ -73,7 +73,7 @@ fn live_file() -> PathBuf {
 /// A crawler with its threads, on a screen in memory.
 struct Session {
     crawler: Crawler,
-    worker: Worker,
+    worker: Worker<Crawler>,
     screen: Terminal<TestBackend>,
 }
 

@@ -180,9 +180,9 @@ fn crawl(store: Store) {
                 break;
             }
             for queued in jobs {
-                let slot = queued.job.slot();
-                let answer = queued.job.run(&crawler.store, &Progress::default());
-                crawler.accept(Reply { number: queued.number, slot, answer });
+                let slot = queued.job.slot;
+                let change = queued.job.run(&crawler.store, &Progress::default());
+                crawler.accept(Reply { number: queued.number, slot, change });
             }
         }
         terminal.draw(|frame| draw(frame, &crawler)).expect("a test screen");

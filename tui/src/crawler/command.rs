@@ -241,6 +241,75 @@ impl Screen {
     }
 }
 
+/// Tabs of the right pane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// Facts and chain of causes of the event.
+    #[default]
+    Detail,
+    /// Tree of causes and links, nearest first.
+    Causes,
+    /// The tree of effects.
+    Effects,
+    /// Events of the same subject.
+    SameSubject,
+    /// Subject of the event: numbers, owners, siblings and every relation.
+    Object,
+    /// Effects of the same cause.
+    Siblings,
+    /// Reasons, effects and relations as a drawing in layers.
+    Graph,
+    /// The most frequent sites, subjects and outcomes of the events that are listed.
+    Facets,
+    /// The durations of the events that are listed, and their number over time.
+    Times,
+}
+
+impl Tab {
+    /// All tabs, from left to right.
+    pub const ALL: [Tab; 9] = [
+        Tab::Detail,
+        Tab::Causes,
+        Tab::Effects,
+        Tab::SameSubject,
+        Tab::Object,
+        Tab::Siblings,
+        Tab::Graph,
+        Tab::Facets,
+        Tab::Times,
+    ];
+
+    /// Returns the name in the head of the pane.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tab::Detail => "Detail",
+            Tab::Causes => "Causes",
+            Tab::Effects => "Effects",
+            Tab::SameSubject => "Same",
+            Tab::Siblings => "Siblings",
+            Tab::Object => "Object",
+            Tab::Graph => "Graph",
+            Tab::Facets => "Facets",
+            Tab::Times => "Times",
+        }
+    }
+
+    /// Returns true if the tab is about all listed events, and not about the selected event.
+    pub fn is_about_the_list(self) -> bool {
+        matches!(self, Tab::Facets | Tab::Times)
+    }
+
+    /// Returns the next tab. The last tab is followed by the first.
+    pub fn next(self) -> Tab {
+        Tab::ALL[(self as usize + 1) % Tab::ALL.len()]
+    }
+
+    /// Returns the previous tab. The first tab is preceded by the last.
+    pub fn previous(self) -> Tab {
+        Tab::ALL[(self as usize + Tab::ALL.len() - 1) % Tab::ALL.len()]
+    }
+}
+
 /// A movement of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {

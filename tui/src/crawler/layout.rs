@@ -8,8 +8,7 @@
 //! keys, the prompt, or a message               last row
 //! ```
 
-use super::command::{Screen, Screens};
-use super::state::pane::Tab;
+use super::command::{Screen, Screens, Tab};
 
 /// Columns for the keys of the help, with a blank after them.
 pub const HELP_KEYS: u16 = 23;

@@ -11,11 +11,13 @@ pub mod config;
 pub mod draw;
 mod editor;
 #[doc(hidden)]
+pub mod effects;
+#[doc(hidden)]
 pub mod jobs;
 #[doc(hidden)]
 pub mod keys;
 pub(crate) mod layout;
-mod marks_file;
+pub(crate) mod marks;
 mod panel;
 #[doc(hidden)]
 pub mod reasons;

@@ -13,10 +13,9 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 
-use super::command::Screen;
+use super::command::{Screen, Tab};
 use super::draw;
 use super::layout::Focus;
-use super::state::pane::Tab;
 use super::state::{Crawler, Request};
 use super::worker::Worker;
 
@@ -64,7 +63,7 @@ pub enum Panel {
 /// ```
 pub struct Panels {
     crawler: Crawler,
-    worker: Worker,
+    worker: Worker<Crawler>,
     began: Instant,
     read: Option<Instant>,
 }

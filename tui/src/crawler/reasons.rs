@@ -5,12 +5,30 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use metaspy_reader::{Event, EventId, Store};
 
-use super::jobs::Effect;
+use super::effects::Effect;
+use super::jobs::Progress;
 
 /// Maximum number of rows and of levels of a tree of reasons.
 const TREE: usize = 200;
 /// Maximum number of events that a search for a path visits.
 const VISITED: usize = 50_000;
+
+/// Reasons of an event.
+#[derive(Clone, Debug, Default)]
+pub struct Reasons {
+    /// Causes and links as a tree, depth first.
+    pub tree: Vec<Effect>,
+    /// True if there are more reasons than the tree shows.
+    pub cut: bool,
+    /// Path from another event, if it was requested.
+    pub path: Option<Path>,
+}
+
+/// Reads the reasons of an event, and the path from another event to it.
+pub fn read(store: &Store, id: EventId, from: Option<EventId>, progress: &Progress) -> Reasons {
+    let (tree, cut) = tree(store, id, progress);
+    Reasons { tree, cut, path: from.map(|from| path(store, from, id, progress)) }
+}
 
 /// Reason of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +45,13 @@ fn reasons(store: &Store, event: &Event) -> Vec<Reason> {
 
 /// Builds the tree of reasons above an event, depth first, links before the cause. The flag is true
 /// if there are more.
-pub fn tree(store: &Store, id: EventId, goes_on: impl Fn() -> bool) -> (Vec<Effect>, bool) {
+fn tree(store: &Store, id: EventId, progress: &Progress) -> (Vec<Effect>, bool) {
     let mut rows = Vec::new();
     let mut seen = HashSet::from([id]);
     let Some(event) = store.event(id) else { return (rows, false) };
     let mut next: Vec<(usize, Reason)> = reasons(store, &event).into_iter().rev().map(|it| (0, it)).collect();
     while let Some((depth, reason)) = next.pop() {
-        if rows.len() == TREE || !goes_on() {
+        if rows.len() == TREE || progress.is_stopped() {
             return (rows, true);
         }
         let Some(event) = store.event(reason.id) else { continue };
@@ -85,13 +103,13 @@ pub struct Path {
 }
 
 /// Finds the shortest path between two events.
-pub fn path(store: &Store, from: EventId, to: EventId, goes_on: impl Fn() -> bool) -> Path {
+fn path(store: &Store, from: EventId, to: EventId, progress: &Progress) -> Path {
     let none = Path { from, to, connection: None, steps: Vec::new(), cut: false };
-    let up_from = Search::new(store, from, Some(to), &goes_on);
+    let up_from = Search::new(store, from, Some(to), progress);
     if up_from.reached.contains_key(&to) {
         return Path { connection: Some(Connection::Up), steps: up_from.steps_up(store, to), ..none };
     }
-    let up_to = Search::new(store, to, Some(from), &goes_on);
+    let up_to = Search::new(store, to, Some(from), progress);
     if up_to.reached.contains_key(&from) {
         return Path { connection: Some(Connection::Down), steps: up_to.steps_down(store, from), ..none };
     }
@@ -112,11 +130,11 @@ struct Search {
 }
 
 impl Search {
-    fn new(store: &Store, from: EventId, until: Option<EventId>, goes_on: &impl Fn() -> bool) -> Self {
+    fn new(store: &Store, from: EventId, until: Option<EventId>, progress: &Progress) -> Self {
         let mut search = Search { reached: HashMap::from([(from, (0, None))]), order: vec![from], cut: false };
         let mut next = VecDeque::from([from]);
         while let Some(id) = next.pop_front() {
-            if search.order.len() > VISITED || !goes_on() {
+            if search.order.len() > VISITED || progress.is_stopped() {
                 search.cut = true;
                 break;
             }

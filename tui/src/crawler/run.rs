@@ -22,7 +22,7 @@ use super::keys::Mode;
 use super::state::{Crawler, Request};
 use super::terminal::{self, TerminalGuard};
 use super::worker::Worker;
-use super::{draw, editor, keys, marks_file};
+use super::{draw, editor, keys, marks};
 
 /// Time between two readings of a live recording.
 const TICK: Duration = Duration::from_millis(100);
@@ -87,7 +87,7 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
                     execute!(std::io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
                 }
                 Some(Request::SaveMarks(marks)) => {
-                    crawler.message = marks_file::write(&crawler.store, &marks).err().or(crawler.message.take());
+                    crawler.message = marks::write(&crawler.store, &marks).err().or(crawler.message.take());
                 }
                 Some(Request::SaveFilters(filters)) => {
                     let saved = files.as_ref().map_or(Err(NO_DIRECTORY.into()), |files| files.save_filters(&filters));
@@ -111,7 +111,7 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
 
 /// Applies the files of the configuration. Errors are shown, and the crawler starts without them.
 fn configure(crawler: &mut Crawler, files: Option<&Files>) -> Config {
-    match marks_file::read(&crawler.store) {
+    match marks::read(&crawler.store) {
         Ok(marks) => crawler.marks = marks,
         Err(error) => crawler.message = Some(error),
     }

@@ -8,8 +8,8 @@ use metaspy_reader::{Filter, Position};
 use metaspy_report::findings::{
     Certainty, Config, Cost, Evidence, Finding, Findings, FoundSite, NotLookedFor, find_by,
 };
-use metaspy_tui::crawler::jobs::{Job, Slot};
-use metaspy_tui::crawler::state::Request;
+use metaspy_tui::crawler::jobs::Slot;
+use metaspy_tui::crawler::state::{Crawler, Request};
 use metaspy_tui::crawler::worker::QueuedJob;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -148,14 +148,14 @@ fn a_search_that_nobody_waits_for_is_stopped() {
 }
 
 /// Presses a key, and takes the searches that it begins.
-fn searches(user: &mut User, key: &str) -> Vec<QueuedJob> {
+fn searches(user: &mut User, key: &str) -> Vec<QueuedJob<Crawler>> {
     let key = key.chars().next().expect("a key");
     user.crawler.press(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE));
     taken(user)
 }
 
-fn taken(user: &mut User) -> Vec<QueuedJob> {
-    user.crawler.take_jobs().into_iter().filter(|queued| matches!(queued.job, Job::Findings(_))).collect()
+fn taken(user: &mut User) -> Vec<QueuedJob<Crawler>> {
+    user.crawler.take_jobs().into_iter().filter(|queued| queued.job.slot == Slot::Findings).collect()
 }
 
 #[test]

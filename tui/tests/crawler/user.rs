@@ -4,7 +4,7 @@ use metaspy_core::Store;
 use metaspy_report::findings::Findings;
 use metaspy_tui::crawler::command::Command;
 use metaspy_tui::crawler::draw::draw;
-use metaspy_tui::crawler::jobs::{Answer, Job, Progress};
+use metaspy_tui::crawler::jobs::{Change, Progress, Slot};
 use metaspy_tui::crawler::keys;
 use metaspy_tui::crawler::state::{Crawler, Request};
 use metaspy_tui::crawler::worker::{QueuedJob, Reply};
@@ -117,15 +117,17 @@ impl User {
     }
 
     /// Runs jobs, and gives their results to the crawler.
-    pub fn answer(&mut self, jobs: Vec<QueuedJob>) {
+    pub fn answer(&mut self, jobs: Vec<QueuedJob<Crawler>>) {
         for queued in jobs {
-            let slot = queued.job.slot();
-            let may_run = self.writes || !matches!(queued.job, Job::Export { .. });
-            let answer = match (queued.job, &self.findings) {
-                (Job::Findings(_), Some(findings)) => Some(Answer::Findings(findings.clone())),
-                (job, _) => may_run.then(|| job.run(&self.crawler.store, &Progress::default())).flatten(),
+            let slot = queued.job.slot;
+            let change = match (slot, self.findings.clone()) {
+                (Slot::Findings, Some(findings)) => {
+                    Some(Box::new(|crawler: &mut Crawler| crawler.view.findings.accept(findings)) as Change<Crawler>)
+                }
+                (Slot::Export, _) if !self.writes => None,
+                _ => queued.job.run(&self.crawler.store, &Progress::default()),
             };
-            self.crawler.accept(Reply { number: queued.number, slot, answer });
+            self.crawler.accept(Reply { number: queued.number, slot, change });
         }
     }
 

@@ -16,9 +16,10 @@ use metaspy_report::text::{duration, grouped, last_segment, short, short_path, w
 
 use super::canvas::Canvas;
 use super::{graph, table, theme};
+use crate::crawler::command::Tab;
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::{Area, tabs};
-use crate::crawler::state::pane::{Content, PaneRow, Tab, detail};
+use crate::crawler::state::pane::{Content, PaneRow, detail};
 use crate::crawler::state::{Crawler, name};
 
 /// Draws the pane.

@@ -1,12 +1,12 @@
 //! Arming from the crawler: it selects the sites and subjects that the running process observes.
 
-use metaspy_reader::control::{Change, ControlRequest, Observed, SiteState};
+use metaspy_reader::control::{Change, ControlRequest, SiteState};
 use metaspy_reader::{Filter, Store};
 use metaspy_report::text::counted;
 
-use super::{Crawler, filter_edit};
+use super::{Crawler, filter_edit, name};
 use crate::crawler::command::Screen;
-use crate::crawler::jobs::Job;
+use crate::crawler::jobs::{Progress, Slot};
 
 impl Crawler {
     /// Arms or disarms the row under the cursor. A row of events stands for its site, and for its
@@ -33,7 +33,13 @@ impl Crawler {
     /// Changes the observed sites and subjects, given in the filter language.
     pub(super) fn control(&mut self, change: Change, text: &str) {
         match text.parse::<Filter>() {
-            Ok(filter) => self.queue(Job::Control { change, filter }),
+            Ok(filter) => {
+                let read = move |store: &Store, _: &Progress| Some(request(store, change, &filter));
+                self.queue(Slot::Control, read, |crawler, sentence| {
+                    crawler.message = Some(sentence);
+                    crawler.queue_screen();
+                });
+            }
             Err(error) => self.message = Some(error.to_string()),
         }
     }
@@ -62,7 +68,7 @@ fn sentence(store: &Store, states: &[SiteState]) -> String {
         more => counted(more as u64, "site"),
     };
     let is_same = states.iter().all(|state| state.observed == first.observed);
-    let observed = if is_same { words(first.observed) } else { "differs from site to site".into() };
+    let observed = if is_same { name::observed(first.observed) } else { "differs from site to site".into() };
     let kept = states.iter().filter(|state| state.kept).count();
     let kept = match kept {
         0 => String::new(),
@@ -70,14 +76,4 @@ fn sentence(store: &Store, states: &[SiteState]) -> String {
         _ => format!("; the program's own profilers observe {kept} of them, too"),
     };
     format!("observed now: {observed}, at {sites}{kept}")
-}
-
-/// Describes the observed subjects in words.
-pub fn words(observed: Observed) -> String {
-    match observed {
-        Observed::Nothing => "nothing".into(),
-        Observed::All => "all".into(),
-        Observed::Only(count) => counted(count as u64, "subject"),
-        Observed::AllBut(count) => format!("all but {}", counted(count as u64, "subject")),
-    }
 }

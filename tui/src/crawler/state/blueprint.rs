@@ -16,7 +16,6 @@ use metaspy_report::text::wrap;
 use super::cursor::Cursor;
 use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
 use super::{filter_edit, indent};
-use crate::crawler::jobs::Job;
 
 /// Lines below the table.
 const FOOTER: usize = 3;
@@ -277,9 +276,5 @@ impl Rows for BlueprintView {
 
     fn filter_term(&self, store: &Store) -> Option<String> {
         self.site().map(|site| filter_edit::site_term(store, site))
-    }
-
-    fn job(&self, filter: Filter) -> Job {
-        Job::Blueprint { view: Box::new(self.clone()), filter }
     }
 }

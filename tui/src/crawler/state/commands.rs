@@ -5,11 +5,10 @@ use std::sync::Arc;
 use metaspy_reader::Filter;
 
 use super::event_list::Side;
-use super::pane::Tab;
 use super::prompt::{Problem, Prompt, Purpose};
 use super::table::SortChange;
 use super::{Crawler, Request};
-use crate::crawler::command::{Command, Screen, Step};
+use crate::crawler::command::{Command, Screen, Step, Tab};
 use crate::crawler::config::Browser;
 use crate::crawler::config::browser::declared;
 use crate::crawler::jobs::Slot;
@@ -159,8 +158,13 @@ impl Crawler {
     pub(super) fn open_tab(&mut self, tab: Tab) {
         self.view.pane.open(tab);
         self.queue_pane();
-        self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
+        self.rebuild_pane();
         self.select_first_target();
+    }
+
+    /// Rebuilds the rows of the pane.
+    pub(super) fn rebuild_pane(&mut self) {
+        self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
     }
 
     /// Moves the cursor of the pane to the first row that leads to another event. A tree begins
@@ -302,8 +306,14 @@ impl Crawler {
 
     fn sort(&mut self, change: SortChange) {
         let Some(rows) = self.view.rows_mut() else { return };
-        if let Some(job) = rows.change_sort(&self.store, change) {
-            self.queue(job);
+        rows.change_sort(&self.store, change);
+        if let Some(table) = self.view.tally().filter(|table| table.is_large() && !table.lists_unobserved).cloned() {
+            let by = table.by;
+            self.queue(
+                Slot::Table,
+                move |store, _| Some(table.sorted(store)),
+                move |crawler, table| crawler.view.tally_mut(by).rows = table.rows,
+            );
         }
     }
 

@@ -3,13 +3,19 @@
 //! Follow mode selects the newest event, and ends when the user moves. If the selection stayed
 //! while the rows move, list and pane would show different moments.
 
+use metaspy_probe::Subject;
 use metaspy_reader::{Event, EventId, Filter, Page, Position, Store};
 
 use crate::crawler::command::Step;
+use crate::crawler::jobs::Progress;
 
 /// Number of slots that a key may scan before a job continues the search. Two such scans, one at
 /// each end, take less than a frame even on a busy machine.
 const BUDGET: usize = 30_000;
+/// Number of slots that a job scans between two checks for a stop.
+const STRIDE: usize = 1 << 18;
+/// Number of events of the same subject that are listed before and after the selected event.
+const AROUND: usize = 60;
 /// Maximum number of rows that are kept.
 const KEPT: usize = 600;
 
@@ -348,4 +354,36 @@ impl EventList {
     pub fn selected_id(&self) -> Option<EventId> {
         self.selected.map(|event| event.id)
     }
+}
+
+/// Finds up to `want` events before or after a position. A search that is stopped returns those found so far.
+pub fn scan(store: &Store, side: Side, from: Position, filter: &Filter, want: usize, progress: &Progress) -> Page {
+    let mut found = Page { events: Vec::new(), more: Some(from), looked_at: 0 };
+    while let Some(at) = found.more
+        && found.events.len() < want
+        && !progress.is_stopped()
+    {
+        let missing = want - found.events.len();
+        let mut page = match side {
+            Side::Before => store.backward(at, filter, missing, STRIDE),
+            Side::After => store.forward(at, filter, missing, STRIDE),
+        };
+        progress.goes_on(page.looked_at);
+        found.looked_at += page.looked_at;
+        found.more = page.more;
+        if side == Side::Before {
+            std::mem::swap(&mut page.events, &mut found.events);
+        }
+        found.events.append(&mut page.events);
+    }
+    found
+}
+
+/// Reads the events of a subject around one of its events, oldest first.
+pub fn same_subject(store: &Store, id: EventId, subject: Subject, progress: &Progress) -> Vec<Event> {
+    let filter = Filter::subject(subject);
+    let mut events = scan(store, Side::Before, Position::Event(id), &filter, AROUND, progress).events;
+    events.extend(store.event(id));
+    events.extend(scan(store, Side::After, Position::Event(id), &filter, AROUND, progress).events);
+    events
 }

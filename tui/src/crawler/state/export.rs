@@ -3,22 +3,19 @@
 
 use std::path::{Path, PathBuf};
 
-use metaspy_reader::Filter;
 use metaspy_reader::files::OutputFile;
-use metaspy_report::export::{Format, text};
+use metaspy_reader::{Filter, Store};
+use metaspy_report::export::{self, Exporter, Format, Selection, is_stopped, text};
 use metaspy_report::text::counted;
 
 use super::prompt::Prompt;
 use super::{Crawler, Request};
-use crate::crawler::jobs::Job;
+use crate::crawler::jobs::{Progress, Slot};
 
 /// Destination of an export.
-#[derive(Clone, Debug)]
-pub struct Target {
-    /// Format of the file.
-    pub format: Format,
-    /// Path of the file.
-    pub file: PathBuf,
+struct Target {
+    format: Format,
+    file: PathBuf,
 }
 
 impl Crawler {
@@ -46,7 +43,8 @@ impl Crawler {
         let target = self.target(line)?;
         let filter = self.view.filter.clone();
         self.message = Some(format!("writing {} …", target.file.display()));
-        self.queue(Job::Export { filter, target });
+        let read = move |store: &Store, progress: &Progress| write(store, &filter, &target, progress);
+        self.queue(Slot::Export, read, |crawler, sentence| crawler.message = Some(sentence));
         Ok(())
     }
 
@@ -82,17 +80,16 @@ impl Crawler {
     }
 }
 
-/// Writes the events that pass a filter. Returns a sentence about the file; `None` if the job was
-/// stopped.
-pub fn write(
-    store: &metaspy_reader::Store,
-    filter: &Filter,
-    target: &Target,
-    goes_on: &dyn Fn(metaspy_report::export::Progress) -> bool,
-) -> Option<Result<String, String>> {
-    use metaspy_report::export::{Exporter, Selection, is_stopped};
+/// Writes the events that pass a filter. Returns a sentence about the file or about the failure;
+/// `None` if the job was stopped.
+fn write(store: &Store, filter: &Filter, target: &Target, progress: &Progress) -> Option<String> {
+    let all = store.totals().stored;
+    let watch = |now: export::Progress| {
+        progress.set((now.part * all as f64) as u64, all);
+        !progress.is_stopped()
+    };
     let name = target.file.display();
-    let selection = Selection::new(store, filter).watched(goes_on);
+    let selection = Selection::new(store, filter).watched(&watch);
     let written = OutputFile::create(&target.file).and_then(|mut out| {
         let written = target.format.export(&selection, &mut out)?;
         out.complete().map(|()| written)
@@ -102,14 +99,9 @@ pub fn write(
             let notes: String = written.notes.iter().map(|note| format!("; {note}")).collect();
             let events =
                 if written.events > 0 { format!(": {}", counted(written.events, "event")) } else { String::new() };
-            Some(Ok(format!("written to {name}{events}{notes}")))
+            Some(format!("written to {name}{events}{notes}"))
         }
-        Err(error) => {
-            if is_stopped(&error) {
-                None
-            } else {
-                Some(Err(format!("{name}: {error}")))
-            }
-        }
+        Err(error) if is_stopped(&error) => None,
+        Err(error) => Some(format!("{name}: {error}")),
     }
 }

@@ -1,11 +1,11 @@
 //! Search for a text: as it is typed, and from match to match in both directions.
 
-use metaspy_reader::{Event, Filter, Position};
+use metaspy_reader::{Event, EventId, Filter, Position};
 
 use super::Crawler;
-use super::event_list::Side;
+use super::event_list::{self, Side};
 use super::prompt::{Problem, Prompt, Purpose};
-use crate::crawler::jobs::{Job, Slot};
+use crate::crawler::jobs::Slot;
 
 impl Crawler {
     /// Opens the prompt of the search.
@@ -26,21 +26,17 @@ impl Crawler {
         if let (Some(rows), Some(before)) = (self.view.rows_mut(), origin.rows()) {
             let count = rows.row_count();
             rows.cursor_mut().select(before.cursor().row, count);
-            if let Some(job) = rows.find_job(&text, Side::After) {
-                self.searched = text;
-                return self.queue(job);
+            if let Some(found) = self.find_row(&text, Side::After) {
+                self.report_match(found, &text);
             }
-            let found = rows.find(&self.store, &text, Side::After);
-            self.report_match(found, &text);
         } else if let Ok(filter) = text.parse::<Filter>() {
-            let from = origin.list.selected_id().map_or(Position::Start, Position::Event);
-            self.queue(Job::Search { side: Side::After, from, filter: self.view.filter.clone().and(filter) });
+            self.find_event(origin.list.selected_id(), filter, Side::After);
         }
     }
 
     /// Shows the match of a search that is being typed, without leaving the view; otherwise goes to
     /// it.
-    pub(super) fn accept_match(&mut self, found: Option<Event>) {
+    fn accept_match(&mut self, found: Option<Event>) {
         let typed = self.prompt.as_ref().map(|prompt| prompt.line.text().trim().to_owned());
         match (found, typed) {
             (Some(event), None) => self.go_to(event),
@@ -53,8 +49,38 @@ impl Crawler {
         }
     }
 
+    /// Finds the next event after `from`, or before it, that also passes `filter`.
+    fn find_event(&mut self, from: Option<EventId>, filter: Filter, side: Side) {
+        let from = from.map_or(Position::Start, Position::Event);
+        let filter = self.view.filter.clone().and(filter);
+        self.queue(
+            Slot::Search,
+            move |store, progress| Some(event_list::scan(store, side, from, &filter, 1, progress)),
+            |crawler, page| crawler.accept_match(page.events.first().copied()),
+        );
+    }
+
+    /// Goes to the next row that contains a text. Returns false if there is none, and `None` if a job
+    /// searches a large table.
+    fn find_row(&mut self, text: &str, side: Side) -> Option<bool> {
+        let Some(table) = self.view.tally().filter(|table| table.is_large()).cloned() else {
+            return Some(self.view.rows_mut().is_some_and(|rows| rows.find(&self.store, text, side)));
+        };
+        self.searched = text.to_owned();
+        let (by, text) = (table.by, text.to_owned());
+        self.queue(
+            Slot::Search,
+            move |store, progress| Some(table.find_key(store, &text, side, progress)),
+            move |crawler, found| {
+                let is_found = crawler.view.tally_mut(by).select_key(found);
+                crawler.accept_row(is_found);
+            },
+        );
+        None
+    }
+
     /// Reports whether a job has found a row.
-    pub(super) fn accept_row(&mut self, found: bool) {
+    fn accept_row(&mut self, found: bool) {
         match self.prompt.as_ref().map(|prompt| prompt.line.text().trim().to_owned()) {
             Some(text) => self.report_match(found, &text),
             None if !found => self.message = Some(format!("no row contains `{}`", self.searched)),
@@ -120,22 +146,15 @@ impl Crawler {
             return self.open_search();
         }
         self.shows_matches = true;
-        let Some(rows) = self.view.rows_mut() else {
-            match text.parse::<Filter>() {
-                Err(error) => self.message = Some(error.to_string()),
-                Ok(filter) => {
-                    let from = self.view.list.selected_id().map_or(Position::Start, Position::Event);
-                    let filter = self.view.filter.clone().and(filter);
-                    self.queue(Job::Search { side, from, filter });
-                }
+        if self.view.rows().is_some() {
+            if self.find_row(&text, side) == Some(false) {
+                self.message = Some(format!("no row contains `{text}`"));
             }
             return;
-        };
-        if let Some(job) = rows.find_job(&text, side) {
-            self.searched = text;
-            self.queue(job);
-        } else if !rows.find(&self.store, &text, side) {
-            self.message = Some(format!("no row contains `{text}`"));
+        }
+        match text.parse::<Filter>() {
+            Err(error) => self.message = Some(error.to_string()),
+            Ok(filter) => self.find_event(self.view.list.selected_id(), filter, side),
         }
     }
 

@@ -4,14 +4,13 @@
 use std::sync::Arc;
 
 use metaspy_probe::SiteId;
-use metaspy_reader::{Filter, Store};
+use metaspy_reader::Store;
 use metaspy_report::findings::text::{self, Part};
 use metaspy_report::findings::{Config, Finding, Findings};
 use metaspy_report::text::{clean, counted};
 
 use super::cursor::Cursor;
 use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
-use crate::crawler::jobs::Job;
 
 /// Minimum number of lines of the table, with its head.
 const TABLE: usize = 4;
@@ -207,9 +206,5 @@ impl Rows for FindingsView {
 
     fn filter_term(&self, _: &Store) -> Option<String> {
         self.current().map(|finding| finding.evidence.filter.clone()).filter(|filter| !filter.is_empty())
-    }
-
-    fn job(&self, _: Filter) -> Job {
-        Job::Findings(self.config.clone())
     }
 }

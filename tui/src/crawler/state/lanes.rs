@@ -10,7 +10,7 @@ use super::cursor::Cursor;
 use super::filter_edit;
 use super::table::Rows;
 use crate::crawler::command::Zoom;
-use crate::crawler::jobs::Job;
+use crate::crawler::jobs::Progress;
 
 /// Number of events that are read before and after the selected event.
 const LOOK_AT: usize = 50_000;
@@ -92,15 +92,8 @@ pub enum Part {
     Of(Span),
 }
 
-/// Reads the lanes. `goes_on` receives the number of events that were tested; if it returns false,
-/// the result is `None`.
-pub fn read(
-    store: &Store,
-    part: Part,
-    columns: usize,
-    filter: &Filter,
-    mut goes_on: impl FnMut(usize) -> bool,
-) -> Option<Lanes> {
+/// Reads the lanes; `None` if the job is stopped.
+pub fn read(store: &Store, part: Part, columns: usize, filter: &Filter, progress: &Progress) -> Option<Lanes> {
     let whole = window(store);
     let (span, events) = match part {
         Part::Around(around) => events_around(store, around, filter),
@@ -118,7 +111,7 @@ pub fn read(
             let page = store.forward(at, filter, STRIDE, STRIDE);
             let is_over = page.events.last().is_some_and(|event| event.start >= span.to);
             page.events.iter().for_each(|&event| drawing.add(event));
-            if !goes_on(page.looked_at) {
+            if !progress.goes_on(page.looked_at) {
                 return None;
             }
             next = page.more.filter(|_| !is_over);
@@ -249,6 +242,11 @@ impl LanesView {
         Some(self.span()?.tick(self.column?, self.columns))
     }
 
+    /// Returns the part of the time that the screen needs.
+    pub fn part(&self) -> Part {
+        self.zoomed.map_or(Part::Around(self.around), Part::Of)
+    }
+
     /// Returns the span of the last zoom, even before its lanes are read.
     fn span(&self) -> Option<Span> {
         self.zoomed.or(self.lanes.as_ref().map(|lanes| lanes.span))
@@ -340,11 +338,6 @@ impl Rows for LanesView {
 
     fn filter_term(&self, store: &Store) -> Option<String> {
         self.current().map(|row| filter_edit::lane_term(store, &row.lane))
-    }
-
-    fn job(&self, filter: Filter) -> Job {
-        let part = self.zoomed.map_or(Part::Around(self.around), Part::Of);
-        Job::Lanes { part, columns: self.columns, filter }
     }
 }
 

@@ -1,51 +1,10 @@
-//! Marks that the user sets on events, optionally with names. They are saved beside the recording.
-
-use std::collections::BTreeMap;
+//! Commands that set marks and go to them.
 
 use metaspy_reader::EventId;
 
 use super::prompt::Prompt;
 use super::{Crawler, Request, name};
-
-/// Marked events with their names; an unnamed mark has an empty name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
-    names: BTreeMap<EventId, String>,
-    /// Events in the order in which they were marked.
-    order: Vec<EventId>,
-}
-
-impl Marks {
-    /// Marks an event, or changes the name of its mark.
-    pub fn set(&mut self, id: EventId, name: &str) {
-        self.order.retain(|&other| other != id);
-        self.order.push(id);
-        self.names.insert(id, name.to_owned());
-    }
-
-    /// Removes a mark. Returns false if there is none.
-    pub fn remove(&mut self, id: EventId) -> bool {
-        self.order.retain(|&other| other != id);
-        self.names.remove(&id).is_some()
-    }
-
-    /// Returns the name of the mark on an event.
-    pub fn name(&self, id: EventId) -> Option<&str> {
-        self.names.get(&id).map(String::as_str)
-    }
-
-    /// Iterates over all marks, in the order in which they were set.
-    pub fn all(&self) -> impl DoubleEndedIterator<Item = (EventId, &str)> {
-        self.order.iter().filter_map(|&id| Some((id, self.name(id)?)))
-    }
-
-    /// Returns the first mark after an event in the order of ids. The last mark is followed by the
-    /// first.
-    fn next(&self, after: Option<EventId>) -> Option<EventId> {
-        let next = self.names.keys().find(|&&id| Some(id) > after);
-        next.or(self.names.keys().next()).copied()
-    }
-}
+use crate::crawler::marks::title;
 
 impl Crawler {
     /// Sets a mark without a name, or removes the mark.
@@ -74,7 +33,7 @@ impl Crawler {
     }
 
     fn changed_marks(&mut self) -> Option<Request> {
-        self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
+        self.rebuild_pane();
         // Only a recording in a file can have a file of marks beside it.
         self.store.path().is_some().then(|| Request::SaveMarks(self.marks.clone()))
     }
@@ -102,9 +61,4 @@ impl Crawler {
         let named = self.marks.all().map(|(id, mark)| (id, format!("go to {}", title(id, mark)), event(id)));
         named.collect()
     }
-}
-
-/// Describes a mark: by its name, or by its event if it has no name.
-pub fn title(id: EventId, name: &str) -> String {
-    if name.is_empty() { format!("◆ {id}") } else { format!("◆ {name}") }
 }

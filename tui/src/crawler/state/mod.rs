@@ -21,7 +21,7 @@ pub(crate) mod history;
 pub(crate) mod indent;
 pub(crate) mod lanes;
 pub mod line;
-pub(crate) mod marks;
+mod marks;
 mod mouse;
 pub(crate) mod name;
 mod navigation;
@@ -32,7 +32,6 @@ pub(crate) mod productions;
 pub(crate) mod profiles;
 pub(crate) mod prompt;
 mod queue;
-mod replies;
 mod saved_filters;
 pub(crate) mod status;
 pub(crate) mod structure;
@@ -47,19 +46,20 @@ use std::sync::Arc;
 use metaspy_probe::SiteKind;
 use metaspy_reader::{By, DetailLevel, EffectsIndex, EndState, Scope, Store};
 use metaspy_report::program::Program;
+use metaspy_report::source_line;
 use metaspy_report::text::clean;
 
-use super::command::{Screen, Screens};
+use super::command::{Screen, Screens, Tab};
 use super::config::{Browser, Filters, shipped_browsers};
-use super::jobs::{Job, Progress, Reach, Slot};
+use super::effects::Reach;
+use super::jobs::{Progress, Slot};
 use super::keys::{Keys, Mode};
+use super::marks::Marks;
 use super::theme::Theme;
 use super::worker::QueuedJob;
 use history::History;
-use marks::Marks;
 use pace::Pace;
 use palette::Palette;
-use pane::Tab;
 use productions::Source;
 use prompt::Prompt;
 use status::Status;
@@ -134,7 +134,7 @@ pub struct Crawler {
     index: Option<Arc<EffectsIndex>>,
     /// Number of events emitted when the index was last queued.
     index_emitted: u64,
-    queued: Vec<QueuedJob>,
+    queued: Vec<QueuedJob<Crawler>>,
     waiting: HashMap<Slot, (u64, Arc<Progress>)>,
     paces: HashMap<Slot, Pace>,
     next_number: u64,
@@ -295,7 +295,11 @@ impl Crawler {
         }
         if !self.store.processes().is_empty() {
             if self.is_due(Slot::Merge) {
-                self.queue(Job::Merge);
+                self.queue(
+                    Slot::Merge,
+                    |store, _| store.merged_again()?.ok(),
+                    |crawler, store| crawler.continue_with(store),
+                );
             }
         } else if let Err(error) = self.store.refresh() {
             self.message = Some(format!("{error}; the part that was read stays open"));
@@ -312,7 +316,7 @@ impl Crawler {
         if self.pane_changes() && self.is_due(Slot::Pane) {
             self.queue_pane();
         }
-        self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
+        self.rebuild_pane();
         if self.is_due(self.screen_slot()) {
             self.queue_screen();
         }
@@ -352,13 +356,12 @@ impl Crawler {
         if self.view.pane.of != id {
             self.view.pane.set_event(id);
             self.queue_pane();
-            self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
+            self.rebuild_pane();
         }
         if let Some((side, from)) = self.view.list.pending_search()
             && !self.waiting.contains_key(&Slot::Rows)
         {
-            let want = self.view.list.height.max(1);
-            self.queue(Job::Rows { side, from, filter: self.view.filter.clone(), want });
+            self.queue_rows(side, from);
         }
         if self.view.screen == Screen::Browser {
             self.queue_column();
@@ -369,7 +372,11 @@ impl Crawler {
         self.queue_trend();
         if let Some(site) = self.view.unread_source() {
             self.view.productions.source = Source { production: Some(site), line: None };
-            self.queue(Job::Source { site });
+            self.queue(
+                Slot::Source,
+                move |store, _| Some(store.site(site).and_then(source_line::line)),
+                move |crawler, line| crawler.view.productions.source = Source { production: Some(site), line },
+            );
         }
         if self.view.list.shows_end() {
             self.seen_emitted = self.status.totals.emitted;

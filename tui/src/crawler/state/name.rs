@@ -1,8 +1,9 @@
 //! Names of subjects and events, in full or shortened to a number of columns.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
+use metaspy_reader::control::Observed;
 use metaspy_reader::{Event, Store};
-use metaspy_report::text::{clean, last_segment, short_type, shorten, shorten_label, width};
+use metaspy_report::text::{clean, counted, last_segment, short_type, shorten, shorten_label, width};
 
 /// Returns the name of a subject: its label, or its kind and key, as `Node #12`. A place has an
 /// address: `Node @7f3a`.
@@ -10,6 +11,16 @@ pub fn subject(store: &Store, subject: Subject) -> String {
     match store.label(subject) {
         Some(label) => clean(label).into_owned(),
         None => kind_and_key(store, subject),
+    }
+}
+
+/// Describes the subjects that a process observes at a site.
+pub fn observed(observed: Observed) -> String {
+    match observed {
+        Observed::Nothing => "nothing".into(),
+        Observed::All => "all".into(),
+        Observed::Only(count) => counted(count as u64, "subject"),
+        Observed::AllBut(count) => format!("all but {}", counted(count as u64, "subject")),
     }
 }
 

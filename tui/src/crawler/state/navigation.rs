@@ -5,10 +5,10 @@ use metaspy_reader::{Event, EventId, Filter, Position};
 use metaspy_report::findings::Findings;
 
 use super::pane::graph::Target;
-use super::pane::{Content, Tab, causes};
+use super::pane::{Content, causes};
 use super::table::Rows;
 use super::{Crawler, Request, filter_edit, functions, name};
-use crate::crawler::command::Screen;
+use crate::crawler::command::{Screen, Tab};
 use crate::crawler::jobs::Slot;
 
 /// Maximum number of events that are scanned for the nearest event of a subject. This takes less
@@ -181,7 +181,7 @@ impl Crawler {
             true => (None, Some("the comparison has ended".into())),
             false => (Some(object), Some(format!("{name} is kept: go to another subject to compare it"))),
         };
-        self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
+        self.rebuild_pane();
     }
 
     /// Opens the path between the selected event and the newest other mark.

@@ -1,16 +1,29 @@
-//! Queue of the jobs that the state needs. They run on other threads, and `replies.rs` handles
-//! their answers.
+//! Queue of the jobs that the state needs, and the changes that their results make. The jobs run on
+//! other threads.
 
 use std::sync::Arc;
 
+use metaspy_reader::{EffectsIndex, Event, EventId, Position, Store};
+use metaspy_report::findings;
+use metaspy_report::functions::Functions;
+
 use super::Crawler;
+use super::browser::{self, UnreadColumn};
+use super::event_list::{self, Side};
+use super::lanes;
 use super::pace::Pace;
-use super::pane::Tab;
+use super::pane::{facets, object, times};
+use super::productions::Tree;
 use super::table::{TableList, fitting};
-use crate::crawler::command::Screen;
-use crate::crawler::jobs::{Job, Progress, Reach, Slot};
+use super::tally::trend;
+use super::types;
+use super::view::Count;
+use crate::crawler::command::{Screen, Tab};
+use crate::crawler::effects::{self, Reach};
+use crate::crawler::jobs::{Job, Progress, Slot};
 use crate::crawler::layout::{Focus, Layout};
-use crate::crawler::worker::QueuedJob;
+use crate::crawler::reasons;
+use crate::crawler::worker::{QueuedJob, Reply};
 
 /// Time between two readings of the index of effects, or two searches for findings, as a multiple of the
 /// time that one takes.
@@ -22,32 +35,120 @@ const INDEXED_AT_ONCE: u64 = 20_000_000;
 impl Crawler {
     /// Queues the job that the open tab needs.
     pub(super) fn queue_pane(&mut self) {
-        if self.view.pane.tab.is_about_the_list() {
-            let filter = self.view.filter.clone();
-            return self.queue(match self.view.pane.tab {
-                Tab::Times => Job::Times { filter },
-                _ => Job::Facets { filter },
-            });
+        let filter = self.view.filter.clone();
+        match self.view.pane.tab {
+            Tab::Times => self.queue(
+                Slot::Pane,
+                move |store, progress| times::read(store, filter, progress),
+                |crawler, times| {
+                    if times.filter == crawler.view.filter.text() {
+                        crawler.view.pane.times = Some(times);
+                        crawler.rebuild_pane();
+                    }
+                },
+            ),
+            Tab::Facets => self.queue(
+                Slot::Pane,
+                move |store, _| Some(facets::read(store, filter)),
+                |crawler, facets| {
+                    if facets.filter == crawler.view.filter.text() {
+                        let is_first = crawler.view.pane.facets.replace(facets).is_none();
+                        crawler.rebuild_pane_at(is_first);
+                    }
+                },
+            ),
+            _ => {
+                if let Some(event) = self.view.list.selected {
+                    self.queue_pane_of(event);
+                }
+            }
         }
-        let Some(event) = self.view.list.selected else { return };
+    }
+
+    /// Queues the job that a tab about an event needs.
+    fn queue_pane_of(&mut self, event: Event) {
+        let (id, index, reach) = (event.id, self.index.clone(), self.reach());
         match (self.view.pane.tab, event.subject) {
-            (Tab::SameSubject, Some(subject)) => self.queue(Job::SameSubject { id: event.id, subject }),
+            (Tab::SameSubject, Some(subject)) => self.queue_about(
+                id,
+                move |store, progress| Some(event_list::same_subject(store, id, subject, progress)),
+                move |crawler, events| {
+                    let at = events.iter().position(|event| event.id == id);
+                    let is_first = crawler.view.pane.same_subject.replace(events).is_none();
+                    crawler.rebuild_pane();
+                    if let (Some(at), true, Tab::SameSubject) = (at, is_first, crawler.view.pane.tab) {
+                        // The title takes the first row.
+                        crawler.view.pane.select(at + 1);
+                    }
+                },
+            ),
             (Tab::Graph, _) => {
-                let reach = self.reach();
-                self.queue(Job::Neighbours { id: event.id, index: self.index.clone(), reach });
+                self.queue_about(
+                    id,
+                    move |store, progress| {
+                        let reasons = reasons::read(store, id, None, progress);
+                        Some((reasons, effects::read(store, id, index.as_deref(), reach, progress)))
+                    },
+                    |crawler, (reasons, effects)| {
+                        (crawler.view.pane.reasons, crawler.view.pane.effects) = (Some(reasons), Some(effects));
+                        crawler.rebuild_pane();
+                    },
+                );
                 self.queue_index();
             }
             (Tab::Causes, _) => {
-                let from = self.view.pane.path_from.filter(|&from| from != event.id);
-                self.queue(Job::Reasons { id: event.id, from });
+                let from = self.view.pane.path_from.filter(|&from| from != id);
+                self.queue_about(
+                    id,
+                    move |store, progress| Some(reasons::read(store, id, from, progress)),
+                    move |crawler, reasons| {
+                        let is_first = crawler.view.pane.reasons.replace(reasons).is_none();
+                        crawler.rebuild_pane_at(is_first && from.is_some());
+                    },
+                );
             }
-            (Tab::Object, Some(subject)) => self.queue(Job::Object { id: event.id, subject }),
-            (Tab::SameSubject | Tab::Siblings | Tab::Object | Tab::Facets | Tab::Times, _) => {}
+            (Tab::Object, Some(subject)) => self.queue_about(
+                id,
+                move |store, progress| object::read(store, subject, progress),
+                |crawler, object| {
+                    crawler.view.pane.object = Some(object);
+                    crawler.rebuild_pane();
+                },
+            ),
             (Tab::Detail | Tab::Effects, _) => {
-                let reach = self.reach();
-                self.queue(Job::Effects { id: event.id, index: self.index.clone(), reach });
+                self.queue_about(
+                    id,
+                    move |store, progress| Some(effects::read(store, id, index.as_deref(), reach, progress)),
+                    |crawler, effects| {
+                        let is_first = crawler.view.pane.effects.replace(effects).is_none();
+                        crawler.rebuild_pane_at(is_first);
+                    },
+                );
                 self.queue_index();
             }
+            (Tab::SameSubject | Tab::Siblings | Tab::Object | Tab::Facets | Tab::Times, _) => {}
+        }
+    }
+
+    /// Queues a job about an event. Its result is discarded if another event is selected meanwhile.
+    fn queue_about<T: Send + 'static>(
+        &mut self,
+        id: EventId,
+        read: impl FnOnce(&Store, &Progress) -> Option<T> + Send + 'static,
+        accept: impl FnOnce(&mut Crawler, T) + Send + 'static,
+    ) {
+        self.queue(Slot::Pane, read, move |crawler, value| {
+            if crawler.view.list.selected_id() == Some(id) {
+                accept(crawler, value);
+            }
+        });
+    }
+
+    /// Rebuilds the rows of the pane, and optionally selects the first row that leads elsewhere.
+    fn rebuild_pane_at(&mut self, is_first: bool) {
+        self.rebuild_pane();
+        if is_first {
+            self.select_first_target();
         }
     }
 
@@ -71,7 +172,22 @@ impl Crawler {
         };
         if is_due && self.reach() != Reach::Whole && !self.waiting.contains_key(&Slot::Index) {
             self.index_emitted = self.status.totals.emitted;
-            self.queue(Job::Index);
+            self.queue(
+                Slot::Index,
+                |store, progress| {
+                    let index = EffectsIndex::build(store, |done, of| {
+                        progress.set(done, of);
+                        !progress.is_stopped()
+                    })?;
+                    Some(Arc::new(index))
+                },
+                |crawler, index| {
+                    crawler.index = Some(index);
+                    if matches!(crawler.view.pane.tab, Tab::Detail | Tab::Effects | Tab::Graph) {
+                        crawler.queue_pane();
+                    }
+                },
+            );
         }
     }
 
@@ -96,7 +212,7 @@ impl Crawler {
                 if !is_read && !self.waiting.contains_key(&Slot::Pane) {
                     self.queue_pane();
                 }
-                self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
+                self.rebuild_pane();
             }
             (None, Screen::Events) => {
                 view.list.height = lines;
@@ -120,13 +236,63 @@ impl Crawler {
         if self.store.grows() {
             self.view.browser.grow();
         }
-        if self.view.screen == Screen::Findings {
-            return self.queue_findings();
-        }
-        self.view.lanes.around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
-        let job = self.view.rows().map(|rows| rows.job(self.view.filter.clone()));
-        if let Some(job) = job.filter(|job| !matches!(job, Job::Nothing)) {
-            self.queue(job);
+        let view = &mut self.view;
+        let filter = view.filter.clone();
+        view.lanes.around = view.list.selected_id().filter(|_| !view.list.follow);
+        match view.screen {
+            // The columns of a browser are read in sequence: see `queue_column`.
+            Screen::Events | Screen::Browser => {}
+            Screen::Findings => self.queue_findings(),
+            Screen::Subjects | Screen::Sites => {
+                let Some(table) = view.tally().cloned() else { return };
+                let by = table.by;
+                self.queue(
+                    Slot::Table,
+                    move |store, _| Some(table.read(store, filter)),
+                    move |crawler, table| {
+                        crawler.view.tally_mut(by).accept(&crawler.store, table, crawler.now_ns);
+                    },
+                );
+            }
+            Screen::Lanes => {
+                let (part, columns) = (view.lanes.part(), view.lanes.columns);
+                self.queue(
+                    Slot::Table,
+                    move |store, progress| lanes::read(store, part, columns, &filter, progress),
+                    |crawler, lanes| crawler.view.lanes.accept(lanes),
+                );
+            }
+            Screen::Structure => {
+                let structure = view.structure.clone();
+                self.queue(
+                    Slot::Table,
+                    move |store, _| Some(structure.read(store, &filter)),
+                    |crawler, structure| crawler.view.structure.accept(&crawler.store, structure),
+                );
+            }
+            Screen::Productions => self.queue(
+                Slot::Table,
+                |store, _| Some(Tree::read(store, filter)),
+                |crawler, tree| crawler.view.productions.accept(tree),
+            ),
+            Screen::Blueprint => {
+                let blueprint = view.blueprint.clone();
+                self.queue(
+                    Slot::Table,
+                    move |store, _| Some(blueprint.read(store, &filter)),
+                    |crawler, blueprint| crawler.view.blueprint.accept(blueprint),
+                );
+            }
+            Screen::Types => self.queue(
+                Slot::Table,
+                |store, _| Some(types::read(store)),
+                |crawler, types| crawler.view.types.accept(types),
+            ),
+            Screen::Functions => self.queue(
+                Slot::Table,
+                |store, _| Some(Functions::read(store)),
+                |crawler, functions| crawler.view.functions.accept(&crawler.store, functions),
+            ),
         }
     }
 
@@ -141,7 +307,12 @@ impl Crawler {
             }
         };
         if is_due && !self.waiting.contains_key(&Slot::Findings) {
-            self.queue(Job::Findings(self.view.findings.config.clone()));
+            let config = self.view.findings.config.clone();
+            self.queue(
+                Slot::Findings,
+                move |store, progress| findings::find_watched(store, &config, &|read| progress.goes_on(read)),
+                |crawler, findings| crawler.view.findings.accept(findings),
+            );
         }
     }
 
@@ -153,26 +324,32 @@ impl Crawler {
     /// Queues the reading of the visible rows over time, if the screen is wide enough to show it.
     /// For a live recording it is repeated as often as the table, and less often if it takes long.
     pub(super) fn queue_trend(&mut self) {
-        let table = match self.view.screen {
-            Screen::Sites => &self.view.sites,
-            Screen::Subjects => &self.view.subjects,
-            _ => return,
-        };
+        let Some(table) = self.view.tally() else { return };
         let columns = table.columns(&self.store);
         let shown = fitting(&columns, Some(&table.sort), Layout::new(self.size.0, self.size.1, Focus::List).body.width);
         if self.waiting.contains_key(&Slot::Trend) || shown.iter().all(|(column, _)| column.name != "trend") {
             return;
         }
         let is_due = self.is_due(Slot::Trend);
-        if let Some(job) = table.trend_job(&self.view.filter).filter(|_| is_due || !table.trends.is_old) {
-            self.queue(job);
+        if let Some(rows) = table.rows_without_trend().filter(|_| is_due || !table.trends.is_old) {
+            let (by, filter) = (table.by, self.view.filter.clone());
+            self.queue(
+                Slot::Trend,
+                move |store, progress| trend::read(store, by, &rows, &filter, progress),
+                move |crawler, trends| crawler.view.tally_mut(by).trends = trends,
+            );
         }
     }
 
     /// Queues the count of the events that pass the filter.
     pub(super) fn queue_count(&mut self) {
         if !self.view.filter.is_all() {
-            self.queue(Job::Count { filter: self.view.filter.clone() });
+            let filter = self.view.filter.clone();
+            self.queue(
+                Slot::Count,
+                |store, _| Some(Count::read(store, filter)),
+                |crawler, count| crawler.view.count = Some(count),
+            );
         }
     }
 
@@ -180,8 +357,14 @@ impl Crawler {
     pub(super) fn queue_column(&mut self) {
         let is_free = !self.waiting.contains_key(&Slot::Table);
         let (browser, filter) = (&mut self.view.browser, &self.view.filter);
-        let job = browser.next_job(filter).or_else(|| is_free.then(|| browser.next_reread(filter))?);
-        job.into_iter().for_each(|job| self.queue(job));
+        let next = browser.next_unread(filter).or_else(|| is_free.then(|| browser.next_outdated(filter))?);
+        let Some(UnreadColumn { at, tab, filter }) = next else { return };
+        let text = filter.text().to_owned();
+        self.queue(
+            Slot::Table,
+            move |store, _| Some(browser::read(store, &tab, filter)),
+            move |crawler, rows| crawler.view.browser.accept(at, &text, rows),
+        );
     }
 
     fn pace(&self, slot: Slot) -> Pace {
@@ -193,18 +376,93 @@ impl Crawler {
         !self.waiting.contains_key(&slot) && self.pace(slot).is_due(self.now_ns, Pace::FACTOR)
     }
 
-    pub(super) fn queue(&mut self, job: Job) {
-        self.paces.insert(job.slot(), self.pace(job.slot()).queued_at(self.now_ns));
+    /// Queues the search for rows at an end of the list.
+    pub(super) fn queue_rows(&mut self, side: Side, from: Position) {
+        let (filter, want) = (self.view.filter.clone(), self.view.list.height.max(1));
+        self.queue(
+            Slot::Rows,
+            move |store, progress| Some(event_list::scan(store, side, from, &filter, want, progress)),
+            move |crawler, page| {
+                let (store, view) = (&crawler.store, &mut crawler.view);
+                view.list.accept(side, &page);
+                view.list.fill(store, &view.filter);
+                if side == Side::After && view.list.follow {
+                    view.list.refresh(store, &view.filter);
+                }
+            },
+        );
+    }
+
+    /// Queues a job: it reads a value, and gives it to the crawler. It replaces the job in its slot.
+    pub(super) fn queue<T: Send + 'static>(
+        &mut self,
+        slot: Slot,
+        read: impl FnOnce(&Store, &Progress) -> Option<T> + Send + 'static,
+        accept: impl FnOnce(&mut Crawler, T) + Send + 'static,
+    ) {
+        self.paces.insert(slot, self.pace(slot).queued_at(self.now_ns));
         self.next_number += 1;
         let (number, progress) = (self.next_number, Arc::new(Progress::default()));
-        if let Some((_, before)) = self.waiting.insert(job.slot(), (number, Arc::clone(&progress))) {
+        if let Some((_, before)) = self.waiting.insert(slot, (number, Arc::clone(&progress))) {
             before.stop();
         }
-        self.queued.push(QueuedJob { number, job, progress });
+        self.queued.push(QueuedJob { number, job: Job::new(slot, read, accept), progress });
+    }
+
+    /// Applies a reply, unless a newer job was queued.
+    pub fn accept(&mut self, reply: Reply<Crawler>) {
+        if self.waiting.get(&reply.slot).is_none_or(|&(number, _)| number != reply.number) {
+            return;
+        }
+        self.waiting.remove(&reply.slot);
+        if let Some(pace) = self.paces.get_mut(&reply.slot) {
+            *pace = pace.answered_at(self.now_ns);
+        }
+        match reply.change {
+            Some(change) => change(self),
+            None => self.failed(reply.slot),
+        }
+        self.view.list.trim();
+        self.update_dependents();
+    }
+
+    /// Continues in a later reading of the same recordings. If event ids have changed their
+    /// meaning, the selection is found by time.
+    pub(super) fn continue_with(&mut self, store: Store) {
+        let has_numbers = self.store.has_numbers_of(&store);
+        self.store = store;
+        if !has_numbers {
+            let selected = self.view.list.selected.take().filter(|_| !self.view.list.follow);
+            self.index = None;
+            self.view.pane.of = None;
+            self.set_filter(self.view.filter.clone());
+            if let Some(event) = selected {
+                self.show_time(event.start);
+            }
+        }
+    }
+
+    /// Reports a job without a result that was not stopped: its thread failed.
+    fn failed(&mut self, slot: Slot) {
+        let what = match slot {
+            Slot::Rows | Slot::Search => "the search",
+            Slot::Pane | Slot::Index => "the search for effects",
+            Slot::Table | Slot::Trend => "the table",
+            Slot::Count => "the count",
+            Slot::Source => "reading the source",
+            Slot::Export => "the export",
+            Slot::Control => "arming",
+            Slot::Findings => "the search for findings",
+            Slot::Merge => "reading the processes again",
+        };
+        if slot == Slot::Rows {
+            self.view.list.cancel_searches();
+        }
+        self.message = Some(format!("{what} failed; run `metaspy verify` to check the recording"));
     }
 
     /// Takes all jobs out of the queue.
-    pub fn take_jobs(&mut self) -> Vec<QueuedJob> {
+    pub fn take_jobs(&mut self) -> Vec<QueuedJob<Crawler>> {
         std::mem::take(&mut self.queued)
     }
 

@@ -1,7 +1,7 @@
 //! Everything on the screen as one value, so that `Backspace` can restore it.
 
 use metaspy_probe::SiteId;
-use metaspy_reader::{By, Filter};
+use metaspy_reader::{By, DetailLevel, Filter, Scope, Store};
 use metaspy_report::text::clean;
 
 use super::blueprint::BlueprintView;
@@ -28,6 +28,15 @@ pub struct Count {
     pub events: u64,
     /// True if the number is exact.
     pub exact: bool,
+}
+
+impl Count {
+    /// Counts the events that pass a filter.
+    pub fn read(store: &Store, filter: Filter) -> Self {
+        let scope = Scope { filter, detail: DetailLevel::Counts, ..Scope::default() };
+        let tally = store.tally(By::Site, &scope);
+        Count { events: tally.rows.iter().map(|row| row.measure.count).sum(), exact: tally.exact }
+    }
 }
 
 /// View of a recording.
@@ -127,6 +136,20 @@ impl View {
         let productions = &self.productions;
         let site = productions.site().filter(|_| self.screen == Screen::Productions);
         site.filter(|_| site != productions.source.production)
+    }
+
+    /// Returns the table of the open screen, if it is about subjects or sites.
+    pub fn tally(&self) -> Option<&TallyView> {
+        match self.screen {
+            Screen::Subjects => Some(&self.subjects),
+            Screen::Sites => Some(&self.sites),
+            _ => None,
+        }
+    }
+
+    /// Returns the table of subjects or of sites.
+    pub fn tally_mut(&mut self, by: By) -> &mut TallyView {
+        if by == By::Site { &mut self.sites } else { &mut self.subjects }
     }
 
     /// Returns the rows of the open screen; `None` for events.

@@ -10,7 +10,6 @@ use metaspy_report::text::{clean, grouped, short_path, width};
 
 use super::related;
 use crate::crawler::config::browser::{BrowserTab, RowsOf, Show, ValueOf};
-use crate::crawler::jobs::Job;
 use crate::crawler::state::cursor::Cursor;
 use crate::crawler::state::table::{Cell, Column, Kind, Rows, TableList, Width};
 use crate::crawler::state::{filter_edit, name};
@@ -157,10 +156,6 @@ impl Rows for ColumnView {
 
     fn filter_term(&self, _: &Store) -> Option<String> {
         self.selected()?.term.clone()
-    }
-
-    fn job(&self, _: Filter) -> Job {
-        Job::Nothing
     }
 }
 

@@ -15,8 +15,7 @@ use metaspy_reader::{Event, Filter, Store};
 
 use super::cursor::Cursor;
 use super::table::Rows;
-use crate::crawler::config::browser::{Browser, filled};
-use crate::crawler::jobs::Job;
+use crate::crawler::config::browser::{Browser, BrowserTab, filled};
 
 pub use column::{BrowserRow, ColumnView, read};
 
@@ -32,6 +31,16 @@ pub struct BrowserView {
     /// Number of lines of a column.
     lines: usize,
     empty: Cursor,
+}
+
+/// Column whose rows must be read.
+pub struct UnreadColumn {
+    /// Index of the column.
+    pub at: usize,
+    /// Definition of its open tab.
+    pub tab: BrowserTab,
+    /// Filter that its rows pass.
+    pub filter: Filter,
 }
 
 impl BrowserView {
@@ -51,8 +60,8 @@ impl BrowserView {
         Some(all.clone().and(filter))
     }
 
-    /// Returns the job for the first column whose rows do not match the selections before it.
-    pub fn next_job(&mut self, all: &Filter) -> Option<Job> {
+    /// Returns the first column whose rows do not match the selections before it.
+    pub fn next_unread(&mut self, all: &Filter) -> Option<UnreadColumn> {
         for at in 0..self.columns.len() {
             let wanted = self.filter(at, all);
             let text = wanted.as_ref().map(|filter| filter.text().to_owned());
@@ -62,7 +71,7 @@ impl BrowserView {
             self.columns[at].begin(text);
             // The later columns depend on it.
             self.columns[at + 1..].iter_mut().for_each(|behind| behind.begin(None));
-            return Some(Job::Browse { at, tab: self.columns[at].of.clone(), filter: wanted? });
+            return Some(UnreadColumn { at, tab: self.columns[at].of.clone(), filter: wanted? });
         }
         None
     }
@@ -72,11 +81,11 @@ impl BrowserView {
         self.columns.iter_mut().for_each(|column| column.is_old = column.rows.is_some());
     }
 
-    /// Returns the job that reads the first outdated column of a recording that has grown.
-    pub fn next_reread(&mut self, all: &Filter) -> Option<Job> {
+    /// Returns the first outdated column of a recording that has grown.
+    pub fn next_outdated(&mut self, all: &Filter) -> Option<UnreadColumn> {
         let at = self.columns.iter().position(|column| column.is_old)?;
         self.columns[at].is_old = false;
-        Some(Job::Browse { at, tab: self.columns[at].of.clone(), filter: self.filter(at, all)? })
+        Some(UnreadColumn { at, tab: self.columns[at].of.clone(), filter: self.filter(at, all)? })
     }
 
     /// Shows the rows of a column, if they are still required.
@@ -149,10 +158,5 @@ impl Rows for BrowserView {
         let filter = self.filter(self.focus, &Filter::all())?;
         let own = self.focused()?.filter_term(store)?;
         Some(format!("{} {own}", filter.text()).trim().to_owned())
-    }
-
-    fn job(&self, _: Filter) -> Job {
-        // The columns are read in sequence: see `next_job`.
-        Job::Nothing
     }
 }

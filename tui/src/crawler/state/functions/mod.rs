@@ -8,14 +8,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use metaspy_probe::SiteId;
-use metaspy_reader::{EventId, Filter, Store};
+use metaspy_reader::{EventId, Store};
 use metaspy_report::functions::{Functions, InSubject, NoFunctions};
 
 use super::cursor::Cursor;
 use super::filter_edit;
 use super::table::{Cell, Column, Kind, Rows, Sort, SortChange, TableList, Tone, Width};
 use crate::crawler::command::Step;
-use crate::crawler::jobs::Job;
 
 /// Lines below the table.
 const FOOTER: usize = 1;
@@ -225,20 +224,15 @@ impl Rows for FunctionsView {
         Some(subject.into_iter().chain([filter_edit::site_term(store, of.site)]).collect::<Vec<_>>().join(" "))
     }
 
-    fn job(&self, _: Filter) -> Job {
-        Job::Functions
-    }
-
     fn sort(&self) -> Option<&Sort> {
         Some(&self.sort)
     }
 
-    fn change_sort(&mut self, store: &Store, change: SortChange) -> Option<Job> {
+    fn change_sort(&mut self, store: &Store, change: SortChange) {
         // A share has the order of its time.
         let columns: Vec<_> = self.columns(store).into_iter().filter(|column| column.kind != Kind::Text).collect();
         self.sort = self.sort.changed(&columns, change);
         self.cursor.reset();
         self.unroll(store);
-        None
     }
 }

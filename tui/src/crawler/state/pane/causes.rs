@@ -4,10 +4,10 @@ use metaspy_reader::{Event, Origin, Remote, Store};
 
 use metaspy_report::text::counted;
 
-use super::{Content, PaneRow, indent};
-use crate::crawler::jobs::{Effect, Reasons};
-use crate::crawler::reasons::{Connection, Path};
-use crate::crawler::state::marks::{Marks, title};
+use super::row::{Content, PaneRow, indent};
+use crate::crawler::effects::Effect;
+use crate::crawler::marks::{Marks, title};
+use crate::crawler::reasons::{Connection, Path, Reasons};
 
 /// Maximum number of causes that are shown.
 const SHOWN: usize = 200;
@@ -24,7 +24,7 @@ pub fn rows(
 ) -> Vec<PaneRow> {
     let mut rows = path.map_or(Vec::new(), |path| path_rows(path, marks));
     rows.push(PaneRow::plain(Content::Current(*event)));
-    if let Some(gone) = super::evicted_note(store, event) {
+    if let Some(gone) = super::row::evicted_note(store, event) {
         rows.push(gone);
         return rows;
     }

@@ -4,9 +4,10 @@ use metaspy_probe::SiteKind;
 use metaspy_reader::{DetailKind, EndState, Event, Outcome, Store};
 use metaspy_report::text::{clean, counted, duration, grouped, shorten_file, shorten_path, wrap};
 
-use super::{Content, PaneRow, causes, effects};
-use crate::crawler::jobs::Effects;
-use crate::crawler::state::marks::Marks;
+use super::row::{Content, PaneRow};
+use super::{causes, effects};
+use crate::crawler::effects::Effects;
+use crate::crawler::marks::Marks;
 use crate::crawler::state::name;
 
 /// Columns of the name of a fact.
@@ -18,7 +19,7 @@ const SENT: usize = 8;
 
 /// Builds the rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Marks, columns: usize) -> Vec<PaneRow> {
-    let gone = super::evicted_note(store, event);
+    let gone = super::row::evicted_note(store, event);
     let is_gone = gone.is_some();
     let mut rows = match gone {
         Some(gone) => vec![PaneRow::plain(Content::Current(*event)), gone],

@@ -3,13 +3,13 @@
 use metaspy_reader::{Event, Store};
 use metaspy_report::text::{counted, grouped, width};
 
-use super::{Content, PaneRow, indent};
-use crate::crawler::jobs::{Effects, Reach};
+use super::row::{Content, PaneRow, indent};
+use crate::crawler::effects::{Effects, Reach};
 use crate::crawler::state::name;
 
 /// Builds the rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
-    if let Some(gone) = super::evicted_note(store, event) {
+    if let Some(gone) = super::row::evicted_note(store, event) {
         return vec![PaneRow::plain(Content::Current(*event)), gone];
     }
     let Some(effects) = effects else {

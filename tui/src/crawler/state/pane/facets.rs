@@ -5,7 +5,7 @@
 use metaspy_reader::{By, DetailLevel, Filter, Outcome, Scope, Store, Tally};
 use metaspy_report::text::{clean, counted, short_path};
 
-use super::{Content, PaneRow};
+use super::row::{Content, PaneRow};
 use crate::crawler::state::{filter_edit, name};
 
 /// Maximum number of rows of each sort.

@@ -23,7 +23,8 @@ use metaspy_report::text::{clean, counted, pad_right, width};
 
 use super::relations;
 use crate::crawler::command::Step;
-use crate::crawler::jobs::{Effects, Reasons};
+use crate::crawler::effects::Effects;
+use crate::crawler::reasons::Reasons;
 use crate::crawler::state::name;
 
 /// Minimum width of a node, in columns.

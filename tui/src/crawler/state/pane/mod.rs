@@ -9,162 +9,23 @@ pub(crate) mod facets;
 pub(crate) mod graph;
 pub(crate) mod object;
 pub(crate) mod relations;
+mod row;
 pub(crate) mod times;
 
-use metaspy_probe::Subject;
 use metaspy_reader::{Event, EventId, Store};
-use metaspy_report::text::{width, wrap};
 
-use crate::crawler::command::Step;
-use crate::crawler::jobs::{Effects, Reasons};
+use crate::crawler::command::{Step, Tab};
+use crate::crawler::effects::Effects;
 use crate::crawler::layout::Focus;
+use crate::crawler::marks::Marks;
+use crate::crawler::reasons::Reasons;
 use crate::crawler::state::cursor::Cursor;
-use crate::crawler::state::marks::Marks;
-use facets::{Facet, Facets};
+use facets::Facets;
 use graph::Graph;
 use object::Object;
+use row::evicted_note;
+pub use row::{Content, PaneRow};
 use times::Times;
-
-/// Tabs of the pane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tab {
-    /// Facts and chain of causes of the event.
-    #[default]
-    Detail,
-    /// Tree of causes and links, nearest first.
-    Causes,
-    /// The tree of effects.
-    Effects,
-    /// Events of the same subject.
-    SameSubject,
-    /// Subject of the event: numbers, owners, siblings and every relation.
-    Object,
-    /// Effects of the same cause.
-    Siblings,
-    /// Reasons, effects and relations as a drawing in layers.
-    Graph,
-    /// The most frequent sites, subjects and outcomes of the events that are listed.
-    Facets,
-    /// The durations of the events that are listed, and their number over time.
-    Times,
-}
-
-impl Tab {
-    /// All tabs, from left to right.
-    pub const ALL: [Tab; 9] = [
-        Tab::Detail,
-        Tab::Causes,
-        Tab::Effects,
-        Tab::SameSubject,
-        Tab::Object,
-        Tab::Siblings,
-        Tab::Graph,
-        Tab::Facets,
-        Tab::Times,
-    ];
-
-    /// Returns the name in the head of the pane.
-    pub fn name(self) -> &'static str {
-        match self {
-            Tab::Detail => "Detail",
-            Tab::Causes => "Causes",
-            Tab::Effects => "Effects",
-            Tab::SameSubject => "Same",
-            Tab::Siblings => "Siblings",
-            Tab::Object => "Object",
-            Tab::Graph => "Graph",
-            Tab::Facets => "Facets",
-            Tab::Times => "Times",
-        }
-    }
-
-    /// Returns true if the tab is about all listed events, and not about the selected event.
-    pub fn is_about_the_list(self) -> bool {
-        matches!(self, Tab::Facets | Tab::Times)
-    }
-
-    /// Returns the next tab. The last tab is followed by the first.
-    pub fn next(self) -> Tab {
-        Tab::ALL[(self as usize + 1) % Tab::ALL.len()]
-    }
-
-    /// Returns the previous tab. The first tab is preceded by the last.
-    pub fn previous(self) -> Tab {
-        Tab::ALL[(self as usize + Tab::ALL.len() - 1) % Tab::ALL.len()]
-    }
-}
-
-/// Row of the pane.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PaneRow {
-    /// Lines of the tree before the row.
-    pub indent: String,
-    /// Content after the tree lines.
-    pub content: Content,
-}
-
-/// Content of a row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Content {
-    /// A name and a value.
-    Fact(&'static str, String),
-    /// The continuation of the value above.
-    Continuation(String),
-    /// An event to go to.
-    Event(Event),
-    /// The selected event itself.
-    Current(Event),
-    /// A subject to go to.
-    Subject(Subject),
-    /// Numbers over time, as heights.
-    Spark(String),
-    /// A bar with a name and a number.
-    Bar {
-        /// Name before the bar.
-        name: String,
-        /// Length of the bar, in eighths of a column.
-        eighths: usize,
-        /// Number after the bar.
-        number: String,
-    },
-    /// A line of the drawing.
-    Drawing(String),
-    /// Number of events, and the filter term that selects them.
-    Facet(Facet),
-    /// A title over the rows below.
-    Title(String),
-    /// A remark.
-    Note(String),
-    /// Empty row.
-    Blank,
-}
-
-impl PaneRow {
-    /// Creates a row without lines of a tree.
-    pub fn plain(content: Content) -> Self {
-        PaneRow { indent: String::new(), content }
-    }
-
-    /// Wraps a remark into as many rows as it takes; any other row stays as it is.
-    fn wrapped(self, columns: usize) -> Vec<PaneRow> {
-        match &self.content {
-            Content::Note(text) if self.indent.is_empty() && width(text) >= columns => {
-                let lines = wrap(text, columns.saturating_sub(1).max(8)).into_iter();
-                lines.map(|line| PaneRow::plain(Content::Note(line))).collect()
-            }
-            Content::Title(text) if width(text) >= columns => {
-                let lines = wrap(text, columns.saturating_sub(1).max(8)).into_iter();
-                lines.map(|line| PaneRow::plain(Content::Title(line))).collect()
-            }
-            _ => vec![self],
-        }
-    }
-
-    /// Returns true if the row leads to an event, a subject or a filter.
-    pub fn is_target(&self) -> bool {
-        matches!(self.content, Content::Event(_) | Content::Subject(_) | Content::Facet(_))
-    }
-}
 
 /// Right pane.
 #[derive(Clone, Debug, Default)]
@@ -289,27 +150,4 @@ impl Pane {
     pub fn current(&self) -> Option<&PaneRow> {
         self.rows.get(self.cursor.row)
     }
-}
-
-/// Returns a remark if the selected event has left the window.
-pub(super) fn evicted_note(store: &Store, event: &Event) -> Option<PaneRow> {
-    let text = "it left the window";
-    store.event(event.id).is_none().then(|| PaneRow::plain(Content::Note(text.into())))
-}
-
-/// Draws the lines of a tree before a row at `depth`: `│ └ `. `following` holds the depths of the
-/// rows below.
-pub(super) fn indent(depth: usize, following: impl Iterator<Item = usize> + Clone) -> String {
-    let mut text = String::new();
-    for level in 1..=depth {
-        // The line continues if the first row below that is not deeper is at this level.
-        let goes_on = following.clone().find(|&next| next <= level) == Some(level);
-        text.push_str(match (level == depth, goes_on) {
-            (true, true) => "├ ",
-            (true, false) => "└ ",
-            (false, true) => "│ ",
-            (false, false) => "  ",
-        });
-    }
-    text
 }

@@ -5,8 +5,10 @@ use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{By, Filter, Measure, Scope, Store};
 use metaspy_report::text::{clean, duration, grouped, last_segment, pad_left, pad_right, short_path, shorten, width};
 
+use super::relations;
+use super::row::{Content, PaneRow};
 use super::times::{self, Times, spark};
-use super::{Content, PaneRow, relations};
+use crate::crawler::jobs::Progress;
 use crate::crawler::state::name;
 
 /// Maximum number of sites that are listed.
@@ -37,13 +39,13 @@ impl Object {
 }
 
 /// Reads the numbers of a subject.
-pub fn read(store: &Store, subject: Subject, goes_on: impl FnMut(usize) -> bool) -> Option<Object> {
+pub fn read(store: &Store, subject: Subject, progress: &Progress) -> Option<Object> {
     let filter = Filter::subject(subject);
     let scope = Scope::matching(filter.clone());
     let tally = store.tally(By::SiteSubject, &scope);
     let sites = tally.rows.iter().filter_map(|row| Some((row.site?, row.measure))).collect();
     let whole = store.tally(By::Subject, &scope).rows.first().map_or(Measure::default(), |row| row.measure);
-    let times = times::read(store, filter, goes_on)?;
+    let times = times::read(store, filter, progress)?;
     Some(Object { subject, sites, whole, exact: tally.exact, times })
 }
 

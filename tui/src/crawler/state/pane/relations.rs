@@ -7,7 +7,7 @@ use metaspy_probe::Subject;
 use metaspy_reader::{Event, Relation, Store};
 use metaspy_report::text::grouped;
 
-use super::{Content, PaneRow, indent};
+use super::row::{Content, PaneRow, indent};
 use crate::crawler::state::name;
 
 /// Relation from a subject to its owner.

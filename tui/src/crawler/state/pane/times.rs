@@ -17,7 +17,8 @@ use std::collections::BinaryHeap;
 use metaspy_reader::{Event, EventId, Filter, Outcome, Position, Store};
 use metaspy_report::text::{counted, duration, grouped, pad_left, width};
 
-use super::{Content, PaneRow};
+use super::row::{Content, PaneRow};
+use crate::crawler::jobs::Progress;
 
 /// Number of events that are tested between two checks for a stop.
 const STRIDE: usize = 1 << 18;
@@ -50,8 +51,8 @@ pub struct Times {
     is_window: bool,
 }
 
-/// Reads the durations in the window. `goes_on` receives the number of events that were tested.
-pub fn read(store: &Store, filter: Filter, mut goes_on: impl FnMut(usize) -> bool) -> Option<Times> {
+/// Reads the durations in the window; `None` if the job is stopped.
+pub fn read(store: &Store, filter: Filter, progress: &Progress) -> Option<Times> {
     let mut times = Times {
         filter: filter.text().to_owned(),
         parts: vec![0; 64 * PARTS as usize],
@@ -84,7 +85,7 @@ pub fn read(store: &Store, filter: Filter, mut goes_on: impl FnMut(usize) -> boo
                 }
             }
         }
-        if !goes_on(page.looked_at) {
+        if !progress.goes_on(page.looked_at) {
             return None;
         }
         next = page.more;

@@ -6,7 +6,7 @@ mod tree;
 use std::sync::Arc;
 
 use metaspy_probe::SiteId;
-use metaspy_reader::{Filter, Measure, Store};
+use metaspy_reader::{Measure, Store};
 use metaspy_report::text::last_segment;
 
 pub use tree::{Production, Tree};
@@ -15,7 +15,6 @@ use super::cursor::Cursor;
 use super::event_list::Side;
 use super::table::{Arrangement, Cell, Column, Kind, Rows, TableList, Tone, Width};
 use super::{filter_edit, indent};
-use crate::crawler::jobs::Job;
 
 /// Screen of productions.
 #[derive(Clone, Debug, Default)]
@@ -226,10 +225,6 @@ impl Rows for ProductionsView {
 
     fn filter_term(&self, store: &Store) -> Option<String> {
         self.site().map(|site| filter_edit::site_term(store, site))
-    }
-
-    fn job(&self, filter: Filter) -> Job {
-        Job::Productions { filter }
     }
 }
 

@@ -16,7 +16,6 @@ use super::filter_edit;
 use super::profiles::Profiles;
 use super::table::{Arrangement, Rows, Sort, SortChange, TableList};
 use crate::crawler::command::Step;
-use crate::crawler::jobs::Job;
 
 /// Maximum number of elements of a program whose methods are shown at first.
 const SMALL: usize = 100;
@@ -290,10 +289,6 @@ impl Rows for StructureView {
         filter_edit::element_term(store, self.whole.as_ref()?, *self.rows.get(self.cursor.row)?)
     }
 
-    fn job(&self, filter: Filter) -> Job {
-        Job::Structure { view: Box::new(self.clone()), filter }
-    }
-
     fn sort(&self) -> Option<&Sort> {
         Some(&self.sort)
     }
@@ -315,14 +310,13 @@ impl Rows for StructureView {
         }
     }
 
-    fn change_sort(&mut self, store: &Store, change: SortChange) -> Option<Job> {
+    fn change_sort(&mut self, store: &Store, change: SortChange) {
         self.sort = self.sort.changed(&self.columns(store), change);
         if self.whole.is_some() {
             self.whole = self.clone().sorted(store).whole;
             self.cursor.reset();
             self.unroll(None);
         }
-        None
     }
 }
 

@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use metaspy_probe::SiteId;
-use metaspy_reader::{Filter, Store};
+use metaspy_reader::Store;
 
 pub use cell::{Cell, Tone, Value};
 pub use sort::{Key, Sort, SortChange, reorder};
@@ -21,7 +21,6 @@ pub use sort::{Key, Sort, SortChange, reorder};
 use super::cursor::Cursor;
 use super::event_list::Side;
 use crate::crawler::config::browser::BrowserTab;
-use crate::crawler::jobs::Job;
 
 /// Rows of a screen.
 pub trait Rows {
@@ -42,8 +41,6 @@ pub trait Rows {
     /// Returns the filter term for the events of the row under the cursor; `None` if no filter
     /// selects exactly these.
     fn filter_term(&self, store: &Store) -> Option<String>;
-    /// Returns the job that reads the rows.
-    fn job(&self, filter: Filter) -> Job;
 
     /// Moves to the next row whose name contains `text`, on this side of the cursor. Returns false
     /// if there is none.
@@ -51,12 +48,6 @@ pub trait Rows {
         let (rows, text) = (self.row_count(), text.to_lowercase());
         let found = self.cursor().find(rows, side, |row| self.row_name(store, row).to_lowercase().contains(&text));
         found.inspect(|&row| self.cursor_mut().select(row, rows)).is_some()
-    }
-
-    /// Returns a job that finds the text, if there are too many rows to search them between two
-    /// frames.
-    fn find_job(&self, _text: &str, _side: Side) -> Option<Job> {
-        None
     }
 
     /// Returns the order of the rows, if it can be changed.
@@ -78,10 +69,8 @@ pub trait Rows {
     /// the screen.
     fn show_next_profile(&mut self, _store: &Store) {}
 
-    /// Changes the order. Returns a job if there are too many rows to sort them between two frames.
-    fn change_sort(&mut self, _store: &Store, _change: SortChange) -> Option<Job> {
-        None
-    }
+    /// Changes the order.
+    fn change_sort(&mut self, _store: &Store, _change: SortChange) {}
 }
 
 /// Rows that are drawn as a table.

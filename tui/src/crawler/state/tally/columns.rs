@@ -4,7 +4,7 @@ use metaspy_reader::control::Observed;
 use metaspy_reader::{By, Store};
 use metaspy_report::text::duration;
 
-use super::super::arming;
+use super::super::name;
 use super::super::pane::times::spark;
 use super::super::table::{Cell, Column, Key, Kind, TableList, Tone, Value, Width};
 use super::trend::BARS;
@@ -89,7 +89,7 @@ impl TallyView {
         let state = list.row(item).site.and_then(|site| list.observed.get(&site));
         Cell::text(state.map_or(String::new(), |state| match state.observed {
             Observed::Nothing if state.kept => "by others".into(),
-            observed => arming::words(observed),
+            observed => name::observed(observed),
         }))
     }
 

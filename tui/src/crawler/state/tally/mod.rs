@@ -15,7 +15,7 @@ use super::event_list::Side;
 use super::profiles::Profiles;
 use super::table::{self, Arrangement, Key, Largest, Rows, Sort, SortChange, TableList};
 use super::{filter_edit, name};
-use crate::crawler::jobs::Job;
+use crate::crawler::jobs::Progress;
 use trend::Trends;
 
 /// Maximum number of rows that are sorted or searched between two frames. Larger tables use another
@@ -271,17 +271,16 @@ impl TallyView {
         self.cursor.follow(found, self.row_count());
     }
 
-    /// Finds the next row whose name contains a text, as [`Rows::find`] does. `goes_on` receives
-    /// the number of tested rows.
-    pub fn find_key(
-        &self,
-        store: &Store,
-        text: &str,
-        side: Side,
-        mut goes_on: impl FnMut(usize) -> bool,
-    ) -> Option<TallyKey> {
+    /// Returns true if there are too many rows to sort or search them between two frames.
+    pub fn is_large(&self) -> bool {
+        self.row_count() > SORTED_IN_PLACE
+    }
+
+    /// Finds the next row whose name contains a text, as [`Rows::find`] does.
+    pub fn find_key(&self, store: &Store, text: &str, side: Side, progress: &Progress) -> Option<TallyKey> {
+        progress.set(0, self.row_count() as u64);
         let text = text.to_lowercase();
-        let is_end = |row: usize| !goes_on(1) || self.row(row).name(store).to_lowercase().contains(&text);
+        let is_end = |row: usize| !progress.goes_on(1) || self.row(row).name(store).to_lowercase().contains(&text);
         self.cursor.find(self.row_count(), side, is_end).map(|row| self.row(row).key())
     }
 
@@ -346,15 +345,6 @@ impl Rows for TallyView {
         }
     }
 
-    fn job(&self, filter: Filter) -> Job {
-        Job::Tally { table: Box::new(self.clone()), filter }
-    }
-
-    fn find_job(&self, text: &str, side: Side) -> Option<Job> {
-        let is_large = self.row_count() > SORTED_IN_PLACE;
-        is_large.then(|| Job::FindRow { table: Box::new(self.clone()), text: text.to_owned(), side })
-    }
-
     fn sort(&self) -> Option<&Sort> {
         Some(&self.sort)
     }
@@ -375,16 +365,14 @@ impl Rows for TallyView {
         }
     }
 
-    fn change_sort(&mut self, store: &Store, change: SortChange) -> Option<Job> {
+    fn change_sort(&mut self, store: &Store, change: SortChange) {
         if self.lists_unobserved {
-            return None;
+            return;
         }
         self.sort = self.sort.changed(&self.columns(store), change);
         self.cursor.reset();
-        if self.rows.as_ref()?.len() > SORTED_IN_PLACE {
-            return Some(Job::Sort { table: Box::new(self.clone()) });
+        if !self.is_large() {
+            self.rows = self.clone().sorted(store).rows;
         }
-        self.rows = self.clone().sorted(store).rows;
-        None
     }
 }

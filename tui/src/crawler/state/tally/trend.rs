@@ -9,7 +9,7 @@ use metaspy_reader::{By, Filter, Position, Store};
 use super::super::lanes::{self, Span};
 use super::super::table::Rows;
 use super::{TallyKey, TallyView};
-use crate::crawler::jobs::Job;
+use crate::crawler::jobs::Progress;
 
 /// Number of parts of the window.
 pub const BARS: usize = 16;
@@ -36,15 +36,8 @@ impl Trends {
     }
 }
 
-/// Reads the events of these rows in the window. `goes_on` receives the number of events that were
-/// tested; if it returns false, the result is `None`.
-pub fn read(
-    store: &Store,
-    by: By,
-    rows: &[TallyKey],
-    filter: &Filter,
-    mut goes_on: impl FnMut(usize) -> bool,
-) -> Option<Trends> {
+/// Reads the events of these rows in the window; `None` if the job is stopped.
+pub fn read(store: &Store, by: By, rows: &[TallyKey], filter: &Filter, progress: &Progress) -> Option<Trends> {
     let window = lanes::window(store);
     let mut sorted = rows.to_vec();
     sorted.sort_unstable();
@@ -58,7 +51,7 @@ pub fn read(
                 count(window, event.start, &mut counts[at]);
             }
         }
-        if !goes_on(page.looked_at) {
+        if !progress.goes_on(page.looked_at) {
             return None;
         }
         next = page.more;
@@ -78,12 +71,12 @@ fn count(window: Span, start: u64, bars: &mut [u64; BARS]) {
 }
 
 impl TallyView {
-    /// Returns the job that reads the visible rows; `None` if they are up to date.
-    pub fn trend_job(&self, filter: &Filter) -> Option<Job> {
+    /// Returns the visible rows whose trends must be read; `None` if they are up to date.
+    pub fn rows_without_trend(&self) -> Option<Vec<TallyKey>> {
         let view = self.cursor.visible(self.row_count());
         let rows: Vec<TallyKey> = self.listed()[view].iter().map(|row| row.key()).collect();
         let is_read = !self.trends.is_old && rows.iter().all(|row| self.trends.rows.contains_key(row));
-        (!is_read && !self.lists_unobserved).then(|| Job::Trend { by: self.by, rows, filter: filter.clone() })
+        (!is_read && !self.lists_unobserved).then_some(rows)
     }
 }
 

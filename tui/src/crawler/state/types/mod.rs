@@ -7,7 +7,7 @@ mod rows;
 use std::sync::Arc;
 
 use metaspy_probe::SiteId;
-use metaspy_reader::{Filter, Store};
+use metaspy_reader::Store;
 use metaspy_report::table::Top;
 use metaspy_report::text::counted;
 use metaspy_report::types::{self, Types};
@@ -15,7 +15,6 @@ use metaspy_report::types::{self, Types};
 use super::cursor::Cursor;
 use super::filter_edit;
 use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
-use crate::crawler::jobs::Job;
 
 /// Row of the tree: a title, a method, a value, a type, a call or a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -135,9 +134,5 @@ impl Rows for TypesView {
 
     fn filter_term(&self, store: &Store) -> Option<String> {
         self.site().map(|site| filter_edit::site_term(store, site))
-    }
-
-    fn job(&self, _: Filter) -> Job {
-        Job::Types
     }
 }

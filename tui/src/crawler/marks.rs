@@ -1,4 +1,5 @@
-//! File of marks beside a recording: `run.spy.marks`.
+//! Marks that the user sets on events, optionally with names, and their file beside the recording:
+//! `run.spy.marks`.
 //!
 //! ```toml
 //! started_ns = 1732291200000000000
@@ -14,6 +15,7 @@
 //!
 //! Marks are not in the recording, because it is read-only for its readers.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -22,7 +24,51 @@ use metaspy_reader::{EventId, Store, files};
 use serde::{Deserialize, Serialize};
 
 use super::config::with_place;
-use super::state::marks::Marks;
+
+/// Marked events with their names; an unnamed mark has an empty name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    names: BTreeMap<EventId, String>,
+    /// Events in the order in which they were marked.
+    order: Vec<EventId>,
+}
+
+impl Marks {
+    /// Marks an event, or changes the name of its mark.
+    pub fn set(&mut self, id: EventId, name: &str) {
+        self.order.retain(|&other| other != id);
+        self.order.push(id);
+        self.names.insert(id, name.to_owned());
+    }
+
+    /// Removes a mark. Returns false if there is none.
+    pub fn remove(&mut self, id: EventId) -> bool {
+        self.order.retain(|&other| other != id);
+        self.names.remove(&id).is_some()
+    }
+
+    /// Returns the name of the mark on an event.
+    pub fn name(&self, id: EventId) -> Option<&str> {
+        self.names.get(&id).map(String::as_str)
+    }
+
+    /// Iterates over all marks, in the order in which they were set.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = (EventId, &str)> {
+        self.order.iter().filter_map(|&id| Some((id, self.name(id)?)))
+    }
+
+    /// Returns the first mark after an event in the order of ids. The last mark is followed by the
+    /// first.
+    pub fn next(&self, after: Option<EventId>) -> Option<EventId> {
+        let next = self.names.keys().find(|&&id| Some(id) > after);
+        next.or(self.names.keys().next()).copied()
+    }
+}
+
+/// Describes a mark: by its name, or by its event if it has no name.
+pub fn title(id: EventId, name: &str) -> String {
+    if name.is_empty() { format!("◆ {id}") } else { format!("◆ {name}") }
+}
 
 #[derive(Deserialize, Serialize)]
 struct Written {

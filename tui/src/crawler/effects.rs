@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use metaspy_reader::{EffectsIndex, Event, EventId, Store};
 
-use super::progress::Progress;
+use super::jobs::Progress;
 
 /// Maximum number of rows of a tree of effects; `DEPTH` limits its levels.
 const TREE: usize = 400;
@@ -110,7 +110,7 @@ impl Tree {
 }
 
 /// Reads the effects of an event, from its lane and from the index of all lanes.
-pub(super) fn read(store: &Store, id: EventId, index: Option<&EffectsIndex>, progress: &Progress) -> Effects {
+pub fn read(store: &Store, id: EventId, index: Option<&EffectsIndex>, reach: Reach, progress: &Progress) -> Effects {
     // The index has the other lanes; the lane has the events after the index was built.
     let of = |id: EventId| -> Vec<EventId> {
         let mut ids = store.effects(id);
@@ -122,7 +122,7 @@ pub(super) fn read(store: &Store, id: EventId, index: Option<&EffectsIndex>, pro
         ids
     };
     let direct = of(id);
-    let mut answer = Effects { direct: direct.len(), ..Effects::default() };
+    let mut answer = Effects { direct: direct.len(), reach, ..Effects::default() };
     let lane = store.event(id).map(|event| event.lane);
     for event in direct.iter().filter_map(|&id| store.event(id)) {
         match answer.by_site.iter_mut().find(|(site, _)| *site == event.site) {
