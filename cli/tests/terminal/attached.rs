@@ -48,12 +48,13 @@ fn attached_processes_are_read_again_until_all_have_ended() {
     quits(&mut terminal);
 }
 
-/// The story as another process that records live.
+/// The story as another process that records live. What its end is merged from stays small, however long it ran.
 fn live_story(live: &std::path::Path) -> std::process::Child {
     std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"))
         .arg("__story")
         .env("METASPY_RECORD", "live")
         .env("METASPY_DIR", live)
+        .env("METASPY_BUDGET", "4MiB")
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
