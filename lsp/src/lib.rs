@@ -7,37 +7,37 @@
 //! Ansaloni, Binder, Nierstrasz, Moret, *Augmenting Static Source Views in IDEs with Dynamic
 //! Metrics*. The modules, in the order in which numbers reach the editor:
 //!
-//! - [`workspace`] and [`runs`]: locations of recordings.
-//! - [`reader`]: the thread that reads them, and [`snapshot`]: its result, by source file and by
-//!   the [`versions`] of the source.
-//! - [`source`], [`file_modules`] and [`matching`]: the functions of the edited text, and their
+//! - `workspace` and `runs`: locations of recordings.
+//! - `reader`: the thread that reads them, and `snapshot`: its result, by source file and by
+//!   the `versions` of the source.
+//! - `source`, `file_modules` and `matching`: the functions of the edited text, and their
 //!   recorded methods.
-//! - [`declarations`]: positions of other functions, for links.
-//! - [`heat`]: classes of a metric.
-//! - [`findings`]: what recordings state about their programs.
-//! - [`views`]: hovers, lenses, hints, findings, symbols, heat.
-//! - [`server`]: the protocol.
+//! - `declarations`: positions of other functions, for links.
+//! - `heat`: classes of a metric.
+//! - `findings`: what recordings state about their programs.
+//! - `views`: hovers, lenses, hints, findings, symbols, heat.
+//! - `server`: the protocol.
 //! - [`install`]: the plugins of editors.
 
-pub mod declarations;
-pub mod declared_traits;
-pub mod document;
-pub mod file_modules;
-pub mod findings;
-pub mod heat;
+mod declarations;
+mod declared_traits;
+mod document;
+mod file_modules;
+mod findings;
+mod heat;
 pub mod install;
-pub mod markdown;
-pub mod matching;
-pub mod numbers;
-pub mod reader;
-pub mod runs;
-pub mod server;
-pub mod settings;
-pub mod snapshot;
-pub mod source;
-pub mod uri;
-pub mod versions;
-pub mod views;
-pub mod workspace;
+mod markdown;
+mod matching;
+mod numbers;
+mod reader;
+mod runs;
+mod server;
+mod settings;
+mod snapshot;
+mod source;
+mod uri;
+mod versions;
+mod views;
+mod workspace;
 
 pub use server::{run, serve};
