@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Default rate, in samples per second of processor time.
 pub const RATE_HZ: u32 = 1_000;
 /// Highest rate, in samples per second of processor time.
-pub const RATE_MAX_HZ: u32 = 10_000;
+pub(crate) const RATE_MAX_HZ: u32 = 10_000;
 /// Default size of the copied part of a stack, in bytes.
 pub const STACK_BYTES: u32 = 16 << 10;
 
@@ -152,7 +152,7 @@ impl Default for Options {
 
 impl Options {
     /// Returns the processor time between two samples of a thread, in ns.
-    pub fn period_ns(&self) -> u64 {
+    pub(crate) fn period_ns(&self) -> u64 {
         1_000_000_000 / u64::from(self.rate_hz.clamp(1, RATE_MAX_HZ))
     }
 }

@@ -74,7 +74,7 @@ impl Run {
 
     /// Returns the time that a sample stands for, in ns: the period for samples of the kernel, the
     /// mean for samples of signals.
-    pub fn sample_ns(&self) -> u64 {
+    pub(crate) fn sample_ns(&self) -> u64 {
         let of = |sample: &Sample| match self.options.clock {
             Clock::Processor => u64::from(sample.cpu_ns),
             Clock::Wall => u64::from(sample.wall_ns),

@@ -33,7 +33,7 @@ pub struct Statistics {
 impl Statistics {
     /// Waits for the end of a child. The statistics include the children that it waited for.
     #[cfg(target_os = "linux")]
-    pub fn of_ended(child: &Child) -> io::Result<(ExitStatus, Statistics)> {
+    pub(crate) fn of_ended(child: &Child) -> io::Result<(ExitStatus, Statistics)> {
         let (mut usage, mut status) = (MaybeUninit::<libc::rusage>::zeroed(), 0);
         // SAFETY: the call fills both structures, and only this function waits for the child.
         while unsafe { libc::wait4(child.id() as libc::pid_t, &mut status, 0, usage.as_mut_ptr()) } < 0 {

@@ -3,7 +3,7 @@
 //! colour alone.
 
 /// Tokens, each with its colour on a light and on a dark page.
-pub const COLOURS: [(&str, &str, &str); 36] = [
+pub(crate) const COLOURS: [(&str, &str, &str); 36] = [
     ("g0", "#ffffff", "#22252b"),
     ("g1", "#e4e4e4", "#343840"),
     ("g2", "#c9c9c9", "#474b54"),

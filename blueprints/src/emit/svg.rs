@@ -65,7 +65,7 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
 /// SVG definitions: the hatch of values that cannot be compared, the head of an arrow, and the
 /// marks of the coverage patterns. Marks have a radius of 1 and differ in form, so that no mark
 /// depends on its colour.
-pub const DEFS: &str = "<defs><pattern id=\"hatch\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 4L4 0\" \
+pub(crate) const DEFS: &str = "<defs><pattern id=\"hatch\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 4L4 0\" \
      stroke=\"#a8a29a\" stroke-width=\".6\"/></pattern>\
      <marker id=\"arrow\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"3\" markerHeight=\"3\" orient=\"auto\">\
      <path class=\"head\" d=\"M0 0L6 3L0 6Z\"/></marker>\

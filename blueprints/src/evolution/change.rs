@@ -47,7 +47,7 @@ pub fn by_time(time: &Numbers, whole: u64) -> Change {
 }
 
 /// Judges a number that is exact.
-pub fn by_count(count: &Numbers) -> Change {
+pub(crate) fn by_count(count: &Numbers) -> Change {
     change(count, COUNTS, 0.0)
 }
 

@@ -178,7 +178,7 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
 
 impl Step {
     /// Returns the share of the newer version's methods that ran there and not before.
-    pub fn share_of_new(&self) -> f64 {
+    pub(crate) fn share_of_new(&self) -> f64 {
         let ran = self.methods.iter().filter(|method| method.has_run()).count();
         self.methods.iter().filter(|method| method.change == Change::New).count() as f64 / ran.max(1) as f64
     }

@@ -79,7 +79,7 @@ impl Graph {
     }
 
     /// Clears the numbers of methods that the root does not lead to, as if they had not run.
-    pub fn without_the_rest(mut self) -> Graph {
+    pub(crate) fn without_the_rest(mut self) -> Graph {
         let mut is_below = vec![false; self.methods.len()];
         self.root.into_iter().chain(self.calls.iter().map(|call| call.to)).for_each(|at| is_below[at] = true);
         for (method, _) in self.methods.iter_mut().zip(is_below).filter(|(_, is_below)| !is_below) {

@@ -249,7 +249,7 @@ impl Graph {
 
     /// Adds the calls that the causes of stored events show. Events that left the window contribute
     /// none.
-    pub fn add_causes(&mut self, store: &Store, filter: &Filter) {
+    pub(crate) fn add_causes(&mut self, store: &Store, filter: &Filter) {
         let places = self.places();
         let Some(chains) = store.chains(filter, |_, _| true) else { return };
         let chains = &chains.chains;

@@ -12,7 +12,7 @@ use super::{Call, Graph};
 
 /// Finds the calls in the source of all methods that lead to a method that never ran. They have no
 /// counts.
-pub fn written_calls(graph: &Graph) -> Vec<Call> {
+pub(crate) fn written_calls(graph: &Graph) -> Vec<Call> {
     let mut by_name: HashMap<&str, Option<usize>> = HashMap::new();
     for (at, method) in graph.methods.iter().enumerate() {
         // A name that two methods share identifies neither of them.

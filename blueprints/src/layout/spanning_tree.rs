@@ -27,7 +27,7 @@ pub struct Tree {
 type Way = (u64, u64, Reverse<usize>, Option<usize>);
 
 /// Builds the tree of everything that ran, or of the methods that the root of the graph leads to.
-pub fn spanning_tree(graph: &Graph) -> Tree {
+pub(crate) fn spanning_tree(graph: &Graph) -> Tree {
     let count = graph.methods.len();
     let mut calls: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (at, call) in graph.calls.iter().enumerate().filter(|(_, call)| call.from != call.to) {
@@ -73,7 +73,7 @@ pub fn spanning_tree(graph: &Graph) -> Tree {
 }
 
 /// Builds the same tree by depth: each method appears below the caller nearest to the top.
-pub fn breadth_first(graph: &Graph, from: Option<usize>) -> Tree {
+pub(crate) fn breadth_first(graph: &Graph, from: Option<usize>) -> Tree {
     let count = graph.methods.len();
     let mut calls: Vec<Vec<usize>> = vec![Vec::new(); count];
     graph.calls.iter().for_each(|call| calls[call.from].push(call.to));

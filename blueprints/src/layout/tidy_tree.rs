@@ -47,7 +47,7 @@ struct Outline {
 
 /// Lays out the tree, and returns the boxes in the order of the sizes, and the size of the whole
 /// with labels.
-pub fn tidy_tree(input: &Input<'_>) -> (Vec<Rect>, (f64, f64)) {
+pub(crate) fn tidy_tree(input: &Input<'_>) -> (Vec<Rect>, (f64, f64)) {
     let mut rects: Vec<Rect> = input.sizes.iter().map(|&(w, h)| Rect { x: 0.0, y: 0.0, w, h }).collect();
     let order = downwards(input, &mut rects);
     let height = rects.iter().map(Rect::bottom).fold(0.0, f64::max);

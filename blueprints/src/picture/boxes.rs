@@ -13,7 +13,7 @@ pub struct Boxes {
     /// Method of each box; `None` for the box above all methods.
     pub methods: Vec<Option<usize>>,
     /// Rectangle of each box.
-    pub rects: Vec<Rect>,
+    pub(crate) rects: Vec<Rect>,
     /// Calls between the boxes.
     pub edges: Vec<Edge>,
     /// Size of the whole picture.

@@ -50,7 +50,7 @@ pub struct CallTree {
     /// Boxes in drawing order; the last box is the root.
     pub items: Vec<Item>,
     /// Rectangle of each box.
-    pub rects: Vec<Rect>,
+    pub(crate) rects: Vec<Rect>,
     /// Label of each box; `None` for a box with little time.
     pub labels: Vec<Option<Label>>,
     /// Calls between boxes.
@@ -62,7 +62,7 @@ pub struct CallTree {
     /// Height of the tallest box.
     pub height: f64,
     /// Time of the tallest box: the root's, unless a shared callee has more.
-    pub tallest_ns: u64,
+    pub(crate) tallest_ns: u64,
     /// Notes on the methods that are left out.
     pub notes: Vec<String>,
 }
@@ -77,7 +77,7 @@ pub struct Item {
 }
 
 /// Builds the tree of the calls of the program, or of a method.
-pub fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTree, PictureError> {
+pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTree, PictureError> {
     if !graph.is_timed() {
         return Err(PictureError::NoTimes);
     }

@@ -59,7 +59,7 @@ impl Fill {
     }
 
     /// Returns true if text on this fill needs the colour of the page.
-    pub fn is_dark(self) -> bool {
+    pub(crate) fn is_dark(self) -> bool {
         matches!(self, Fill::Grey(5..))
     }
 

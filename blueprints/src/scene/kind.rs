@@ -48,7 +48,7 @@ impl Kind {
 
     /// Returns true if the boxes are methods. Otherwise, [`Node::tip`](super::Node::tip) has
     /// everything known about a box.
-    pub fn is_of_methods(self) -> bool {
+    pub(crate) fn is_of_methods(self) -> bool {
         !matches!(self, Kind::Grammar | Kind::Domain)
     }
 

@@ -44,11 +44,11 @@ pub struct Example<'p> {
 /// The lines of a long method at least. It also belongs to the longest tenth.
 pub const LONG: u32 = 10;
 /// The cyclomatic complexity of a complex method at least.
-pub const COMPLEX: u32 = 5;
+pub(crate) const COMPLEX: u32 = 5;
 /// The receivers and the executions of a well tested method at least.
-pub const WELL: (u64, u64) = (10, 100);
+pub(crate) const WELL: (u64, u64) = (10, 100);
 /// The lines of a very well tested method at most, and its executions at least.
-pub const VERY_WELL: (u32, u64) = (5, 10_000);
+pub(crate) const VERY_WELL: (u32, u64) = (5, 10_000);
 
 impl Pattern {
     /// All patterns, the worst first.

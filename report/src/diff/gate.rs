@@ -80,7 +80,7 @@ pub struct Judgement {
     /// What was not judged because its numbers are not exact.
     pub unjudged: Vec<String>,
     /// Recordings that have nothing to compare, or may lack calls.
-    pub doubtful: Vec<String>,
+    pub(crate) doubtful: Vec<String>,
 }
 
 impl Judgement {

@@ -6,7 +6,7 @@
 //! assumption on how times are distributed: they have long tails.
 
 /// The coverage that an interval aims at.
-pub const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// A number in the recordings of one version, one value for each recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

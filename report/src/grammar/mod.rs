@@ -234,7 +234,7 @@ impl Report {
     }
 
     /// The alternatives of those, with their numbers.
-    pub fn alternatives_in_use(&self) -> impl Iterator<Item = (usize, &Alternative)> {
+    pub(crate) fn alternatives_in_use(&self) -> impl Iterator<Item = (usize, &Alternative)> {
         let in_use = |alternative: &Alternative| self.productions[alternative.production_number].role == Role::InUse;
         self.alternatives.iter().enumerate().filter(move |(_, alternative)| in_use(alternative))
     }

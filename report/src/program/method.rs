@@ -33,7 +33,7 @@ pub struct MethodProfile {
     /// The tests in which it ran, as far as they are known.
     pub tests: BTreeSet<String>,
     /// True if it may have run in further tests, because the recording had no room for them.
-    pub has_lost_tests: bool,
+    pub(crate) has_lost_tests: bool,
     /// Its time with the methods that it called, if calls were timed.
     pub total_ns: Option<u64>,
     /// Its time without them.

@@ -26,7 +26,7 @@ pub struct CpuTotals {
     /// Samples in no event.
     pub outside: Cpu,
     /// Rows that found no room in the recording.
-    pub lost_rows: u64,
+    pub(crate) lost_rows: u64,
 }
 
 impl CpuTotals {

@@ -447,7 +447,7 @@ impl Row {
     }
 
     /// True if another row contains its calls: a crate contains its modules.
-    pub fn is_contained(&self) -> bool {
+    pub(crate) fn is_contained(&self) -> bool {
         self.part.as_ref().is_some_and(|part| part.is_module)
     }
 

@@ -58,7 +58,7 @@ impl Profiles {
     }
 
     /// The values of a subject at a site.
-    pub fn of_both(&self, site: SiteId, subject: Subject) -> Values {
+    pub(crate) fn of_both(&self, site: SiteId, subject: Subject) -> Values {
         self.by_both.get(&(site, subject)).cloned().unwrap_or_default()
     }
 

@@ -53,7 +53,7 @@ impl Declared {
     ///
     /// A type inside a function is in a closure for the compiler: `a::f::{{closure}}::Local` for `type_name`, and
     /// `a::f::{closure#0}::Local` in debug information. Raw names have no `r#`, as in paths of methods.
-    pub fn as_declared<'n>(&self, name: &'n str) -> Cow<'n, str> {
+    pub(crate) fn as_declared<'n>(&self, name: &'n str) -> Cow<'n, str> {
         if name.contains("::r#") {
             return Cow::Owned(self.as_declared(&name.replace("::r#", "::")).into_owned());
         }
@@ -140,7 +140,7 @@ impl Declared {
     }
 
     /// The path of the trait with this name, as `dyn a::Shape + Send` or `impl Shape` name it; `None` if several have it.
-    pub fn trait_named(&self, name: &str) -> Option<&str> {
+    pub(crate) fn trait_named(&self, name: &str) -> Option<&str> {
         let known = self.implementations.keys().chain(self.supertraits.keys()).map(String::as_str);
         let mut found =
             known.filter(|path| *path == name || path.strip_suffix(name).is_some_and(|rest| rest.ends_with("::")));

@@ -18,16 +18,16 @@ use crate::code_map::{CodeFunction, CodeMap, Position};
 /// First word of a dump.
 pub const MAGIC: u32 = 0x4A69_5444;
 /// Bytes of the header.
-pub const HEADER: usize = 40;
+pub(crate) const HEADER: usize = 40;
 /// Bytes of the beginning of each record.
-pub const RECORD: usize = 16;
+pub(crate) const RECORD: usize = 16;
 /// Kinds of records.
-pub const LOAD: u32 = 0;
+pub(crate) const LOAD: u32 = 0;
 const MOVE: u32 = 1;
 /// Kind of the record with the positions of the next load.
-pub const POSITIONS: u32 = 2;
+pub(crate) const POSITIONS: u32 = 2;
 /// Stands for the file of the previous position.
-pub const SAME_FILE: &[u8] = &[0xFF];
+pub(crate) const SAME_FILE: &[u8] = &[0xFF];
 /// Name of memory that code has left.
 pub const FREED: &str = "[freed]";
 /// Largest record, in bytes. A larger length means that the dump is malformed.
@@ -67,7 +67,7 @@ impl Change {
 }
 
 /// Returns true for the name of a dump, `jit-PID.dump`.
-pub fn is_dump(path: &Path) -> bool {
+pub(crate) fn is_dump(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.strip_prefix("jit-").and_then(|rest| rest.strip_suffix(".dump")).is_some_and(|pid| pid.parse::<u32>().is_ok())
 }

@@ -19,7 +19,7 @@ pub struct PerfMap {
 impl PerfMap {
     /// Locates the map of a running process. The directory stays open if this process sees another
     /// directory at its path.
-    pub fn of_running(pid: u32) -> PerfMap {
+    pub(crate) fn of_running(pid: u32) -> PerfMap {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let theirs = format!("/proc/{pid}/root/tmp");
         let number = |path: &str| fs::metadata(path).ok().map(|of| (of.dev(), of.ino()));

@@ -55,7 +55,7 @@ pub fn sample(target: &Target, options: &Options, stop: &AtomicBool) -> Result<R
 }
 
 /// Samples a target, and shares recent samples through `watched`.
-pub fn sample_watched(
+pub(crate) fn sample_watched(
     target: &Target,
     options: &Options,
     stop: &AtomicBool,
@@ -192,7 +192,7 @@ fn start(
 }
 
 /// Samples a running process. It calls `opened` when the threads are sampled.
-pub fn sample_process(
+pub(crate) fn sample_process(
     pid: u32,
     options: &Options,
     stop: &AtomicBool,

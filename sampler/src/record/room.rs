@@ -70,7 +70,7 @@ impl Room {
     }
 
     /// Adds a table with one column and a row for each site. Returns false if it finds no room.
-    pub fn add_by_site(&mut self, def: TableDef, words: &[u64]) -> io::Result<bool> {
+    pub(crate) fn add_by_site(&mut self, def: TableDef, words: &[u64]) -> io::Result<bool> {
         if self.pages_left < 2 * HEADER_WORDS + HEAD_WORDS + words.len() {
             return Ok(false);
         }

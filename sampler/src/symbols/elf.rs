@@ -84,7 +84,7 @@ impl Elf {
     }
 
     /// Returns true if no function has a name.
-    pub fn is_stripped(&self) -> bool {
+    pub(crate) fn is_stripped(&self) -> bool {
         self.functions.is_empty() && !self.has_lines
     }
 

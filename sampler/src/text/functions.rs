@@ -34,7 +34,7 @@ pub fn write(out: &mut dyn Write, profile: &Profile, top: usize) -> io::Result<(
 }
 
 /// Writes the function with the most samples, and its ranges.
-pub fn write_hottest(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
+pub(crate) fn write_hottest(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let sections = profile.sections();
     let rows = sections.iter().filter_map(|section| Some((section, section.functions.first()?)));
     let Some((section, row)) = rows.max_by_key(|(_, row)| row.samples) else { return Ok(()) };

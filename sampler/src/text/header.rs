@@ -127,7 +127,7 @@ pub fn notes(profile: &Profile) -> Vec<String> {
 }
 
 /// Writes the trailer: memory and events, with their frequencies.
-pub fn write_statistics(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
+pub(crate) fn write_statistics(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let (run, of) = (&profile.run, &profile.run.statistics);
     let seconds = run.elapsed.as_secs_f64();
     let per_second = |count: u64| format!("{} ({:.0} per second)", grouped(count), count as f64 / seconds.max(1e-9));

@@ -295,7 +295,7 @@ impl Tab {
     }
 
     /// Returns true if the tab is about all listed events, and not about the selected event.
-    pub fn is_about_the_list(self) -> bool {
+    pub(crate) fn is_about_the_list(self) -> bool {
         matches!(self, Tab::Facets | Tab::Times)
     }
 

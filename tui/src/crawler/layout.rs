@@ -11,7 +11,7 @@
 use super::command::{Screen, Screens, Tab};
 
 /// Columns for the keys of the help, with a blank after them.
-pub const HELP_KEYS: u16 = 23;
+pub(crate) const HELP_KEYS: u16 = 23;
 
 /// Rectangle of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Area {
     }
 
     /// Returns the index of the share that contains a column.
-    pub fn share_at(self, column: u16, count: usize) -> usize {
+    pub(crate) fn share_at(self, column: u16, count: usize) -> usize {
         (1..count).take_while(|&at| self.share(at, count).x <= column).count()
     }
 
@@ -148,7 +148,7 @@ pub fn tabs(columns: usize, open: Tab) -> impl Iterator<Item = (u16, Tab, &'stat
 }
 
 /// Returns the tab at this column of the pane.
-pub fn tab_at(column: u16, columns: usize, open: Tab) -> Option<Tab> {
+pub(crate) fn tab_at(column: u16, columns: usize, open: Tab) -> Option<Tab> {
     tabs(columns, open).find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)).map(|(_, tab, _)| tab)
 }
 

@@ -10,8 +10,7 @@ pub mod config;
 #[doc(hidden)]
 pub mod draw;
 mod editor;
-#[doc(hidden)]
-pub mod effects;
+mod effects;
 #[doc(hidden)]
 pub mod jobs;
 #[doc(hidden)]
@@ -19,8 +18,7 @@ pub mod keys;
 pub(crate) mod layout;
 pub(crate) mod marks;
 mod panel;
-#[doc(hidden)]
-pub mod reasons;
+mod reasons;
 mod run;
 pub mod state;
 pub(crate) mod terminal;

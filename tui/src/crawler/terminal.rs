@@ -91,7 +91,7 @@ fn uncertain(buffer: &Buffer) -> Vec<(u16, String)> {
 }
 
 /// Stops this process, as Ctrl-Z does in a terminal that is not raw. Returns when it continues.
-pub fn stop_process() -> io::Result<()> {
+pub(crate) fn stop_process() -> io::Result<()> {
     #[cfg(unix)]
     signal_hook::low_level::raise(signal_hook::consts::SIGTSTP)?;
     Ok(())
@@ -102,7 +102,7 @@ pub fn stop_process() -> io::Result<()> {
 ///
 /// A loop that does not end soon is blocked reading a closed terminal, from which crossterm never
 /// returns. Then the process exits without it.
-pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
+pub(crate) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
     {

@@ -120,12 +120,12 @@ impl Selectors {
     }
 
     /// True if the values of a function are given to code of any type by request.
-    pub fn trusts(&self, path: &str, function: &Function) -> bool {
+    pub(crate) fn trusts(&self, path: &str, function: &Function) -> bool {
         self.trust.iter().any(|words| words.means(path, function))
     }
 
     /// The option that asks for the hook of a function: for its subject, or by its name.
-    pub fn asking_for(&self, path: &str, function: &Function) -> Option<String> {
+    pub(crate) fn asking_for(&self, path: &str, function: &Function) -> Option<String> {
         if let Some(subject) = self.subject(path, function) {
             return Some(format!("--subject '{}'", subject.text));
         }

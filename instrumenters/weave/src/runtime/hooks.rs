@@ -44,7 +44,7 @@ impl Hooks {
 
     /// Puts the libraries where cargo makes the compiler and rustdoc search for dependencies. Crates of both kinds may
     /// be linked into one program.
-    pub fn put_beside(&self, libraries: &Path) -> Result<()> {
+    pub(crate) fn put_beside(&self, libraries: &Path) -> Result<()> {
         for (library, name) in self.libraries().iter().zip(NAMES) {
             let beside = libraries.join(format!("lib{name}-{}.rlib", self.stamp));
             if !beside.is_file() {

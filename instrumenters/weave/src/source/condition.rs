@@ -21,7 +21,7 @@ impl Build {
     }
 
     /// In this edition of the language.
-    pub fn in_edition(self, edition: u32) -> Self {
+    pub(crate) fn in_edition(self, edition: u32) -> Self {
         Build { edition, ..self }
     }
 

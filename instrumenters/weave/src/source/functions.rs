@@ -75,7 +75,7 @@ impl Function {
     }
 
     /// True if what it computes from has plain names: no part of a pattern, and nothing that a closure captures.
-    pub fn has_plain_inputs(&self) -> bool {
+    pub(crate) fn has_plain_inputs(&self) -> bool {
         let bound = self.signature.bound.iter().filter(|name| *name != "self").count();
         !self.facts.is_closure && bound == self.signature.parameters.len()
     }

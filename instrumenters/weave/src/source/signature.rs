@@ -31,7 +31,7 @@ pub struct FunctionSignature {
     #[serde(default)]
     pub pointers_to_self: usize,
     /// True if the body has no braces, as in `|x| x + 1`.
-    pub is_expression: bool,
+    pub(crate) is_expression: bool,
 }
 
 /// A reason why no hook can be around a body.
@@ -58,7 +58,7 @@ impl Limit {
 
 impl FunctionSignature {
     /// True if the returned type contains a reference.
-    pub fn is_lent(&self) -> bool {
+    pub(crate) fn is_lent(&self) -> bool {
         self.returns.contains(['&', '\''])
     }
 
@@ -170,7 +170,7 @@ impl<'ast> Visit<'ast> for Opaque {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Properties {
     /// True if it is `pub`, or the method of an implemented trait.
-    pub is_pub: bool,
+    pub(crate) is_pub: bool,
     /// Its attributes, each by the last segment of its path.
     pub attributes: Vec<String>,
     /// What it returns, without spaces; `()` for nothing.

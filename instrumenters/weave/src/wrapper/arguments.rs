@@ -46,7 +46,7 @@ impl Arguments {
     }
 
     /// With another root.
-    pub fn with_root(&self, root: &Path) -> Vec<OsString> {
+    pub(crate) fn with_root(&self, root: &Path) -> Vec<OsString> {
         let mut all = self.all.clone();
         if let Some(at) = self.root {
             all[at] = root.into();
@@ -81,12 +81,12 @@ impl Arguments {
     }
 
     /// `--crate-name`.
-    pub fn crate_name(&self) -> Option<&str> {
+    pub(crate) fn crate_name(&self) -> Option<&str> {
         self.after("--crate-name")?.to_str()
     }
 
     /// The platform, and options of code generation such as the linker.
-    pub fn code_generation(&self) -> Vec<&OsStr> {
+    pub(crate) fn code_generation(&self) -> Vec<&OsStr> {
         let mut chosen = Vec::new();
         let mut words = self.all.iter().map(OsString::as_os_str);
         while let Some(word) = words.next() {
@@ -125,12 +125,12 @@ impl Arguments {
     }
 
     /// True if cargo hides the warnings of the crate.
-    pub fn caps_lints(&self) -> bool {
+    pub(crate) fn caps_lints(&self) -> bool {
         self.after("--cap-lints").is_some()
     }
 
     /// True for a build script, which is a program of its own.
-    pub fn is_build_script(&self) -> bool {
+    pub(crate) fn is_build_script(&self) -> bool {
         self.crate_name().is_some_and(|name| name.starts_with("build_script_"))
     }
 
@@ -148,13 +148,13 @@ impl Arguments {
 
     /// True if a core can be added to the result: to a program, and to a `cdylib` on systems where this is known to work. A
     /// program that is linked with a `dylib` would have two cores of one name.
-    pub fn takes_core(&self) -> bool {
+    pub(crate) fn takes_core(&self) -> bool {
         let is_library = self.is_shared_library() && self.crate_types().all(|kind| kind != "dylib");
         self.is_program() || (is_library && adds_core_to_libraries(self.target()))
     }
 
     /// True if other crates are compiled against a result.
-    pub fn is_dependency(&self) -> bool {
+    pub(crate) fn is_dependency(&self) -> bool {
         self.crate_types().any(|kind| kind == "lib" || kind == "rlib")
     }
 
@@ -181,7 +181,7 @@ impl Arguments {
     }
 
     /// True if it is optimised for speed: `-C opt-level=2` or `3`.
-    pub fn is_optimized(&self) -> bool {
+    pub(crate) fn is_optimized(&self) -> bool {
         let text = |argument: &OsString| argument.to_string_lossy().trim_start_matches("-C").to_owned();
         let mut levels = self.all.iter().map(text).filter(|text| text.starts_with("opt-level=") || text == "-O");
         levels.next_back().is_some_and(|last| ["opt-level=2", "opt-level=3", "-O"].contains(&last.as_str()))

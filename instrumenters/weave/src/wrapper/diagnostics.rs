@@ -50,12 +50,12 @@ fn is_result(line: &str) -> bool {
 }
 
 /// True if there are no diagnostics.
-pub fn is_quiet(held: &[String]) -> bool {
+pub(crate) fn is_quiet(held: &[String]) -> bool {
     held.iter().all(|line| line.trim().is_empty())
 }
 
 /// The first error.
-pub fn first_error(held: &[String]) -> Option<String> {
+pub(crate) fn first_error(held: &[String]) -> Option<String> {
     let messages = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     messages
         .filter(|message| message["level"] == "error")
@@ -71,7 +71,7 @@ pub fn is_ambiguous(held: &[String]) -> bool {
 }
 
 /// True if an error is about a second global allocator. It has no code.
-pub fn is_second_allocator(held: &[String]) -> bool {
+pub(crate) fn is_second_allocator(held: &[String]) -> bool {
     let messages = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let texts = messages.filter(|message| message["level"] == "error").map(|message| message["message"].to_string());
     texts.into_iter().any(|text| text.contains("global_allocator") || text.contains("multiple global allocators"))

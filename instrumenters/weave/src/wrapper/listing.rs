@@ -165,7 +165,7 @@ impl Listing {
     }
 
     /// Adds the files of this source, with their present state.
-    pub fn with_files(mut self, source: &CrateSource) -> Self {
+    pub(crate) fn with_files(mut self, source: &CrateSource) -> Self {
         let files = source.files.iter().map(|file| &file.path).chain(&source.missing);
         self.sources = files.cloned().map(Content::at).collect();
         self

@@ -8,9 +8,9 @@ use prost::{Message, Oneof};
 pub struct TracePacket {
     /// In ns of the trace's clock.
     #[prost(uint64, optional, tag = "8")]
-    pub timestamp: Option<u64>,
+    pub(crate) timestamp: Option<u64>,
     #[prost(uint32, tag = "10")]
-    pub trusted_packet_sequence_id: u32,
+    pub(crate) trusted_packet_sequence_id: u32,
     #[prost(oneof = "Content", tags = "11, 60")]
     pub content: Option<Content>,
 }
@@ -36,7 +36,7 @@ pub struct TrackDescriptor {
     #[prost(message, optional, tag = "4")]
     pub thread: Option<ThreadDescriptor>,
     #[prost(uint64, optional, tag = "5")]
-    pub parent_uuid: Option<u64>,
+    pub(crate) parent_uuid: Option<u64>,
 }
 
 /// `perfetto.protos.ProcessDescriptor`.
@@ -45,7 +45,7 @@ pub struct ProcessDescriptor {
     #[prost(int32, optional, tag = "1")]
     pub pid: Option<i32>,
     #[prost(string, optional, tag = "6")]
-    pub process_name: Option<String>,
+    pub(crate) process_name: Option<String>,
 }
 
 /// `perfetto.protos.ThreadDescriptor`.
@@ -73,7 +73,7 @@ pub struct TrackEvent {
     #[prost(string, optional, tag = "23")]
     pub name: Option<String>,
     #[prost(message, optional, tag = "33")]
-    pub source_location: Option<SourceLocation>,
+    pub(crate) source_location: Option<SourceLocation>,
     /// Events with the same number are connected by an arrow, in order of time.
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
     pub flow_ids: Vec<u64>,
@@ -98,9 +98,9 @@ pub struct SourceLocation {
     #[prost(string, optional, tag = "2")]
     pub file_name: Option<String>,
     #[prost(string, optional, tag = "3")]
-    pub function_name: Option<String>,
+    pub(crate) function_name: Option<String>,
     #[prost(uint32, optional, tag = "4")]
-    pub line_number: Option<u32>,
+    pub(crate) line_number: Option<u32>,
 }
 
 /// `perfetto.protos.DebugAnnotation`.

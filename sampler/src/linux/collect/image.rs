@@ -53,7 +53,7 @@ impl Image {
 
     /// Reads the vDSO, the kernel's code in every process. The copy in this process is the same as
     /// all others.
-    pub fn vdso() -> Option<Image> {
+    pub(crate) fn vdso() -> Option<Image> {
         let bytes = crate::vdso::bytes()?;
         Image::parse(&object::File::parse(&*bytes).ok()?)
     }
@@ -89,7 +89,7 @@ impl Image {
 
     /// Computes the distance from addresses in the file to addresses in a process that maps the
     /// part at `offset` to `start`.
-    pub fn bias(&self, start: u64, offset: u64) -> Option<u64> {
+    pub(crate) fn bias(&self, start: u64, offset: u64) -> Option<u64> {
         // Mappings begin at page boundaries, but segments begin anywhere in a page.
         let near = |segment: &&Segment| {
             let first = segment.offset & !0xFFF;

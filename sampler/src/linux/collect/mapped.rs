@@ -67,13 +67,13 @@ pub fn unmarked(map: &Map) -> PathBuf {
 }
 
 /// Removes the suffix of removed files from a path.
-pub fn without_mark(path: &Path) -> PathBuf {
+pub(crate) fn without_mark(path: &Path) -> PathBuf {
     let bytes = path.as_os_str().as_bytes();
     PathBuf::from(OsStr::from_bytes(bytes.strip_suffix(REMOVED).unwrap_or(bytes)))
 }
 
 /// Converts a path of another process to a path that this process can open.
-pub fn in_root(pid: u32, path: &Path) -> PathBuf {
+pub(crate) fn in_root(pid: u32, path: &Path) -> PathBuf {
     Path::new(&format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(path))
 }
 

@@ -59,7 +59,7 @@ pub struct Collector {
 
 impl Collector {
     /// Reads the mappings and the threads' names of a running process.
-    pub fn add_running(&mut self, pid: u32) {
+    pub(crate) fn add_running(&mut self, pid: u32) {
         let process = Process::read(pid, &mut self.modules);
         if let Some(program) = process.program(&self.modules) {
             self.modules.set_program(program);

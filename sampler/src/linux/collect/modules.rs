@@ -116,7 +116,7 @@ impl Modules {
     }
 
     /// Marks a file as the program of a process.
-    pub fn set_program(&mut self, number: u32) {
+    pub(crate) fn set_program(&mut self, number: u32) {
         self.all[number as usize].is_program = true;
     }
 

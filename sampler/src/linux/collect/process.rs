@@ -183,7 +183,7 @@ pub fn is_file(path: &Path) -> bool {
 
 /// Returns true for the name of a file in memory. Such a file is a program, or holds code that a
 /// program makes.
-pub fn is_memory_file(path: &Path) -> bool {
+pub(crate) fn is_memory_file(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
 }
 

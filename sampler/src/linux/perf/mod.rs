@@ -53,7 +53,7 @@ struct Processor {
 impl Perf {
     /// Opens an event for the calling thread, on each processor. Threads and processes that it
     /// starts inherit the events.
-    pub fn open_for_children(options: &Options) -> Result<Perf, SampleError> {
+    pub(crate) fn open_for_children(options: &Options) -> Result<Perf, SampleError> {
         Perf::open(options, 0, Begin::AtExec)
     }
 

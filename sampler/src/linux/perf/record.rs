@@ -25,7 +25,7 @@ pub struct Record {
 
 impl Record {
     /// Returns the number of a thread that has begun.
-    pub fn new_thread(&self) -> Option<u32> {
+    pub(crate) fn new_thread(&self) -> Option<u32> {
         match self.what {
             What::Fork { tid, .. } => Some(tid),
             _ => None,
@@ -100,7 +100,7 @@ pub struct Map {
 }
 
 /// Bytes of a record's header.
-pub const HEADER: usize = 8;
+pub(crate) const HEADER: usize = 8;
 
 /// Reads the length from a record's header.
 pub fn length(header: [u8; HEADER]) -> usize {

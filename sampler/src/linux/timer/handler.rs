@@ -16,7 +16,7 @@ pub const THREADS_MAX: usize = 4096;
 /// Mark in the value of this handler's signals. The rest of the value is the place of the thread.
 pub const MARK: usize = 0x6D73_7079 << 16;
 /// Flag in the value of a signal: its timer waits for work.
-pub const OF_WORK: usize = 1 << 15;
+pub(crate) const OF_WORK: usize = 1 << 15;
 
 const _: () = assert!(THREADS_MAX <= OF_WORK);
 /// Number of ticks without work after which a thread counts as waiting.

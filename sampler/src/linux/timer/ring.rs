@@ -63,7 +63,7 @@ pub struct Head {
 /// Kinds of slots: a sample with the top of its stack, the mappings of a process from `/proc`, the
 /// name of a thread.
 pub const SAMPLE: u32 = 0;
-pub const MAPPINGS: u32 = 1;
+pub(crate) const MAPPINGS: u32 = 1;
 pub const NAME: u32 = 2;
 
 /// Mapped ring, which processes share.

@@ -25,7 +25,7 @@ use crate::linux::timer::handler::{self, MARK, OF_WORK, Pair, THREADS, now_ns};
 use crate::linux::timer::ring::{Head, MAPPINGS, NAME, Ring, Word};
 
 /// Name of the sampler's threads, which are not sampled.
-pub const OWN_THREAD: &str = "metaspy-sampler";
+pub(crate) const OWN_THREAD: &str = "metaspy-sampler";
 /// Shortest time between two looks at the list of threads.
 const LOOK: Duration = Duration::from_millis(10);
 /// Divisor of the processor time that looks may take: at most a fiftieth.

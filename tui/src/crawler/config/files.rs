@@ -52,7 +52,7 @@ impl Files {
     }
 
     /// Saves the filters, and creates the directory if necessary.
-    pub fn save_filters(&self, filters: &Filters) -> Result<(), String> {
+    pub(crate) fn save_filters(&self, filters: &Filters) -> Result<(), String> {
         let file = self.0.join("filters.toml");
         let text = toml::to_string(filters).map_err(|error| error.to_string())?;
         let written = fs::create_dir_all(&self.0).and_then(|()| files::replace(&file, text.as_bytes()));

@@ -38,7 +38,7 @@ pub struct Config {
 }
 
 /// Returns the browsers that are built into the crawler.
-pub fn shipped_browsers() -> Vec<Browser> {
+pub(crate) fn shipped_browsers() -> Vec<Browser> {
     let texts = [
         include_str!("../../../browsers/too-often.toml"),
         include_str!("../../../browsers/who-caused.toml"),
@@ -49,7 +49,7 @@ pub fn shipped_browsers() -> Vec<Browser> {
 }
 
 /// Returns the built-in layouts of the screens that are tables.
-pub fn shipped_screens() -> Vec<Browser> {
+pub(crate) fn shipped_screens() -> Vec<Browser> {
     let texts = [
         include_str!("../../../browsers/screens/sites.toml"),
         include_str!("../../../browsers/screens/subjects.toml"),
@@ -89,7 +89,7 @@ impl Config {
     /// Selects the theme: from the environment, from the configuration, or no colours if `NO_COLOR`
     /// is set. A terminal with few colours keeps its own colours, and a terminal that reports a
     /// light background gets the light theme.
-    pub fn chosen_theme(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Theme, String> {
+    pub(crate) fn chosen_theme(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Theme, String> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         if let Some(name) = variable("METASPY_THEME") {
             return Theme::named(&name);

@@ -28,7 +28,7 @@ pub fn draw<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, li
 }
 
 /// Draws the head and the visible rows.
-pub fn draw_rows<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, list: &L) {
+pub(crate) fn draw_rows<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, list: &L) {
     let columns = list.columns(store);
     let mut x = area.x;
     let placed: Vec<Placed<'_, L>> = (fitting(&columns, list.sort(), area.width).into_iter())

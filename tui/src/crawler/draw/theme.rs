@@ -8,19 +8,19 @@ use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
 /// Least important text.
-pub const FAINT: Style = Style::new().fg(Color::DarkGray);
+pub(crate) const FAINT: Style = Style::new().fg(Color::DarkGray);
 /// Plain text.
 pub const PLAIN: Style = Style::new();
 /// Titles.
-pub const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
+pub(crate) const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 /// Part that has the focus.
-pub const FOCUS: Style = Style::new().fg(Color::Cyan);
+pub(crate) const FOCUS: Style = Style::new().fg(Color::Cyan);
 /// Keys.
 pub const KEY: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
 /// Wrong part of a line.
-pub const UNDERLINED: Style = Style::new().add_modifier(Modifier::UNDERLINED);
+pub(crate) const UNDERLINED: Style = Style::new().add_modifier(Modifier::UNDERLINED);
 /// Match of the search.
-pub const MATCH: Style = Style::new().add_modifier(Modifier::BOLD).add_modifier(Modifier::UNDERLINED);
+pub(crate) const MATCH: Style = Style::new().add_modifier(Modifier::BOLD).add_modifier(Modifier::UNDERLINED);
 /// Row under the cursor.
 pub const CURSOR: Style = Style::new().add_modifier(Modifier::REVERSED);
 /// Column under the cursor.
@@ -28,9 +28,10 @@ pub const COLUMN: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BO
 /// Warnings.
 pub const WARNING: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
 /// Losses and damage.
-pub const ALARM: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
+pub(crate) const ALARM: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
 /// Code that did not run. It stands out without colour, too, and its text states it.
-pub const UNCOVERED: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD).add_modifier(Modifier::REVERSED);
+pub(crate) const UNCOVERED: Style =
+    Style::new().fg(Color::Red).add_modifier(Modifier::BOLD).add_modifier(Modifier::REVERSED);
 /// Live values.
 pub const LIVE: Style = Style::new().fg(Color::Green);
 /// Bars.

@@ -22,7 +22,7 @@ pub enum Inaccuracy {
 
 impl Crawler {
     /// Returns the reason why numbers under the open filter are not exact.
-    pub fn inaccuracy(&self) -> Inaccuracy {
+    pub(crate) fn inaccuracy(&self) -> Inaccuracy {
         let (store, totals) = (&self.store, &self.status.totals);
         if !store.missing().is_empty() {
             return Inaccuracy::Damaged;

@@ -89,7 +89,7 @@ impl BlueprintView {
     }
 
     /// Switches to the next picture.
-    pub fn show_next(&mut self) {
+    pub(crate) fn show_next(&mut self) {
         let at = Picture::ALL.iter().position(|&picture| picture == self.picture).unwrap_or(0);
         self.picture = Picture::ALL[(at + 1) % Picture::ALL.len()];
         self.draw();

@@ -36,7 +36,7 @@ impl Cursor {
     }
 
     /// Moves to the first row.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         (self.row, self.top) = (0, 0);
     }
 

@@ -87,24 +87,24 @@ impl EventList {
     }
 
     /// Returns the selected event, if it is not visible.
-    pub fn offscreen_selection(&self) -> Option<Event> {
+    pub(crate) fn offscreen_selection(&self) -> Option<Event> {
         self.selected.filter(|event| self.visible().iter().all(|row| row.event.id != event.id))
     }
 
     /// Returns true if the newest row is visible.
-    pub fn shows_end(&self) -> bool {
+    pub(crate) fn shows_end(&self) -> bool {
         self.after == Edge::End && self.top + self.height >= self.rows.len()
     }
 
     /// Shows the first events.
-    pub fn load_start(&mut self, store: &Store, filter: &Filter) {
+    pub(crate) fn load_start(&mut self, store: &Store, filter: &Filter) {
         self.reset(Edge::End, Edge::More(Position::Start));
         self.fill(store, filter);
         self.selected = self.rows.first().map(|row| row.event);
     }
 
     /// Shows the last events.
-    pub fn load_end(&mut self, store: &Store, filter: &Filter) {
+    pub(crate) fn load_end(&mut self, store: &Store, filter: &Filter) {
         self.reset(Edge::More(Position::End), Edge::End);
         self.fill(store, filter);
         self.top = self.rows.len().saturating_sub(self.height);
@@ -112,7 +112,7 @@ impl EventList {
     }
 
     /// Shows an event and the events around it. If it is visible, only the selection moves.
-    pub fn load_around(&mut self, store: &Store, filter: &Filter, event: Event) {
+    pub(crate) fn load_around(&mut self, store: &Store, filter: &Filter, event: Event) {
         self.follow = false;
         self.selected = Some(event);
         if self.visible().iter().any(|row| row.event.id == event.id) {
@@ -184,7 +184,7 @@ impl EventList {
     }
 
     /// Selects the row at this line of the screen.
-    pub fn select_line(&mut self, line: usize) {
+    pub(crate) fn select_line(&mut self, line: usize) {
         // The first line shows the selected event that scrolled away.
         if line == 0 && self.offscreen_selection().is_some() {
             return;
@@ -255,7 +255,7 @@ impl EventList {
     }
 
     /// Ends searches that failed.
-    pub fn cancel_searches(&mut self) {
+    pub(crate) fn cancel_searches(&mut self) {
         for edge in [&mut self.before, &mut self.after] {
             if let Edge::Searching(_) = edge {
                 *edge = Edge::End;
@@ -264,7 +264,7 @@ impl EventList {
     }
 
     /// Returns the search that a job has to continue: its end of the list, and its position.
-    pub fn pending_search(&self) -> Option<(Side, Position)> {
+    pub(crate) fn pending_search(&self) -> Option<(Side, Position)> {
         match (self.after, self.before) {
             (Edge::Searching(at), _) => Some((Side::After, at)),
             (_, Edge::Searching(at)) => Some((Side::Before, at)),
@@ -351,7 +351,7 @@ impl EventList {
     }
 
     /// Returns the id of the selected event.
-    pub fn selected_id(&self) -> Option<EventId> {
+    pub(crate) fn selected_id(&self) -> Option<EventId> {
         self.selected.map(|event| event.id)
     }
 }
@@ -380,7 +380,7 @@ pub fn scan(store: &Store, side: Side, from: Position, filter: &Filter, want: us
 }
 
 /// Reads the events of a subject around one of its events, oldest first.
-pub fn same_subject(store: &Store, id: EventId, subject: Subject, progress: &Progress) -> Vec<Event> {
+pub(crate) fn same_subject(store: &Store, id: EventId, subject: Subject, progress: &Progress) -> Vec<Event> {
     let filter = Filter::subject(subject);
     let mut events = scan(store, Side::Before, Position::Event(id), &filter, AROUND, progress).events;
     events.extend(store.event(id));

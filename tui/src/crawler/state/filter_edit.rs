@@ -9,7 +9,7 @@ use metaspy_report::program::{Element, Key, Program};
 use metaspy_report::text::short_type;
 
 /// Replaces every term that has the same key as `term`. Terms that exclude elements stay.
-pub fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
+pub(crate) fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     let key = terms(term).first().and_then(|term| term.key);
     let kept = terms(filter.text()).into_iter().filter(|term| term.excludes || term.key.is_none() || term.key != key);
     let line: Vec<&str> = kept.map(|term| term.text).chain([term]).collect();
@@ -27,7 +27,7 @@ pub fn checked(line: &str, store: &Store) -> Result<Filter, FilterError> {
 }
 
 /// Returns the bytes of the first term that is wrong on its own; otherwise the whole line.
-pub fn first_wrong_term(line: &str, is_right: impl Fn(&str) -> bool) -> Range<usize> {
+pub(crate) fn first_wrong_term(line: &str, is_right: impl Fn(&str) -> bool) -> Range<usize> {
     let wrong = terms(line).into_iter().find(|term| !is_right(term.text));
     wrong.map_or(0..line.len(), |term| {
         let from = term.text.as_ptr() as usize - line.as_ptr() as usize;
@@ -45,13 +45,13 @@ pub fn without(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
 
 /// Returns the key of the first term that needs the event itself, so that it is unknown for calls
 /// that left the window.
-pub fn first_event_term(filter: &Filter) -> Option<&str> {
+pub(crate) fn first_event_term(filter: &Filter) -> Option<&str> {
     const UNKNOWN: [&str; 4] = ["took", "cause", "lane", "level"];
     terms(filter.text()).into_iter().filter_map(|term| term.key).find(|key| UNKNOWN.contains(key))
 }
 
 /// Writes the term for a subject: `subject:Node:#5`. An ambiguous kind is written as its number.
-pub fn subject_term(store: &Store, subject: Subject) -> String {
+pub(crate) fn subject_term(store: &Store, subject: Subject) -> String {
     let Subject { kind, key } = subject;
     let is_unambiguous = |name: &str| {
         let named = |of: &str| of == name || of.rsplit("::").next() == Some(name);
@@ -67,7 +67,7 @@ pub fn subject_term(store: &Store, subject: Subject) -> String {
 
 /// Writes the term for a site, with as many of its last segments as are necessary to make it
 /// unique.
-pub fn site_term(store: &Store, site: SiteId) -> String {
+pub(crate) fn site_term(store: &Store, site: SiteId) -> String {
     let path = store.site_path(site);
     let is_unambiguous = |end: &str| {
         let paths = store.sites().iter().map(|site| site.path.strip_suffix(end));
@@ -80,7 +80,7 @@ pub fn site_term(store: &Store, site: SiteId) -> String {
 }
 
 /// Writes the term for an element of a program; `None` if no pattern selects exactly its methods.
-pub fn element_term(store: &Store, program: &Program, at: usize) -> Option<String> {
+pub(crate) fn element_term(store: &Store, program: &Program, at: usize) -> Option<String> {
     let element = program.elements.get(at)?;
     let path = match &element.key {
         Key::Method(of) => return Some(site_term(store, *of)),
@@ -99,7 +99,7 @@ pub fn element_term(store: &Store, program: &Program, at: usize) -> Option<Strin
 }
 
 /// Writes the term for a lane: the name of its thread, or its number if the name is ambiguous.
-pub fn lane_term(store: &Store, lane: &RecordedLane) -> String {
+pub(crate) fn lane_term(store: &Store, lane: &RecordedLane) -> String {
     let only = store.lanes().iter().filter(|other| other.name == lane.name).count() == 1;
     let is_number = lane.name.trim_start_matches('#').parse::<u32>().is_ok();
     if only && !is_number && !lane.name.is_empty() && !lane.name.contains('"') {

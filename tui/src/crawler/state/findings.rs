@@ -69,7 +69,7 @@ impl FindingsView {
     }
 
     /// Moves the cursor to the finding with this number, counted from 1. Returns false if there is none.
-    pub fn select_number(&mut self, number: usize) -> bool {
+    pub(crate) fn select_number(&mut self, number: usize) -> bool {
         let row = self.rows.iter().position(|&row| number > 0 && row == Row::Finding(number - 1));
         row.inspect(|&row| self.cursor.select(row, self.rows.len())).is_some()
     }
@@ -83,7 +83,7 @@ impl FindingsView {
     }
 
     /// Returns the number of lines of the table, with its head. The details have at least as many, if there are enough.
-    pub fn table_height(&self) -> usize {
+    pub(crate) fn table_height(&self) -> usize {
         (self.rows.len() + 1).min((self.lines / 2).max(TABLE))
     }
 

@@ -21,7 +21,7 @@ impl Crawler {
     }
 
     /// Returns the lines of the help. A long sentence continues on the next line, without keys.
-    pub fn help_lines(&self) -> Vec<HelpLine> {
+    pub(crate) fn help_lines(&self) -> Vec<HelpLine> {
         let room = self.size.0.saturating_sub(HELP_KEYS + 3).max(1).into();
         let lines = |line: HelpLine| {
             let mut keys = line.keys;

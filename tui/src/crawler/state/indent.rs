@@ -17,7 +17,7 @@ const DEPTH: usize = 48;
 ///
 /// A cause above the visible rows has a column if several of them depend on it. Causes that all
 /// rows share have none.
-pub fn indents(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
+pub(crate) fn indents(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
     let mut known = HashMap::new();
     for row in rows {
         known.insert(row.event.id, row.event);
@@ -124,7 +124,7 @@ fn path(
 /// others.
 ///
 /// `place` returns the parent of an item, and true if the item is its last child.
-pub fn tree_lines(item: usize, levels: usize, place: impl Fn(usize) -> (Option<usize>, bool)) -> String {
+pub(crate) fn tree_lines(item: usize, levels: usize, place: impl Fn(usize) -> (Option<usize>, bool)) -> String {
     let mut lines = Vec::new();
     let (mut parent, mut is_last) = place(item);
     while let Some(at) = parent.filter(|_| lines.len() < levels) {

@@ -64,7 +64,7 @@ impl Line {
     }
 
     /// Erases the word before the caret.
-    pub fn erase_word(&mut self) {
+    pub(crate) fn erase_word(&mut self) {
         let kept = self.before().trim_end();
         let from = kept.char_indices().rev().find(|(_, c)| c.is_whitespace()).map_or(0, |(at, c)| at + c.len_utf8());
         self.text.replace_range(from..self.caret, "");
@@ -77,7 +77,7 @@ impl Line {
     }
 
     /// Replaces the text from this byte up to the caret.
-    pub fn replace_from(&mut self, from: usize, with: &str) {
+    pub(crate) fn replace_from(&mut self, from: usize, with: &str) {
         self.text.replace_range(from..self.caret, with);
         self.caret = from + with.len();
     }

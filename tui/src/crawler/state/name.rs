@@ -25,7 +25,7 @@ pub fn observed(observed: Observed) -> String {
 }
 
 /// Returns the kind and key of a subject, even if it has a label.
-pub fn kind_and_key(store: &Store, subject: Subject) -> String {
+pub(crate) fn kind_and_key(store: &Store, subject: Subject) -> String {
     match kind_and_key_parts(store, subject) {
         (kind, key) if kind.is_empty() => key,
         (kind, key) => format!("{kind} {key}"),
@@ -34,7 +34,7 @@ pub fn kind_and_key(store: &Store, subject: Subject) -> String {
 
 /// Shortens the name of a subject to `columns` columns. A label keeps its first word; other names
 /// keep their key.
-pub fn fit_subject(store: &Store, subject: Subject, columns: usize) -> String {
+pub(crate) fn fit_subject(store: &Store, subject: Subject, columns: usize) -> String {
     if let Some(label) = store.label(subject) {
         return shorten_label(&clean(label), columns);
     }
@@ -86,7 +86,7 @@ pub fn event(store: &Store, event: &Event) -> String {
 
 /// Shortens the name of an event to `columns` columns: first the label, down to its first word,
 /// then the site, then both.
-pub fn fit_event(store: &Store, event: &Event, columns: usize) -> String {
+pub(crate) fn fit_event(store: &Store, event: &Event, columns: usize) -> String {
     let site = site(store, event.site);
     let Some(of) = event.subject else { return shorten(&site, columns) };
     let first = match store.label(of) {

@@ -98,7 +98,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
     }
 
     /// Shows the columns of the next profile; after the last profile, the columns of the screen.
-    pub fn show_next(&mut self) {
+    pub(crate) fn show_next(&mut self) {
         (self.shown, self.is_chosen) = (self.next().map(str::to_owned), true);
     }
 

@@ -132,7 +132,7 @@ impl View {
     }
 
     /// Returns the production under the cursor, if its line in the source was not read yet.
-    pub fn unread_source(&self) -> Option<SiteId> {
+    pub(crate) fn unread_source(&self) -> Option<SiteId> {
         let productions = &self.productions;
         let site = productions.site().filter(|_| self.screen == Screen::Productions);
         site.filter(|_| site != productions.source.production)
@@ -148,7 +148,7 @@ impl View {
     }
 
     /// Returns the table of subjects or of sites.
-    pub fn tally_mut(&mut self, by: By) -> &mut TallyView {
+    pub(crate) fn tally_mut(&mut self, by: By) -> &mut TallyView {
         if by == By::Site { &mut self.sites } else { &mut self.subjects }
     }
 
@@ -170,13 +170,13 @@ impl View {
     }
 
     /// Returns the rows of the open screen, to change them.
-    pub fn rows_mut(&mut self) -> Option<&mut dyn Rows> {
+    pub(crate) fn rows_mut(&mut self) -> Option<&mut dyn Rows> {
         let screen = self.screen;
         self.all_rows().into_iter().zip(&Screen::ALL[1..]).find(|(_, of)| **of == screen).map(|(rows, _)| rows)
     }
 
     /// Returns the rows of all screens except the first, in the order of their keys.
-    pub fn all_rows(&mut self) -> [&mut dyn Rows; 10] {
+    pub(crate) fn all_rows(&mut self) -> [&mut dyn Rows; 10] {
         [
             &mut self.subjects,
             &mut self.sites,

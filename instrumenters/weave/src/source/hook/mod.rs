@@ -53,7 +53,7 @@ pub struct Values {
 
 impl Values {
     /// True if receivers are values of a call.
-    pub fn shows_receivers(self) -> bool {
+    pub(crate) fn shows_receivers(self) -> bool {
         self.args || self.types
     }
 }

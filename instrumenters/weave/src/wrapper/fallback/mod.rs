@@ -205,7 +205,7 @@ impl ChosenHooks {
     }
 
     /// Shrinks the hooks that the compiler points at. Returns false if it points at none.
-    pub fn yield_at(&mut self, places: &[diagnostics::Place], source: &CrateSource) -> bool {
+    pub(crate) fn yield_at(&mut self, places: &[diagnostics::Place], source: &CrateSource) -> bool {
         let spawns: BTreeSet<Place> = places.iter().flat_map(|at| self.blamed_spawns(at, source)).collect();
         if !spawns.is_empty() {
             let message = places.first().map(|at| at.message.as_str());
@@ -222,7 +222,7 @@ impl ChosenHooks {
     }
 
     /// Shrinks the hooks that see most.
-    pub fn yield_most(&mut self, message: Option<&str>) {
+    pub(crate) fn yield_most(&mut self, message: Option<&str>) {
         if !self.spawns.is_empty() {
             return self.uncarry_all(message);
         }
@@ -235,7 +235,7 @@ impl ChosenHooks {
     }
 
     /// Removes all hooks.
-    pub fn leave_all(&mut self, message: Option<&str>) {
+    pub(crate) fn leave_all(&mut self, message: Option<&str>) {
         self.uncarry_all(message);
         for (_, chosen) in std::mem::take(&mut self.hooks) {
             self.leave(&chosen, message);

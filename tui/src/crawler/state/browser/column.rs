@@ -68,7 +68,7 @@ impl ColumnView {
     }
 
     /// Returns true if the rows, or their job, are for this filter.
-    pub fn was_read_for(&self, filter: Option<&str>) -> bool {
+    pub(crate) fn was_read_for(&self, filter: Option<&str>) -> bool {
         self.read.as_deref() == filter
     }
 

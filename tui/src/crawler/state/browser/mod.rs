@@ -61,7 +61,7 @@ impl BrowserView {
     }
 
     /// Returns the first column whose rows do not match the selections before it.
-    pub fn next_unread(&mut self, all: &Filter) -> Option<UnreadColumn> {
+    pub(crate) fn next_unread(&mut self, all: &Filter) -> Option<UnreadColumn> {
         for at in 0..self.columns.len() {
             let wanted = self.filter(at, all);
             let text = wanted.as_ref().map(|filter| filter.text().to_owned());
@@ -82,7 +82,7 @@ impl BrowserView {
     }
 
     /// Returns the first outdated column of a recording that has grown.
-    pub fn next_outdated(&mut self, all: &Filter) -> Option<UnreadColumn> {
+    pub(crate) fn next_outdated(&mut self, all: &Filter) -> Option<UnreadColumn> {
         let at = self.columns.iter().position(|column| column.is_old)?;
         self.columns[at].is_old = false;
         Some(UnreadColumn { at, tab: self.columns[at].of.clone(), filter: self.filter(at, all)? })
@@ -96,12 +96,12 @@ impl BrowserView {
     }
 
     /// Moves the focus to the next column, or to the previous column.
-    pub fn move_focus(&mut self, by: isize) {
+    pub(crate) fn move_focus(&mut self, by: isize) {
         self.focus = self.focus.saturating_add_signed(by).min(self.columns.len().saturating_sub(1));
     }
 
     /// Shows the next or the previous tab of the focused column. Returns false if it has no other.
-    pub fn move_tab(&mut self, by: isize) -> bool {
+    pub(crate) fn move_tab(&mut self, by: isize) -> bool {
         let Some(browser) = &self.browser else { return false };
         let (tabs, column) = (&browser.columns[self.focus], &mut self.columns[self.focus]);
         let tab = (column.tab + tabs.len()).wrapping_add_signed(by) % tabs.len();

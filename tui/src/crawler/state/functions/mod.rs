@@ -81,7 +81,7 @@ impl FunctionsView {
     }
 
     /// Returns the reason why there are no functions, once it is known.
-    pub fn why_none(&self) -> Option<NoFunctions> {
+    pub(crate) fn why_none(&self) -> Option<NoFunctions> {
         self.functions.as_ref().err().copied().flatten()
     }
 

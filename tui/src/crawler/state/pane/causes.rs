@@ -97,6 +97,6 @@ pub(super) fn origin(origin: Origin, at_once: bool) -> Option<String> {
 }
 
 /// Returns the message for a cause in another process that no open recording contains.
-pub fn other_process(remote: Remote) -> String {
+pub(crate) fn other_process(remote: Remote) -> String {
     format!("caused by span {:016x} of another process, which no open recording holds", remote.span)
 }

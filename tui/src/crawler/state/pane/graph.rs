@@ -242,7 +242,7 @@ impl Graph {
     }
 
     /// Moves the cursor to the first node in or after a line.
-    pub fn select_line(&mut self, line: usize) {
+    pub(crate) fn select_line(&mut self, line: usize) {
         let found = self.nodes.iter().position(|node| node.line >= line);
         self.at = found.unwrap_or(self.nodes.len().saturating_sub(1));
     }

@@ -51,7 +51,7 @@ pub struct Pane {
     /// Marked event from which the path is shown.
     pub path_from: Option<EventId>,
     /// Events of the same subject; `None` until a job has found them.
-    pub same_subject: Option<Vec<Event>>,
+    pub(crate) same_subject: Option<Vec<Event>>,
     /// Facets of the listed events; `None` until a job has counted them.
     pub facets: Option<Facets>,
     /// Durations of the listed events; `None` until a job has read them.
@@ -75,14 +75,14 @@ impl Pane {
     }
 
     /// Shows another event, and discards the results about the previous event.
-    pub fn set_event(&mut self, of: Option<EventId>) {
+    pub(crate) fn set_event(&mut self, of: Option<EventId>) {
         (self.of, self.effects, self.same_subject, self.reasons) = (of, None, None, None);
         self.object = None;
         self.cursor.reset();
     }
 
     /// Rebuilds the rows of the open tab.
-    pub fn rebuild(&mut self, store: &Store, marks: &Marks, event: Option<&Event>) {
+    pub(crate) fn rebuild(&mut self, store: &Store, marks: &Marks, event: Option<&Event>) {
         self.rows = match (event, self.tab) {
             (_, Tab::Facets) => facets::rows(self.facets.as_ref()),
             (_, Tab::Times) => times::rows(store, self.times.as_ref(), self.width),

@@ -20,7 +20,7 @@ const SHOWN: usize = 100;
 const DEPTH: usize = 64;
 
 /// Lists the events of the same subject, around the selected event.
-pub fn same_subject(store: &Store, event: &Event, same: Option<&[Event]>) -> Vec<PaneRow> {
+pub(crate) fn same_subject(store: &Store, event: &Event, same: Option<&[Event]>) -> Vec<PaneRow> {
     let Some(subject) = event.subject else {
         return vec![PaneRow::plain(Content::Note("this event has no subject".into()))];
     };

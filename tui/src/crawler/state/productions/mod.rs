@@ -26,7 +26,7 @@ pub struct ProductionsView {
     /// Cursor over the productions.
     pub cursor: Cursor,
     /// Arrangement of the columns that are shown.
-    pub arrangement: Arrangement,
+    pub(crate) arrangement: Arrangement,
     /// Lines of the screen, including head and footer.
     lines: usize,
 }
@@ -66,7 +66,7 @@ impl Coverage {
     }
 
     /// Returns true if no input matched the production, although an input could.
-    pub fn is_uncovered(self) -> bool {
+    pub(crate) fn is_uncovered(self) -> bool {
         matches!(self, Coverage::NeverMatched | Coverage::NeverEntered)
     }
 }
@@ -84,7 +84,7 @@ fn matched(measure: &Measure) -> u64 {
 impl ProductionsView {
     /// Returns the number of lines below the table: the source of a production and, if any is
     /// shadowed, the reason why it never matched.
-    pub fn footer_height(&self) -> usize {
+    pub(crate) fn footer_height(&self) -> usize {
         1 + usize::from(self.tree.as_ref().is_some_and(|tree| !tree.shadows.is_empty()))
     }
 
@@ -122,7 +122,7 @@ impl ProductionsView {
     }
 
     /// Moves to the next production that never matched. Returns false if there is none.
-    pub fn find_uncovered(&mut self, store: &Store) -> bool {
+    pub(crate) fn find_uncovered(&mut self, store: &Store) -> bool {
         let productions = self.productions();
         let found = self.cursor.find(productions.len(), Side::After, |row| {
             !productions[row].again && Coverage::new(store, &productions[row]).is_uncovered()

@@ -34,7 +34,7 @@ pub struct StructureView {
     /// Columns of method profilers.
     pub profiles: Profiles<Key>,
     /// Arrangement of the columns that are shown.
-    pub arrangement: Arrangement,
+    pub(crate) arrangement: Arrangement,
     /// Elements whose contents are folded away.
     pub folded: Arc<HashSet<Key>>,
     /// Order of the elements under the same parent.
@@ -105,7 +105,7 @@ impl StructureView {
 
     /// Returns the number of lines below the tree, given the height of the screen. A low screen
     /// leaves all lines to the tree.
-    pub fn footer_height(lines: usize) -> usize {
+    pub(crate) fn footer_height(lines: usize) -> usize {
         if lines < 3 * FOOTER { 0 } else { FOOTER }
     }
 
@@ -177,14 +177,14 @@ impl StructureView {
     }
 
     /// Unfolds all elements.
-    pub fn unfold_all(&mut self) {
+    pub(crate) fn unfold_all(&mut self) {
         let key = self.current().map(|element| element.key.clone());
         self.folded = Arc::default();
         self.unroll(key.as_ref());
     }
 
     /// Folds all types and groups of free functions, which hides their methods.
-    pub fn fold_methods(&mut self) {
+    pub(crate) fn fold_methods(&mut self) {
         let Some(structure) = &self.whole else { return };
         let folded = with_methods(structure);
         let owner = self.current().and_then(|element| element.under).filter(|_| self.current_is_method());
@@ -198,7 +198,7 @@ impl StructureView {
     }
 
     /// Goes to the next method that never ran.
-    pub fn next_that_never_ran(&mut self) -> bool {
+    pub(crate) fn next_that_never_ran(&mut self) -> bool {
         self.go_to(Side::After, |element| element.site().is_some() && element.never_ran())
     }
 

@@ -85,7 +85,7 @@ impl Cell {
     }
 
     /// Sets the emphasis.
-    pub fn toned(self, tone: Tone) -> Self {
+    pub(crate) fn toned(self, tone: Tone) -> Self {
         Cell { tone, ..self }
     }
 

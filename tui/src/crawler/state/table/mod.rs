@@ -185,17 +185,17 @@ impl<L> Column<L> {
     }
 
     /// Sets another title.
-    pub fn titled(self, title: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn titled(self, title: impl Into<Cow<'static, str>>) -> Self {
         Column { title: title.into(), ..self }
     }
 
     /// Leaves the column out in narrower tables, unless the rows are sorted by it.
-    pub fn shown_from(self, min_table: u16) -> Self {
+    pub(crate) fn shown_from(self, min_table: u16) -> Self {
         Column { min_table, ..self }
     }
 
     /// Sets another key to sort by.
-    pub fn sorted_by(self, key: impl Fn(&Store, &L, usize) -> Key + Send + Sync + 'static) -> Self {
+    pub(crate) fn sorted_by(self, key: impl Fn(&Store, &L, usize) -> Key + Send + Sync + 'static) -> Self {
         Column { key: Some(Arc::new(key)), ..self }
     }
 

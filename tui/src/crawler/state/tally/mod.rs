@@ -128,15 +128,15 @@ pub struct TallyView {
     /// Labelled subjects without an event.
     pub unobserved: Arc<Vec<TableRow>>,
     /// True if the unobserved subjects are listed instead of the rows.
-    pub lists_unobserved: bool,
+    pub(crate) lists_unobserved: bool,
     /// Columns of method profilers.
     pub profiles: Profiles<TallyKey>,
     /// Arrangement of the columns that are shown.
-    pub arrangement: Arrangement,
+    pub(crate) arrangement: Arrangement,
     /// True if every number is exact.
     pub exact: bool,
     /// True if calls of a row found no room as events.
-    pub has_losses: bool,
+    pub(crate) has_losses: bool,
     /// False if calls were only counted: then no row has a time or a trend.
     has_events: bool,
     /// Observed subjects at each site, if the running process lets readers change them.
@@ -148,7 +148,7 @@ pub struct TallyView {
     /// Cursor over the rows.
     pub cursor: Cursor,
     /// Time of the last reading, in ns since the crawler began.
-    pub read_ns: u64,
+    pub(crate) read_ns: u64,
     /// Time between the last two readings.
     pub since_ns: Option<u64>,
 }
@@ -250,7 +250,7 @@ impl TallyView {
     }
 
     /// True if its rows were read, also if there are none.
-    pub fn is_read(&self) -> bool {
+    pub(crate) fn is_read(&self) -> bool {
         self.rows.is_some()
     }
 
@@ -272,12 +272,12 @@ impl TallyView {
     }
 
     /// Returns true if there are too many rows to sort or search them between two frames.
-    pub fn is_large(&self) -> bool {
+    pub(crate) fn is_large(&self) -> bool {
         self.row_count() > SORTED_IN_PLACE
     }
 
     /// Finds the next row whose name contains a text, as [`Rows::find`] does.
-    pub fn find_key(&self, store: &Store, text: &str, side: Side, progress: &Progress) -> Option<TallyKey> {
+    pub(crate) fn find_key(&self, store: &Store, text: &str, side: Side, progress: &Progress) -> Option<TallyKey> {
         progress.set(0, self.row_count() as u64);
         let text = text.to_lowercase();
         let is_end = |row: usize| !progress.goes_on(1) || self.row(row).name(store).to_lowercase().contains(&text);
@@ -285,7 +285,7 @@ impl TallyView {
     }
 
     /// Moves to the row that a job has found. Returns false if there is none.
-    pub fn select_key(&mut self, found: Option<TallyKey>) -> bool {
+    pub(crate) fn select_key(&mut self, found: Option<TallyKey>) -> bool {
         let row = found.and_then(|key| self.listed().iter().position(|row| row.key() == key));
         let rows = self.row_count();
         row.inspect(|&row| self.cursor.select(row, rows)).is_some()

@@ -23,7 +23,7 @@ pub struct Trends {
     /// Length of a part, in nanoseconds; 0 before the first reading.
     pub bar_ns: u64,
     /// True if events left the window. No bar includes their calls.
-    pub of_window: bool,
+    pub(crate) of_window: bool,
     /// True if the rows were counted again since the last reading.
     pub is_old: bool,
 }
@@ -72,7 +72,7 @@ fn count(window: Span, start: u64, bars: &mut [u64; BARS]) {
 
 impl TallyView {
     /// Returns the visible rows whose trends must be read; `None` if they are up to date.
-    pub fn rows_without_trend(&self) -> Option<Vec<TallyKey>> {
+    pub(crate) fn rows_without_trend(&self) -> Option<Vec<TallyKey>> {
         let view = self.cursor.visible(self.row_count());
         let rows: Vec<TallyKey> = self.listed()[view].iter().map(|row| row.key()).collect();
         let is_read = !self.trends.is_old && rows.iter().all(|row| self.trends.rows.contains_key(row));
