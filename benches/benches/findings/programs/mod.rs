@@ -15,10 +15,14 @@ pub mod game;
 pub mod library;
 pub mod mail;
 pub mod maps;
+pub mod network;
 pub mod photos;
 pub mod printer;
+pub mod restaurant;
 pub mod sensors;
+pub mod theatre;
 pub mod transit;
+pub mod weather;
 
 use std::hint::black_box;
 use std::time::Duration;
