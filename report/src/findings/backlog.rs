@@ -1,11 +1,10 @@
 //! `backlog`: messages wait longer than they are worked on, and the wait grows.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::samples::Samples;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, time};
@@ -175,7 +174,7 @@ mod tests {
             steps.push((received(n), n, false));
         }
         steps.sort_by_key(|&(at, n, is_sent)| (at, n, !is_sent));
-        let mut messages = HashMap::new();
+        let mut messages = HashMap::default();
         for (at, n, is_sent) in steps {
             run.now = 1_000 + at * 1_000;
             if is_sent {

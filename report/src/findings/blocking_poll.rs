@@ -1,11 +1,10 @@
 //! `blocking-poll`: a poll keeps its thread busy for long while other tasks have begun there.
 
-use std::collections::HashMap;
-
 use metaspy_probe::SiteId;
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::polled_calls::{PolledCall, PolledCalls};
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};

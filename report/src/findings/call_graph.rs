@@ -1,8 +1,8 @@
 //! Which sites call which, to tell recursion from other calls.
 
-use std::collections::{HashMap, HashSet};
-
 use metaspy_probe::SiteId;
+
+use super::map::{HashMap, HashSet};
 
 /// Pairs of sites of which the first causes the second.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ impl CallGraph {
 
     /// Returns true if calls of `to`, or what they cause, call `from` again.
     pub(super) fn is_recursive(&self, from: SiteId, to: SiteId) -> bool {
-        let mut seen = HashSet::from([to]);
+        let mut seen = HashSet::from_iter([to]);
         let mut next = vec![to];
         while let Some(site) = next.pop() {
             if site == from {

@@ -1,12 +1,11 @@
 //! `cold-cache`: a cache that never hits, or whose values are made again before they are used.
 
-use std::collections::{HashMap, HashSet};
-
 use metaspy_format::facts::Facts;
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::{HashMap, HashSet};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
@@ -114,7 +113,7 @@ impl Detector for ColdCache {
 impl LookupSites {
     /// Finds the three sites that each `Lookups` has: states of one path, registered at one place.
     fn of(context: &Context<'_>) -> Self {
-        let mut caches: HashMap<Origin<'_>, Vec<(SiteId, Part)>> = HashMap::new();
+        let mut caches: HashMap<Origin<'_>, Vec<(SiteId, Part)>> = HashMap::default();
         for site in context.store.sites().iter().filter(|site| site.kind == SiteKind::State) {
             let Some((cache, end)) = site.path.rsplit_once("::") else { continue };
             let part = match end {
@@ -269,7 +268,7 @@ mod tests {
     fn check(frames: u64, key: impl Fn(u64, u64) -> u64, forgets: bool, expected: &[&str]) {
         let mut run = Run::new();
         ["hit", "miss", "fill"].iter().for_each(|end| run.site(&format!("glyphs::{end}"), SiteKind::State));
-        let mut known = HashSet::new();
+        let mut known = HashSet::default();
         for frame in 0..frames {
             run.call("text::draw", None, |run| {
                 for glyph in 0..10 {

@@ -1,11 +1,10 @@
 //! What every detector knows of the recording.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{Outcome, ResolvedEvent, Store, Survey, Totals};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::{Certainty, Config, FoundSite, FoundSubject, FoundSubjects};
 use crate::text::{counted, grouped, short_path};
 

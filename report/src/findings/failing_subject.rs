@@ -1,11 +1,10 @@
 //! `failing-subject`: the failures of a site concentrate on few subjects.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
@@ -72,7 +71,7 @@ impl Detector for FailingSubject {
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        let mut sites: HashMap<SiteId, Vec<OfSubject>> = HashMap::new();
+        let mut sites: HashMap<SiteId, Vec<OfSubject>> = HashMap::default();
         for (row, calls) in (0..).zip(&self.rows) {
             if let Some((site, Some(subject))) = context.pairs.get(row as usize) {
                 sites.entry(*site).or_default().push(OfSubject { row, subject: *subject, calls: *calls });

@@ -1,12 +1,11 @@
 //! `growing-cost`: a call has more effects, or takes longer, the later it comes.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::call_graph::CallGraph;
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::open_calls::OpenCalls;
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};

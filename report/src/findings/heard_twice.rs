@@ -1,11 +1,10 @@
 //! `heard-twice`: one message reaches the same receiver twice.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, Outcome, Reason, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::recent::Recent;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::grouped;

@@ -1,11 +1,10 @@
 //! `held-lock`: the waits for a lock overlap the holds of one site, which keeps it for long.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::samples::Samples;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent, time};

@@ -1,11 +1,10 @@
 //! `hot-subject`: one or a few subjects take a share of a site's calls out of proportion to the others.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
@@ -84,7 +83,7 @@ impl Detector for HotSubject {
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        let mut sites: HashMap<SiteId, Vec<OfSubject>> = HashMap::new();
+        let mut sites: HashMap<SiteId, Vec<OfSubject>> = HashMap::default();
         for (row, numbers) in (0..).zip(&self.rows) {
             if let Some((site, Some(subject))) = context.pairs.get(row as usize)
                 && numbers.calls > 0

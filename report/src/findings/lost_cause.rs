@@ -1,12 +1,13 @@
 //! `lost-cause`: calls of a site have a cause on some threads and none on others, because work crossed to a thread or a
 //! queue without it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{Cause, EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{counted, grouped, percent};
 

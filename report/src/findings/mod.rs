@@ -22,6 +22,7 @@ mod held_lock;
 mod hot_subject;
 pub mod json;
 mod lost_cause;
+mod map;
 mod n_plus_one;
 mod never_ended;
 mod one_lane;
@@ -63,6 +64,9 @@ pub use own_kind::OwnKind;
 
 /// Name of the file with the settings of a project.
 const SETTINGS: &str = "metaspy.toml";
+
+/// Number of events that a detector takes at once.
+const CHUNK_EVENTS: usize = 512;
 
 /// All findings of a recording.
 #[derive(Clone, Debug)]
@@ -256,13 +260,19 @@ fn search(
 fn pass(detectors: &mut [Box<dyn Detector>], events: &[ResolvedEvent], context: &Context<'_>) {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let share = detectors.len().div_ceil(processors);
+    // What all detectors of a thread read in turn stays in the cache.
+    let read = |detectors: &mut [Box<dyn Detector>]| {
+        for events in events.chunks(CHUNK_EVENTS) {
+            detectors.iter_mut().for_each(|detector| detector.read(events, context));
+        }
+    };
     thread::scope(|scope| {
         let mut shares = detectors.chunks_mut(share);
         let own = shares.next();
         for others in shares {
-            scope.spawn(move || others.iter_mut().for_each(|detector| detector.read(events, context)));
+            scope.spawn(move || read(others));
         }
-        own.into_iter().flatten().for_each(|detector| detector.read(events, context));
+        own.into_iter().for_each(read);
     });
 }
 

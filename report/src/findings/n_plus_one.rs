@@ -1,12 +1,11 @@
 //! `n+1`: a call waits for the same site once for each of many subjects, one after another.
 
-use std::collections::{HashMap, HashSet};
-
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::call_graph::CallGraph;
 use super::finding::NAMED;
+use super::map::{HashMap, HashSet};
 use super::open_calls::OpenCalls;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, time};

@@ -1,11 +1,10 @@
 //! `never-ended`: subjects are made at a steady rate, and do not end after their last use.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{KindId, SiteId, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::grouped;
 
@@ -85,7 +84,7 @@ impl Detector for NeverEnded {
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let first = self.first.unwrap_or(0);
         let part = self.last.saturating_sub(first) / PARTS as u64;
-        let mut kinds: HashMap<KindId, Kind> = HashMap::new();
+        let mut kinds: HashMap<KindId, Kind> = HashMap::default();
         for life in self.lives.iter().flatten() {
             let kind = kinds.entry(life.subject.kind).or_default();
             let ended = context.store.ended_at(life.subject);

@@ -1,11 +1,10 @@
 //! `one-lane`: several threads run the same function, and one of them does nearly all of the work.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{Cause, EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent, time};
 
@@ -84,7 +83,7 @@ impl Detector for OneLane {
                         ticks: 0,
                         first: u64::MAX,
                         last: 0,
-                        sites: HashMap::new(),
+                        sites: HashMap::default(),
                         first_events: Vec::new(),
                     });
                 }
@@ -94,7 +93,7 @@ impl Detector for OneLane {
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        let mut teams: HashMap<(SiteId, Option<EventId>), Vec<&Thread>> = HashMap::new();
+        let mut teams: HashMap<(SiteId, Option<EventId>), Vec<&Thread>> = HashMap::default();
         for thread in &self.threads {
             teams.entry((thread.site, thread.cause)).or_default().push(thread);
         }

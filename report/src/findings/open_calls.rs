@@ -1,9 +1,11 @@
 //! Calls that run while the events of a recording pass by, with what a detector knows of them.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
+
+use super::map::HashMap;
 
 /// Calls that have begun and not ended, with a value each.
 ///
@@ -26,7 +28,7 @@ struct Open<T> {
 
 impl<T> Default for OpenCalls<T> {
     fn default() -> Self {
-        OpenCalls { lanes: HashMap::new(), entered: HashMap::new(), ends: BinaryHeap::new() }
+        OpenCalls { lanes: HashMap::default(), entered: HashMap::default(), ends: BinaryHeap::new() }
     }
 }
 

@@ -1,8 +1,7 @@
 //! Kinds of a user, in ten lines of `metaspy.toml`: a condition on groups of events.
 
-use std::collections::HashMap;
-
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::own_kind::{GroupBy, PLACEHOLDERS};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding, FoundSite, OwnKind};
 use crate::condition::{Operator, Quantity};
@@ -51,7 +50,7 @@ struct Group {
 impl Own {
     /// Creates a detector of a kind.
     pub(super) fn new(kind: &OwnKind) -> Own {
-        Own { kind: kind.clone(), groups: HashMap::new(), sites: HashMap::new(), beyond: 0 }
+        Own { kind: kind.clone(), groups: HashMap::default(), sites: HashMap::default(), beyond: 0 }
     }
 }
 
@@ -82,7 +81,7 @@ impl Detector for Own {
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        let mut by_site: HashMap<Option<SiteId>, Vec<(&Key, &Group)>> = HashMap::new();
+        let mut by_site: HashMap<Option<SiteId>, Vec<(&Key, &Group)>> = HashMap::default();
         for (key, group) in self.groups.iter().filter(|(_, group)| self.holds(group, context)) {
             by_site.entry(key.site).or_default().push((key, group));
         }
@@ -117,7 +116,7 @@ impl Own {
     fn finding(&self, site: Option<SiteId>, mut found: Vec<(&Key, &Group)>, context: &Context<'_>) -> Finding {
         found.sort_by_key(|(key, group)| (std::cmp::Reverse(self.measured(group, context)), **key));
         let (worst, all) = (found[0].1, self.groups.keys().filter(|key| key.site == site).count());
-        let (mut subjects, mut events, mut self_ticks) = (HashMap::new(), 0, 0_u64);
+        let (mut subjects, mut events, mut self_ticks) = (HashMap::default(), 0, 0_u64);
         for (_, group) in &found {
             if let Some(subject) = group.subject {
                 *subjects.entry(subject).or_default() += group.count;

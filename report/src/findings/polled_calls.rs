@@ -1,11 +1,10 @@
 //! Async calls with their polls, without those of the async calls inside them.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
 
 use super::Context;
+use super::map::HashMap;
 use super::open_calls::OpenCalls;
 
 /// Maximum number of calls of a site whose polls are looked up, because the numbers are not in the events.

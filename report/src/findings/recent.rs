@@ -1,7 +1,9 @@
 //! Maps of what was seen last, in bounded memory.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::Hash;
+
+use super::map::HashMap;
 
 /// Maximum number of entries, unless another is chosen.
 const ENTRIES: usize = 1 << 16;
@@ -22,7 +24,7 @@ impl<K: Copy + Eq + Hash, V> Default for Recent<K, V> {
 impl<K: Copy + Eq + Hash, V> Recent<K, V> {
     /// Creates a map of at most this many entries.
     pub(super) fn of(most: usize) -> Self {
-        Recent { entries: HashMap::new(), order: VecDeque::new(), most }
+        Recent { entries: HashMap::default(), order: VecDeque::new(), most }
     }
 
     /// Returns the value of a key.

@@ -1,11 +1,10 @@
 //! `repeated`: a call runs again on the same subject in the same unit of work, and nothing happened to the subject between.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent, UnitOfWork};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 

@@ -1,12 +1,11 @@
 //! `repeated`, for all subjects: in each unit of work a call runs on all subjects of a kind, while everything else concerns
 //! few of them.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{KindId, SiteId, SiteKind};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::recent::Recent;
 use super::repeated::KIND;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
@@ -74,7 +73,7 @@ struct Units {
 
 impl Default for RepeatedForAll {
     fn default() -> Self {
-        RepeatedForAll { open: Recent::of(OPEN_UNITS), seen_in: Vec::new(), sites: HashMap::new() }
+        RepeatedForAll { open: Recent::of(OPEN_UNITS), seen_in: Vec::new(), sites: HashMap::default() }
     }
 }
 
@@ -97,7 +96,7 @@ impl Detector for RepeatedForAll {
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let RepeatedForAll { open, mut sites, .. } = *self;
         open.into_entries().for_each(|(_, unit)| settle(&mut sites, unit));
-        let mut subjects: HashMap<SiteId, u64> = HashMap::new();
+        let mut subjects: HashMap<SiteId, u64> = HashMap::default();
         for (site, _) in context.pairs.iter().filter(|(_, subject)| subject.is_some()) {
             *subjects.entry(*site).or_default() += 1;
         }

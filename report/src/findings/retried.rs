@@ -1,11 +1,10 @@
 //! `retried`: a call fails, is repeated for the same cause on the same subject, and fails again.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::recent::Recent;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};

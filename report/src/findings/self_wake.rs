@@ -1,11 +1,10 @@
 //! `self-wake`: an async call is polled again at once, again and again, and does nothing.
 
-use std::collections::HashMap;
-
 use metaspy_probe::SiteId;
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::polled_calls::{PolledCall, PolledCalls};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, time};

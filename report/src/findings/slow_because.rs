@@ -1,12 +1,11 @@
 //! `slow-because`: a few calls of a site contain an effect that the others do not contain, and it makes them slow.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::call_graph::CallGraph;
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::open_calls::OpenCalls;
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
@@ -138,7 +137,7 @@ impl Detector for SlowBecause {
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let SlowBecause { open, sites, pairs, .. } = &mut *self;
         open.finish(|call| close(call, sites, pairs));
-        let mut best: HashMap<SiteId, (u64, SiteId)> = HashMap::new();
+        let mut best: HashMap<SiteId, (u64, SiteId)> = HashMap::default();
         for (&(site, effect), with) in &self.pairs {
             let is_found = self.sites.get(&site).is_some_and(|calls| explains(effect, with, calls, context));
             if is_found && !self.graph.is_recursive(site, effect) {

@@ -1,11 +1,10 @@
 //! `thrown-away`: async calls are cancelled in the middle of their work, and begin anew on the same subject.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, time};
 

@@ -1,11 +1,10 @@
 //! `unheard`: a kind of message that is sent and has no effect, while others of its bus have.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::grouped;
 

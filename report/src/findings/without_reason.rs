@@ -3,12 +3,11 @@
 //! A reason is what a call names beside the call around it: a link, or a message or change that caused it. The reasons of a
 //! site are learned from the recording.
 
-use std::collections::HashMap;
-
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{Cause, EventId, Reason, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::map::HashMap;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
@@ -65,7 +64,11 @@ struct Calls {
 
 impl Default for WithoutReason {
     fn default() -> Self {
-        WithoutReason { bits: HashMap::new(), known: vec![(0, Reasons::default()); REMEMBERED], sites: HashMap::new() }
+        WithoutReason {
+            bits: HashMap::default(),
+            known: vec![(0, Reasons::default()); REMEMBERED],
+            sites: HashMap::default(),
+        }
     }
 }
 

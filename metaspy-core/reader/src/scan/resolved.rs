@@ -24,8 +24,8 @@ use metaspy_probe::{KindId, SiteId, Subject};
 
 /// Number of events that a site needs for its events to be units of work. Fewer are phases of the program, such as `main`.
 const UNIT_EVENTS: u64 = 20;
-/// Number of chunks that are resolved at a time: about 250,000 events.
-const GROUP_CHUNKS: usize = 32;
+/// Number of chunks that are resolved at a time: about 60,000 events.
+const GROUP_CHUNKS: usize = 8;
 /// Maximum number of nested events. The self time of deeper events is unknown.
 const DEPTH_MAX: usize = 1 << 16;
 /// Number of units of work that a thread remembers.
@@ -195,7 +195,7 @@ impl ResolvedScan {
         &self.survey
     }
 
-    /// Passes all events to `batch` in order of time, about 250,000 at once. Stops if it returns false. Returns the pairs of
+    /// Passes all events to `batch` in order of time, about 60,000 at once. Stops if it returns false. Returns the pairs of
     /// site and subject by the number of their row.
     pub fn read(&self, mut batch: impl FnMut(&[ResolvedEvent]) -> bool) -> Vec<(SiteId, Option<Subject>)> {
         let ring = self.store.ring();
@@ -223,7 +223,7 @@ impl ResolvedScan {
                 lock(&walks).extend(worker.walk);
             }
             parts.sort_by_key(|(at, _)| *at);
-            pending.extend(parts.into_iter().flat_map(|(_, events)| events));
+            parts.iter_mut().for_each(|(_, events)| pending.append(events));
             pending.sort_by_key(|event| (event.tick, event.event.lane, event.event.id));
             // Later groups have no event before the beginning of the next one.
             let next = groups.get(number + 1).and_then(|group| group.first()).map_or(u64::MAX, Unit::first);
