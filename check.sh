@@ -31,6 +31,14 @@ discard() {
     find target -path '*/deps/*' -type f -perm -u+x ! -name '*.so' -delete
 }
 
+# The test programs that took longest.
+slowest() {
+    echo
+    echo "the five slowest test programs, in seconds:"
+    awk '/^ *Running /{ name = $2 ~ /^unittests/ ? $3 " " $4 : $2 " " $3 }
+        /^test result:.* finished in /{ sub(/s$/, "", $NF); print $NF, name }' "$log" | sort -rn | head -5 || true
+}
+
 skip() { echo "SKIPPED: $1: $2" | tee -a "$log"; }
 
 # One package, by its folder's name or its own.
@@ -113,5 +121,6 @@ for name in $skipped; do
         exit 1
     fi
 done
+slowest
 echo
 echo "all checks passed; skipped: ${skipped:-none}"
