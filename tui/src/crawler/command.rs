@@ -33,6 +33,12 @@ pub enum Command {
     Enter,
     /// Leave one level: close the help, leave the pane, remove the filter.
     Leave,
+    /// Open the next card of the guide.
+    NextCard,
+    /// Open the previous card of the guide.
+    PreviousCard,
+    /// Leave the guide.
+    LeaveGuide,
     /// Go to the cause of the selected event.
     GoToCause,
     /// Show the effects of the selected event.

@@ -30,4 +30,5 @@ pub mod worker;
 pub use panel::{Panel, Panels};
 pub use run::{crawl, run};
 pub use state::Crawler;
+pub use state::guide::Card;
 pub use terminal::KEYS;

@@ -52,7 +52,7 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
     let files = config::directory().map(Files::new);
     let config = configure(&mut crawler, files.as_ref());
     let size = screen.terminal.size()?;
-    crawler.resize(size.width, size.height);
+    crawler.resize(size.width, size.height - crawler.card_rows(size.height));
     let began = Instant::now();
     let mut last_tick = Instant::now();
     let mut dirty = true;
@@ -63,8 +63,9 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
         if dirty {
             // Several changes of the size may arrive as a single event, or without any.
             let size = screen.terminal.size()?;
-            if crawler.size != (size.width, size.height) {
-                crawler.resize(size.width, size.height);
+            let height = size.height - crawler.card_rows(size.height);
+            if crawler.size != (size.width, height) {
+                crawler.resize(size.width, height);
             }
             screen.draw(|frame| draw::draw(frame, &crawler))?;
         }
@@ -148,7 +149,7 @@ fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
         Event::Key(key) => return crawler.press(key),
         Event::Mouse(mouse) => keys::mouse(mouse),
         Event::Resize(width, height) => {
-            crawler.resize(width, height);
+            crawler.resize(width, height.saturating_sub(crawler.card_rows(height)));
             None
         }
         _ => None,

@@ -10,6 +10,7 @@ mod findings;
 mod footer;
 mod functions;
 mod graph;
+mod guide;
 mod header;
 mod help;
 mod lanes;
@@ -43,7 +44,8 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         canvas.text(size.x, size.y, size.width, "too small: make the window larger", theme::WARNING);
         return;
     }
-    let layout = Layout::new(size.width, size.height, crawler.view.pane.focus);
+    let card = crawler.card_rows(size.height);
+    let layout = Layout::new(size.width, size.height - card, crawler.view.pane.focus);
     header::draw(&mut canvas, layout.header, crawler);
     header::draw_screens(&mut canvas, layout.screens, crawler);
     match crawler.view.screen {
@@ -76,6 +78,10 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         palette::draw(&mut canvas, layout.body, palette);
     }
     footer::draw(&mut canvas, layout.footer, crawler);
+    if let Some(guide) = crawler.guide.as_ref().filter(|_| card > 0) {
+        let area = Area { x: 0, y: size.height - card, width: size.width, height: card };
+        guide::draw(&mut canvas, area, crawler, guide);
+    }
     theme::apply(frame.buffer_mut(), crawler.theme);
 }
 

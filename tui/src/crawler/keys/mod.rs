@@ -25,6 +25,8 @@ pub enum Mode {
     Palette,
     /// The help.
     Help,
+    /// The guide. A key without a command in it is one of the screen.
+    Guide,
 }
 
 /// Key, alone or together with Control.
@@ -75,6 +77,8 @@ pub enum Place {
     Palette,
     /// In the help.
     Help,
+    /// While a guide is open.
+    Guide,
 }
 
 /// Key and its command.
@@ -119,6 +123,7 @@ impl Place {
             Place::Prompt => "in the prompt",
             Place::Palette => "among the commands",
             Place::Help => "in the help",
+            Place::Guide => "in the guide",
         }
     }
 
@@ -126,6 +131,7 @@ impl Place {
     pub fn contains(self, mode: Mode) -> bool {
         match (self, mode) {
             (Place::Prompt, Mode::Prompt) | (Place::Palette, Mode::Palette) | (Place::Help, Mode::Help) => true,
+            (Place::Guide, Mode::Guide) => true,
             (Place::Screens, Mode::Screen(..)) | (Place::Events, Mode::Screen(Screen::Events, _)) => true,
             (Place::Rows, Mode::Screen(screen, _)) => screen != Screen::Events,
             (Place::Tables, Mode::Screen(screen, _)) => {

@@ -123,7 +123,7 @@ fn further_key(of: Binding) -> Binding {
 }
 
 fn is_on_screens(place: Place) -> bool {
-    !matches!(place, Place::Prompt | Place::Palette | Place::Help)
+    !matches!(place, Place::Prompt | Place::Palette | Place::Help | Place::Guide)
 }
 
 /// Returns true if a screen has bindings of both places.

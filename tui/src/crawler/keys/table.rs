@@ -237,4 +237,7 @@ pub const BINDINGS: &[Binding] = &[
     also(Place::Help, Char('?'), Leave),
     also(Place::Help, Char('q'), Leave),
     control(Place::Help, 'c', Quit),
+    also(Place::Guide, Return, NextCard).hint("next"),
+    also(Place::Guide, Backspace, PreviousCard).hint("back"),
+    also(Place::Guide, Esc, LeaveGuide).hint("leave the guide"),
 ];

@@ -5,16 +5,19 @@ use ratatui::crossterm::event::KeyEvent;
 
 use super::{Crawler, Request};
 use crate::crawler::command::Step;
-use crate::crawler::keys::HelpLine;
+use crate::crawler::keys::{HelpLine, Mode};
 use crate::crawler::layout::HELP_KEYS;
 
 impl Crawler {
     /// Applies the command of a key. A key without a command on this screen shows the reason.
     pub fn press(&mut self, key: KeyEvent) -> Option<Request> {
-        match self.keys.command(key, self.mode()) {
+        let mode = self.mode();
+        let is_guided = self.guide.is_some() && matches!(mode, Mode::Screen(..));
+        let of_guide = if is_guided { self.keys.command(key, Mode::Guide) } else { None };
+        match of_guide.or_else(|| self.keys.command(key, mode)) {
             Some(command) => self.apply(command),
             None => {
-                self.message = self.keys.refusal(key, self.mode()).or(self.message.take());
+                self.message = self.keys.refusal(key, mode).or(self.message.take());
                 None
             }
         }

@@ -16,6 +16,7 @@ mod filter_edit;
 mod find;
 pub(crate) mod findings;
 pub(crate) mod functions;
+pub mod guide;
 mod help;
 pub(crate) mod history;
 pub(crate) mod indent;
@@ -57,6 +58,7 @@ use super::keys::{Keys, Mode};
 use super::marks::Marks;
 use super::theme::Theme;
 use super::worker::QueuedJob;
+use guide::Guide;
 use history::History;
 use pace::Pace;
 use palette::Palette;
@@ -109,6 +111,8 @@ pub struct Crawler {
     pub prompt: Option<Prompt>,
     /// Palette of commands, while it is open.
     pub palette: Option<Palette>,
+    /// Guide through the recording, while it is open.
+    pub guide: Option<Guide>,
     /// Colours of the screen.
     pub theme: Theme,
     /// Keys, with the user's changes.
@@ -153,6 +157,7 @@ impl Crawler {
             marks: Marks::default(),
             prompt: None,
             palette: None,
+            guide: None,
             theme: Theme::default(),
             keys: Keys::default(),
             browsers: shipped_browsers().into_iter().map(Arc::new).collect(),
