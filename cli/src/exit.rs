@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use metaspy_report::text::{clean, file_name, print_message};
 
 /// The result of a command that ran, which is its exit code.
@@ -68,6 +69,17 @@ pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<C, ExitCode> {
         Ok(parsed) => return Ok(parsed),
         Err(error) => error,
     };
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(file) = arguments.get(1).map(Path::new)
+        && file.is_file()
+    {
+        let (command, name) = (C::command().get_name().to_owned(), file_name(file));
+        complain(
+            &command,
+            &format!("unrecognized subcommand '{name}', which is a file: `metaspy open {name}` shows a recording"),
+        );
+        return Err(ExitCode::from(UNUSABLE));
+    }
     // The message quotes arguments as they are, so it is made again of clean ones.
     let clean = arguments.iter().map(|argument| clean(&argument.to_string_lossy()).into_owned());
     let error = C::try_parse_from(clean).err().unwrap_or(error);

@@ -5,6 +5,7 @@
 //! - [`cargo_metaspy`]: builds and runs programs with hooks in selected functions.
 //! - [`options`] and [`exit`]: the options that both of them have, and how they end.
 
+#[cfg(feature = "weave")]
 pub mod cargo_metaspy;
 pub mod exit;
 pub(crate) mod hook_cost;

@@ -4,6 +4,7 @@
 
 pub mod arguments;
 mod blueprint;
+#[cfg(feature = "demo")]
 mod demo;
 mod diff;
 mod evolution;
@@ -12,16 +13,17 @@ mod filter;
 mod findings;
 #[cfg(feature = "grammar")]
 mod grammar;
-#[cfg(not(feature = "grammar"))]
-#[path = "grammar/disabled.rs"]
-mod grammar;
+#[cfg(feature = "sample")]
 mod history;
 mod incoming;
+#[cfg(feature = "sample")]
 mod instructions;
 mod live;
+#[cfg(feature = "editor")]
 mod lsp;
 mod progress;
 mod report;
+#[cfg(feature = "sample")]
 mod sample;
 mod scale;
 mod stream;
@@ -43,7 +45,9 @@ use metaspy_tui::crawler::{self, Crawler};
 use serde::Serialize;
 
 use crate::exit::{Ended, say};
-use crate::metaspy::arguments::{Cli, Command, History};
+#[cfg(feature = "sample")]
+use crate::metaspy::arguments::History;
+use crate::metaspy::arguments::{Cli, Command, Printed};
 use crate::options::JsonOption;
 use live::{Cleaned, Listed};
 
@@ -53,6 +57,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
     // Buffered: a report may have a million rows. Not locked: `sample --live` also writes from another thread.
     let mut out = io::BufWriter::new(io::stdout());
     match cli.command {
+        #[cfg(feature = "demo")]
         Command::Demo(options) => match options.record {
             Some(file) => demo::record(options.page.as_deref(), &file, &options.limits, &mut out),
             None => {
@@ -61,6 +66,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
                 demo::show(options.page.as_deref())
             }
         },
+        #[cfg(feature = "demo")]
         Command::Story { page } => demo::attended(page.as_deref()),
         Command::Attach { processes } => {
             drop(out);
@@ -98,7 +104,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
             crawl(crawler)
         }
         Command::List { json } => list(&json, &mut out),
-        Command::Completions { shell } => completions(shell, &mut out),
+        Command::Completions { printed } => completions(printed, &mut out),
         Command::Stream { source } => {
             drop(out);
             stream::send(&source)
@@ -111,15 +117,20 @@ pub fn run(cli: Cli) -> Result<Ended> {
             drop(out);
             export::run(&options)
         }
+        #[cfg(feature = "sample")]
         Command::Sample(options) => sample::run(&options, &mut out),
+        #[cfg(feature = "sample")]
         Command::Instructions(options) => instructions::run(&options, &mut out),
         Command::Blueprint(options) if options.kind == Kind::Evolution => evolution::run(&options, &mut out),
         Command::Blueprint(options) => blueprint::run(&options, &mut out),
+        #[cfg(feature = "editor")]
         Command::Lsp(options) => {
             drop(out);
             lsp::run(&options)
         }
+        #[cfg(feature = "sample")]
         Command::History(History::Run(options)) => history::run(&options, &mut out),
+        #[cfg(feature = "grammar")]
         Command::Grammar(options) => grammar::run(&options, &mut out),
         Command::Query(options) => scale::run("query", &options.arguments),
         Command::Seal(options) => scale::run("seal", &options.arguments),
@@ -129,16 +140,36 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Otlp(options) => scale::run("otlp", &options.arguments),
         Command::Serve(options) => scale::run("serve", &options.arguments),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),
+        #[cfg(not(feature = "demo"))]
+        Command::Demo(_) | Command::Story { .. } => Err(left_out("demo")),
+        #[cfg(not(feature = "editor"))]
+        Command::Lsp(_) => Err(left_out("editor")),
+        #[cfg(not(feature = "grammar"))]
+        Command::Grammar(_) => Err(left_out("grammar")),
+        #[cfg(not(feature = "sample"))]
+        Command::History(_) | Command::Instructions(_) | Command::Sample(_) => Err(left_out("sample")),
     }
 }
 
-/// Writes the completions for a shell.
-fn completions(shell: clap_complete::Shell, out: &mut impl Write) -> Result<Ended> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "metaspy", &mut script);
-    // In bash, it offers hidden commands, too.
-    let script = String::from_utf8(script)?.replace(&format!(" {}", arguments::STORY), "");
-    out.write_all(script.as_bytes())?;
+/// The error of a command whose feature this program was built without.
+#[cfg(not(all(feature = "demo", feature = "editor", feature = "grammar", feature = "sample")))]
+fn left_out(feature: &str) -> anyhow::Error {
+    say(format!(
+        "this metaspy was built without the feature `{feature}`: `cargo install --locked --path cli`, in a clone of metaspy, \
+         has all of them"
+    ))
+}
+
+/// Writes the completions for a shell, or the man page.
+fn completions(printed: Printed, out: &mut impl Write) -> Result<Ended> {
+    let mut text = Vec::new();
+    match printed {
+        Printed::For(shell) => clap_complete::generate(shell, &mut Cli::command(), "metaspy", &mut text),
+        Printed::Man => clap_mangen::Man::new(Cli::command()).render(&mut text)?,
+    }
+    // In bash, completions offer hidden commands, too.
+    let text = String::from_utf8(text)?.replace(&format!(" {}", arguments::STORY), "");
+    out.write_all(text.as_bytes())?;
     Ok(Ended::Fine)
 }
 

@@ -66,3 +66,13 @@ fn other_shells_have_completions_too() {
     assert!(completions_of_cargo("zsh").starts_with("#compdef cargo-metaspy"));
     assert!(completions_of_cargo("fish").contains("complete -c cargo -n"));
 }
+
+#[test]
+fn the_man_page_has_the_commands_of_the_help() {
+    let page = completions("man");
+    assert!(page.contains(".TH metaspy 1"), "{page}");
+    for command in ["findings", "blueprint", "otlp"] {
+        assert!(page.contains(&format!("metaspy\\-{command}(1)")), "{page}");
+    }
+    assert!(!page.contains("The story that"), "a hidden command is not listed");
+}

@@ -59,3 +59,20 @@ fn a_filter_selects_the_events_behind_a_picture_of_subjects() {
     assert!(widths("site:layout") > 1);
     assert_eq!(widths("site:change"), 1);
 }
+
+#[test]
+fn a_recorded_demo_ends_with_its_finding() {
+    let path = fixture::directory().join("found.spy");
+    let (code, out, error) = ended(&["demo", "--record", text(&path), "--events", "250k"]);
+    assert_eq!(code, 0, "{error}");
+    let last: Vec<&str> = out.lines().rev().take(3).collect();
+    let (_, report) = crate::report::json(&["report", text(&path), "--filter", "site:Scene::needless"]);
+    let needless = report["rows"][0]["count"].as_u64().expect("a number");
+    assert!(last[2].starts_with(&metaspy_report::text::grouped(needless)), "{needless}: {out}");
+    assert!(last[2].contains("were needless") && last[1].contains("were not kept"), "{out}");
+    // The line is a command.
+    let command: Vec<&str> = last[0].split("metaspy ").nth(1).expect("a command").split(' ').collect();
+    let (code, nodes, error) = ended(&command);
+    assert_eq!(code, 0, "{error}");
+    assert!(nodes.contains("<div>"), "{nodes}");
+}

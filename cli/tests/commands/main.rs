@@ -8,12 +8,16 @@ mod fixture;
 mod market;
 
 mod bad_input;
+#[cfg(all(feature = "demo", unix))]
+mod beginner;
 mod completions;
 mod consistency;
 mod contexts;
 #[cfg(feature = "demo")]
 mod demo;
 mod diff;
+#[cfg(all(feature = "demo", unix))]
+mod examples;
 mod export;
 mod findings;
 mod gates;

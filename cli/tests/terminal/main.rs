@@ -305,6 +305,54 @@ fn the_demo_shows_a_live_story_and_leaves_nothing_behind() {
     assert_eq!(attached::recordings(&live), 0);
 }
 
+/// The journey of a person who has read nothing: each key is one that the screen names.
+#[cfg(feature = "demo")]
+#[test]
+fn the_demo_leads_to_its_finding_in_steps() {
+    let Some(mut terminal) = Tmux::start("guide") else { return };
+    let (live, metaspy) = (fixture::directory().join("guide"), env!("CARGO_BIN_EXE_metaspy"));
+    let demo = format!("METASPY_DIR={} {metaspy} demo", live.display());
+    terminal.command(&demo);
+    let screen = terminal.wait_for("a layout engine at work");
+    let is_whole = |screen: &str| !screen[screen.find(" of 5: ").expect("a card")..].contains('…');
+    assert!(is_whole(&screen), "{screen}");
+    for part in ["Which nodes are laid out in vain", "↵ next", "⌫ back", "Esc leave the guide"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("were needless");
+    let nodes = terminal.wait_for("<div>");
+    assert!(nodes.contains("2 of 5: which nodes?") && nodes.contains("filter: site:Scene::needless"), "{nodes}");
+    assert!(is_whole(&nodes), "{nodes}");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("3 of 5: why so often?");
+    let why = terminal.wait_for("<div>");
+    assert!(why.contains("were not kept by the cache") && is_whole(&why), "{why}");
+    terminal.keys(&["Enter"]);
+    let change = terminal.wait_for("4 of 5: which change?");
+    assert!(change.contains("filter: site:Scene::change") && change.contains("changes led to"), "{change}");
+    assert!(is_whole(&change), "{change}");
+    terminal.wait_for("change #");
+    terminal.keys(&["BSpace"]);
+    terminal.wait_for("3 of 5: why so often?");
+    terminal.keys(&["Enter", "Enter"]);
+    let finding = terminal.wait_for("5 of 5: the finding");
+    assert!(finding.contains("901 are laid out: 888 in vain") && is_whole(&finding), "{finding}");
+    terminal.keys(&["Enter"]);
+    let crawler = terminal.wait_for("? help");
+    assert!(!crawler.contains("the finding"), "{crawler}");
+    quits(&mut terminal);
+    // Esc leaves it at once, and the other keys are those of the screen.
+    terminal.command(&demo);
+    terminal.wait_for("1 of 5");
+    terminal.keys(&["2"]);
+    terminal.wait_for("never observed");
+    terminal.keys(&["Escape"]);
+    terminal.wait_for("? help");
+    assert!(!terminal.settled().contains("of 5: "));
+    quits(&mut terminal);
+}
+
 /// A closed terminal ends its programs: no process goes on reading a terminal that is gone.
 #[cfg(all(feature = "demo", target_os = "linux"))]
 #[test]

@@ -29,44 +29,50 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Builds with hooks; the environment of the program switches recording on
-    #[command(after_help = "Examples:\n  cargo metaspy build\n  cargo metaspy build --release --weave 'taffy::**'\n  \
-        METASPY_RECORD=run.spy target/metaspy/debug/program\n\nWhat is woven, and what is not: docs/weaving.md.")]
+    #[command(
+        before_help = "Examples:\n  cargo metaspy build\n  cargo metaspy build --release --weave 'taffy::**'\n  \
+        METASPY_RECORD=run.spy target/metaspy/debug/program",
+        after_help = "What is woven, and what is not: docs/weaving.md."
+    )]
     Build(Woven),
     /// Runs a program with hooks, and prints how often each function ran
     #[command(
-        after_help = "Examples:\n  cargo metaspy run\n  cargo metaspy run --release --weave 'taffy::compute::**' \
+        before_help = "Examples:\n  cargo metaspy run\n  cargo metaspy run --release --weave 'taffy::compute::**' \
         --json=calls.json -- page.html\n  cargo metaspy run --weave 'serde_json::**' --without '**::fmt' --timed\n  \
         cargo metaspy run --weave 'pub taffy::** lines>=3' --returns --args --closures\n  \
         cargo metaspy run --weave 'taffy::**' --subject 'taffy::*::compute_child_layout=node_id'\n  \
         cargo metaspy run --weave 'taffy::**' --callers 'compute_child_layout'\n  \
-        cargo metaspy run --weave 'heck::**' --profiler ../hot --tree\n\n\
-        The JSON is described in docs/weaving.md."
+        cargo metaspy run --weave 'heck::**' --profiler ../hot --tree",
+        after_help = "The JSON is described in docs/weaving.md."
     )]
     Run(Woven),
     /// Runs tests with hooks, and prints what they cover: how often each function ran, on how many objects, in which tests
     #[command(
-        after_help = "Examples:\n  cargo metaspy test\n  cargo metaspy test --lib --weave 'Scene::*' -- layout\n  \
+        before_help = "Examples:\n  cargo metaspy test\n  cargo metaspy test --lib --weave 'Scene::*' -- layout\n  \
         cargo metaspy test --returns --tree --top all\n  \
         cargo metaspy test --lcov lcov.info --cobertura cobertura.xml --json=coverage.json\n  \
         cargo metaspy test --by-test --fail-under 80 --baseline coverage.json\n  \
         cargo metaspy test --blueprint coverage.html\n  \
-        cargo metaspy test --profile none\n\nThe patterns are described in docs/weaving.md."
+        cargo metaspy test --profile none",
+        after_help = "The patterns are described in docs/weaving.md."
     )]
     Test(Woven),
     /// Runs tests with hooks under nextest, each in a process of its own, and prints the same as `test`
-    #[command(after_help = "Examples:\n  cargo metaspy nextest run\n  \
-        cargo metaspy nextest run --weave 'Scene::*' --by-test -E 'test(layout)'\n\n\
-        Arguments of nextest are behind `run`. Its own `--profile` is NEXTEST_PROFILE here.")]
+    #[command(
+        before_help = "Examples:\n  cargo metaspy nextest run\n  \
+        cargo metaspy nextest run --weave 'Scene::*' --by-test -E 'test(layout)'",
+        after_help = "Arguments of nextest are behind `run`. Its own `--profile` is NEXTEST_PROFILE here."
+    )]
     Nextest(Woven),
     /// Runs benchmarks with hooks, and prints how often each function ran
-    #[command(after_help = "Example:\n  cargo metaspy bench --weave 'Scene::*'")]
+    #[command(before_help = "Example:\n  cargo metaspy bench --weave 'Scene::*'")]
     Bench(Woven),
     /// Creates a crate with a profiler of your own, for `--profiler`
-    #[command(after_help = "Example:\n  cargo metaspy new hot\n  cargo metaspy run --profiler hot")]
+    #[command(before_help = "Example:\n  cargo metaspy new hot\n  cargo metaspy run --profiler hot")]
     New(New),
     /// Prints the completions of this command for a shell
     #[command(
-        after_help = "Examples:\n  cargo metaspy completions bash >> ~/.local/share/bash-completion/completions/cargo\n  \
+        before_help = "Examples:\n  cargo metaspy completions bash >> ~/.local/share/bash-completion/completions/cargo\n  \
         cargo metaspy completions zsh > ~/.zfunc/_cargo-metaspy\n  \
         cargo metaspy completions fish > ~/.config/fish/conf.d/cargo-metaspy.fish"
     )]
@@ -100,9 +106,9 @@ mod tests {
     }
 
     #[test]
-    fn every_command_shows_an_example() {
+    fn every_help_begins_with_an_example() {
         for command in Cli::command().get_subcommands() {
-            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let help = command.get_before_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.contains(&format!("cargo metaspy {}", command.get_name())), "{}", command.get_name());
         }
     }

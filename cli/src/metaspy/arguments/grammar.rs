@@ -76,7 +76,7 @@ pub struct Grammar {
 #[derive(Debug, Subcommand)]
 pub enum Merged {
     /// Merges what the processes of a test run recorded of their productions
-    #[command(after_help = "Example:\n  METASPY_RECORD=live METASPY_DIR=parts METASPY_BUDGET=4000000 cargo test\n  \
+    #[command(before_help = "Example:\n  METASPY_RECORD=live METASPY_DIR=parts METASPY_BUDGET=4000000 cargo test\n  \
         metaspy grammar report parts")]
     Report(GrammarReport),
 }

@@ -10,9 +10,9 @@ use clap::{Args, Subcommand};
 pub enum History {
     /// Builds and records each revision in a worktree of its own
     #[command(
-        after_help = "Examples:\n  metaspy history run HEAD~5..HEAD -- cargo metaspy run --release --weave 'taffy::**'\n  \
-        metaspy history run v1.0..v2.0 --runs 5 --html history.html -- cargo bench --bench layout\n\n\
-        The command runs in the worktree of each revision, with METASPY_RECORD and METASPY_PROFILE=calls."
+        before_help = "Examples:\n  metaspy history run HEAD~5..HEAD -- cargo metaspy run --release --weave 'taffy::**'\n  \
+        metaspy history run v1.0..v2.0 --runs 5 --html history.html -- cargo bench --bench layout",
+        after_help = "The command runs in the worktree of each revision, with METASPY_RECORD and METASPY_PROFILE=calls."
     )]
     Run(HistoryRun),
 }

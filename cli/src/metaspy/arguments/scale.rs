@@ -1,4 +1,4 @@
-//! Arguments of the commands that `metaspy-scale` has.
+//! Arguments of the commands that `metaspy-scale` has, and of those whose feature is off.
 
 use std::ffi::OsString;
 

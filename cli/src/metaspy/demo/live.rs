@@ -6,7 +6,7 @@ use anyhow::Result;
 use metaspy_tui::crawler::{self, Crawler};
 
 use super::child::StoryProcess;
-use super::story;
+use super::{guide, story};
 use crate::exit::Ended;
 
 /// Starts the story in a process of its own and crawls it until the reader quits.
@@ -15,7 +15,12 @@ pub fn show(page: Option<&Path>) -> Result<Ended> {
     story::open(page)?;
     let mut process = StoryProcess::start(page)?;
     let store = process.recording()?;
-    crawler::run(Crawler::new(store, "demo", (80, 24)))?;
+    let mut crawler = Crawler::new(store, "demo", (80, 24));
+    // The finding is one of the shipped page.
+    if page.is_none() {
+        crawler.guide(guide::cards());
+    }
+    crawler::run(crawler)?;
     drop(process);
     Ok(Ended::Fine)
 }

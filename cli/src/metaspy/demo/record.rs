@@ -7,18 +7,21 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use metaspy_core::Recording;
 use metaspy_core::recording::{self, Policy};
+use metaspy_report::findings::text::{self, Shown};
 use metaspy_report::rows::By;
 use metaspy_report::text::{file_name, grouped, print_message, short_bytes};
 
+use super::guide;
 use super::story::{self, End};
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments::{self, Limits};
-use crate::metaspy::live;
-use crate::metaspy::report;
+use crate::metaspy::{findings, live, report};
 use crate::options::{ContextOptions, JsonOption, TopOption};
 
 /// How long a recording runs that was given no end.
 const SECONDS: f64 = 5.0;
+/// Stored events of a recording whose findings are looked for at once.
+const SEARCHED_AT_ONCE: u64 = 20_000_000;
 
 /// Bytes that a file takes: a growing one promises more than it has.
 fn on_disk(file: &Path) -> u64 {
@@ -48,6 +51,7 @@ fn warn_if_spent(file: &Path, limits: &Limits) -> Result<()> {
 
 /// Records the story into a file and prints a summary.
 pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl Write) -> Result<Ended> {
+    let is_shipped = page.is_none();
     let page = story::open(page)?;
     if file.exists() && !recording::is_recording(file) {
         return Err(say(format!("{} exists and is not a recording: choose another name", file.display())));
@@ -90,7 +94,17 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
     };
     let ended = report::run(&report, out)?;
     warn_if_spent(file, limits)?;
-    let (name, size) = (file_name(file), short_bytes(on_disk(file)));
-    writeln!(out, "\n{name}: {size}. Now:  metaspy findings {name}, or  metaspy open {name}")?;
+    let (spelled, size) = (file_name(file), short_bytes(on_disk(file)));
+    writeln!(out, "\n{spelled}: {size}. Now:  metaspy open {spelled}\n")?;
+    let store = live::open(file)?;
+    if store.totals().stored > SEARCHED_AT_ONCE {
+        writeln!(out, "What is wrong with the program:  metaspy findings {spelled}")?;
+    } else {
+        text::write(out, &findings::search(&store)?, Shown::Listed, &[file.display().to_string()])?;
+    }
+    if is_shipped {
+        guide::finding_of(&store).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        writeln!(out, "The nodes:  metaspy report {spelled} --by subject --filter site:Scene::needless")?;
+    }
     Ok(ended)
 }
