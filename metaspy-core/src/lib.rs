@@ -2,6 +2,9 @@
 
 pub mod model;
 
+pub mod arm;
+pub mod method_profilers;
+
 pub mod hook;
 pub mod profiler;
 
@@ -18,7 +21,7 @@ pub use model::{causality, remote, site, subject};
 pub use platform::tick as clock;
 #[doc(hidden)]
 pub use profiler::environment;
-pub use profiler::{arm, instrumenter, method_profilers, profile, subscription, trigger};
+pub use profiler::{instrumenter, profile, subscription, trigger};
 
 pub use causality::{because, current, link};
 pub use event::{Event, EventId, LaneId, Outcome};

@@ -18,11 +18,12 @@ use crate::causality::{self, Carried};
 use crate::event::Outcome;
 use crate::hook::light_call::{self, LightCall};
 use crate::hook::thunks::THUNKS;
-use crate::hook::{self, AsyncCall, Call, DetailBytes, Reify, Returned, call, receiver};
+use crate::hook::{self, AsyncCall, Call, DetailBytes, Reify, Returned, call};
 use crate::method_profilers::{self, AsyncCall as ProfiledCall};
 use crate::recorder::{self, Counter};
 use crate::site::Site;
 use crate::subject::Subject;
+use crate::subject::receiver;
 
 /// An async call of a woven function.
 struct Async {

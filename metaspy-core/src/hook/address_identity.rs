@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use metaspy_probe::Text;
 
-use crate::hook::residents::{self, registered_at};
+use crate::subject::residents::{self, registered_at};
 use crate::subject::{Identify, KindId, Nature, ObjectId, Subject, kind_of_type, register};
 
 /// Distinguishes receivers without an identity by their addresses. A `static` beside the site; its kind is "place of T",

@@ -13,11 +13,11 @@ use crate::event::Outcome;
 use crate::format::slot::Mark;
 use crate::hook::details::{Reify, Returned, Shown};
 use crate::hook::handler::{self, Open};
-use crate::hook::receiver;
 use crate::method_profilers::AsyncCall as ProfiledCall;
 use crate::recorder::{self, Begun, Current};
 use crate::site::Site;
 use crate::subject::Subject;
+use crate::subject::receiver;
 
 /// Shows the arguments of an async call at a site that is armed, if they are required.
 #[cold]

@@ -16,8 +16,6 @@ mod light_call;
 pub mod observed;
 mod outcome;
 mod pending;
-mod receiver;
-mod residents;
 mod resource;
 mod span;
 mod thunks;
@@ -38,7 +36,6 @@ pub use instant::{instant, instant_with, missed};
 pub use metaspy_probe::{Entered, Frame, Guard};
 pub use outcome::OutcomeOf;
 pub use pending::Pending;
-pub(crate) use receiver::subject as subject_of;
 pub use resource::Resource;
 pub use span::{Cause, SpanCall};
 

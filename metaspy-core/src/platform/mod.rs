@@ -1,7 +1,6 @@
 //! What differs between systems, one small module each. Measurements are made on Linux on x86-64; other systems use a
 //! portable fallback behind the same interface.
 
-mod before_main;
 pub(crate) mod clock;
 pub(crate) mod exit;
 pub(crate) mod fork;

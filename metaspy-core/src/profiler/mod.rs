@@ -1,6 +1,6 @@
 //! Profilers: instrumenters composed for one question, what they arm, and what they return.
 
-pub mod arm;
+mod before_main;
 mod composition;
 pub(crate) mod control;
 #[doc(hidden)]
@@ -8,7 +8,6 @@ pub mod environment;
 mod here;
 mod install_error;
 pub mod instrumenter;
-pub mod method_profilers;
 pub mod profile;
 pub mod subscription;
 pub mod trigger;

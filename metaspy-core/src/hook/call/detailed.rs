@@ -11,12 +11,13 @@ use crate::event::EventId;
 use crate::hook::call::Call;
 use crate::hook::details::{self, Reify};
 use crate::hook::handler;
-use crate::hook::{light_call, receiver};
+use crate::hook::light_call;
 use crate::method_profilers;
 use crate::platform::signal_mask::may_be_in_handler;
 use crate::recorder::{self, About};
 use crate::site::Site;
 use crate::subject::Subject;
+use crate::subject::receiver;
 
 /// As [`enter_with_in`], or counted.
 #[inline(always)]

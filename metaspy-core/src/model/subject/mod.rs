@@ -6,7 +6,9 @@
 mod identify;
 mod kind;
 mod object_id;
+pub(crate) mod receiver;
 mod registry;
+pub(crate) mod residents;
 mod type_kinds;
 
 pub use identify::{Identify, Key};

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use metaspy_probe::{Identity, Value};
 
 use crate::event::Outcome;
-use crate::hook;
 use crate::method_profilers::TestId;
 use crate::method_profilers::call_stack::Entry;
 use crate::site::SiteId;
 use crate::subject::Subject;
+use crate::subject::receiver;
 
 /// A call that begins or ends.
 pub struct Call<'c> {
@@ -71,7 +71,7 @@ impl Call<'_> {
     pub fn subject(&self) -> Subject {
         match self.receiver_type() {
             "" => Subject::NONE,
-            _ => hook::subject_of(self.entry.receiver()),
+            _ => receiver::subject(self.entry.receiver()),
         }
     }
 

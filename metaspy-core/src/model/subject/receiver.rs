@@ -2,7 +2,7 @@
 
 use metaspy_probe::{Identity, Receiver};
 
-use crate::hook::residents::registered_at;
+use crate::subject::residents::registered_at;
 use crate::subject::{Nature, Subject, kind_of_type};
 
 /// The receiver that a subject is.
