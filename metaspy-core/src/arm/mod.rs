@@ -15,7 +15,7 @@ pub use group::Group;
 pub(crate) use handler::When;
 pub use handler::{CallView, Handler};
 pub(crate) use pattern::SitePattern;
-pub(crate) use registry::{arms, next_boundary, next_epoch, recorded_row, renew};
+pub(crate) use registry::{arms, recorded_row};
 pub(crate) use settled::{settled, unsettle};
 pub use site_plan::Plan;
 pub(crate) use site_plan::{Requirements, with_plan};

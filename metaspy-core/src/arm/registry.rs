@@ -11,7 +11,7 @@ use crate::arm::{ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePat
 use crate::format::row::Who;
 use crate::platform::lock::{Locked, lock};
 use crate::platform::readers::Replaced;
-use crate::recorder::{self, Boundary, Counter, Lane};
+use crate::recorder::{self, Counter, Lane, Listener, Module};
 use crate::site::{self, Site, SiteEntry, SiteId};
 
 /// Standing orders: what each profiler requires of each site, and of sites that come later.
@@ -55,25 +55,21 @@ static ARMS: Mutex<Arms> = Mutex::new(Arms {
 
 /// The standing orders of the process.
 pub(crate) fn arms() -> Locked<'static, Arms> {
+    recorder::listen(Module::Arms, &Armed);
     lock(&ARMS)
 }
 
-/// Begins a new epoch that no view distinguishes.
-pub(crate) fn next_epoch(why: &str) {
-    recorder::next_epoch(why);
-    renew();
-}
+/// Keeps the orders up with the recorder.
+struct Armed;
 
-/// Begins a new epoch at which a view begins or ends.
-pub(crate) fn next_boundary(why: &str) -> Boundary {
-    let boundary = recorder::next_boundary(why);
-    renew();
-    boundary
-}
+impl Listener for Armed {
+    fn epoch_began(&self) {
+        arms().renew();
+    }
 
-/// Lets the sites continue in a new epoch.
-pub(crate) fn renew() {
-    arms().renew();
+    fn site_registered(&self, site: &'static Site) {
+        arms().meet(site);
+    }
 }
 
 fn tally_word(id: SiteId) -> u64 {

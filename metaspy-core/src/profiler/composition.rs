@@ -16,7 +16,7 @@ use crate::model;
 use crate::platform::lock::{Locked, lock};
 use crate::profile::Profile;
 use crate::profiler::InstallError;
-use crate::recorder::{Boundary, Draft};
+use crate::recorder::{self, Boundary, Draft};
 use crate::recording::Recording;
 use crate::store::{Filter, Scope, Store, debug_as_message};
 use crate::subject::Identify;
@@ -111,7 +111,7 @@ impl Profiler {
             arm::arms().control(session.profiler());
         }
         // The epoch first, then the arm words: what is armed for this view begins in its first epoch.
-        let first = Arc::new(arm::next_boundary(&format!("{} is installed", self.view.name)));
+        let first = Arc::new(recorder::next_boundary(&format!("{} is installed", self.view.name)));
         let mut hooks = Vec::with_capacity(self.instrumenters.len());
         let mut triggers = Vec::with_capacity(self.triggers.len());
         for instrumenter in &mut self.instrumenters {
@@ -274,7 +274,7 @@ impl Installed {
     fn end(&mut self) -> Profile {
         hook::meta(|| {
             self.uninstall_all();
-            self.shared.profile(Some(arm::next_boundary(&self.ending())))
+            self.shared.profile(Some(recorder::next_boundary(&self.ending())))
         })
     }
 
@@ -300,7 +300,7 @@ impl Drop for Installed {
         if !self.ended {
             hook::meta(|| {
                 self.uninstall_all();
-                arm::next_epoch(&self.ending());
+                recorder::next_epoch(&self.ending());
             });
         }
     }

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use crate::platform::fork_gate::Unforked;
 use crate::platform::lock::lock;
 use crate::recorder::log::{Log, Named};
+use crate::site::Site;
 
 /// Reacts to what happens to the log. Each method does nothing unless it is overridden.
 pub(crate) trait Listener: Sync {
@@ -27,6 +28,14 @@ pub(crate) trait Listener: Sync {
     /// Writes the names that were registered since `written`, and counts them there.
     fn name(&self, log: &Log, written: &mut Named) {
         let _ = (log, written);
+    }
+
+    /// An epoch has begun.
+    fn epoch_began(&self) {}
+
+    /// A site was made at run time.
+    fn site_registered(&self, site: &'static Site) {
+        let _ = site;
     }
 
     /// This process is a forked child. Only atomics may be used here.
@@ -51,13 +60,14 @@ pub(crate) trait Listener: Sync {
 pub(crate) enum Module {
     Names,
     Model,
+    Arms,
     MethodProfilers,
     Subscriptions,
     Ends,
     Control,
 }
 
-static LISTENERS: [OnceLock<&'static dyn Listener>; 6] = [const { OnceLock::new() }; 6];
+static LISTENERS: [OnceLock<&'static dyn Listener>; 7] = [const { OnceLock::new() }; 7];
 
 /// Registers a module. Later calls do nothing.
 pub(crate) fn listen(module: Module, listener: &'static dyn Listener) {
@@ -85,6 +95,14 @@ pub(super) fn replaced(log: &'static Log) {
 
 pub(super) fn hand_over(log: &'static Log) {
     all().for_each(|listener| listener.hand_over(log));
+}
+
+pub(super) fn epoch_began() {
+    all().for_each(|listener| listener.epoch_began());
+}
+
+pub(crate) fn site_registered(site: &'static Site) {
+    all().for_each(|listener| listener.site_registered(site));
 }
 
 pub(super) fn forked() {

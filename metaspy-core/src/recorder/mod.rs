@@ -82,7 +82,7 @@ pub(crate) use lean::{begin_lean, end_lean, end_slowly as end_lean_slowly};
 pub(crate) use let_go::let_go_before;
 pub(crate) use level::Level;
 pub use level::{at_meta_level, meta};
-pub(crate) use listener::{Listener, Module, listen, sync_names};
+pub(crate) use listener::{Listener, Module, listen, site_registered, sync_names};
 pub(crate) use live_events::LiveEvent;
 pub(crate) use log::{Log, Named, all, current, has_file};
 pub(crate) use next_epoch::{next_boundary, next_epoch};

@@ -9,6 +9,7 @@ use crate::platform::lock::lock;
 use crate::recorder::arena::Draft;
 use crate::recorder::boundaries::Boundary;
 use crate::recorder::epoch::{EPOCH, epoch};
+use crate::recorder::listener;
 use crate::recorder::log::current;
 
 /// Epochs begin one after another.
@@ -16,16 +17,20 @@ static BEGINNING: Mutex<()> = Mutex::new(());
 
 /// Begins a new epoch that no view distinguishes, and writes the reason into the recording.
 pub(crate) fn next_epoch(why: &str) {
-    let _beginning = lock(&BEGINNING);
+    let beginning = lock(&BEGINNING);
     begin(epoch() + 1, why);
+    drop(beginning);
+    listener::epoch_began();
 }
 
 /// Begins a new epoch at which a view begins or ends, and writes the reason into the recording.
 pub(crate) fn next_boundary(why: &str) -> Boundary {
-    let _beginning = lock(&BEGINNING);
+    let beginning = lock(&BEGINNING);
     // First the boundary: whoever sees the epoch does not merge it with the one before.
     let boundary = Boundary::at(epoch() + 1);
     begin(boundary.epoch(), why);
+    drop(beginning);
+    listener::epoch_began();
     boundary
 }
 

@@ -15,6 +15,7 @@ pub(crate) use identity::{BUSY, build_id, copy_of, first_bytes, remove_dead};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use linkme::distributed_slice;
 pub use metaspy_format::Policy;
 use requested::Otherwise;
 pub(crate) use requested::refuse;
@@ -234,15 +235,23 @@ impl Builder {
         let spec = Spec { backing, budget, policy, collector, may_be_in_memory: true, linked_names, earlier_files: 0 };
         names::register();
         let log = recorder::start(spec, requested::note_end)?;
-        crate::arm::renew();
         if self.controlled {
-            crate::profiler::control::allow(log);
+            allow_orders(log);
         }
         if self.guarded {
             guard(log);
         }
         Ok(Recording { log })
     }
+}
+
+/// What serves the orders of a reader, in a program that has it.
+#[distributed_slice]
+pub static ORDER_SERVERS: [fn(&'static Log)];
+
+/// Lets a reader arm and disarm sites of this process.
+fn allow_orders(log: &'static Log) {
+    ORDER_SERVERS.iter().for_each(|serve| serve(log));
 }
 
 /// Guards the mapped file of a log.

@@ -15,7 +15,6 @@ use metaspy_reader::units::parse_size;
 
 use crate::format::superblock as sb;
 use crate::platform::{switch, warn};
-use crate::profiler::control;
 use crate::recorder::{self, Backing, Log, Spec};
 use crate::recording::rotation::Rotation;
 use crate::recording::{DEFAULT_BUDGET, StartError, directory, names};
@@ -97,7 +96,7 @@ fn ensure_in(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<&'stat
 fn select(log: &'static Log) {
     SELECTED.store(log.serial, Ordering::Relaxed);
     if switch("METASPY_CONTROL", "the crawler may not arm sites") {
-        control::allow(log);
+        super::allow_orders(log);
     }
     if switch("METASPY_GUARD", "a truncated recording ends the program") {
         super::guard(log);
@@ -111,7 +110,6 @@ pub(super) fn follow(log: &'static Log) -> Result<Option<&'static Log>, StartErr
     let next = || Ok(Spec { earlier_files, may_be_in_memory: false, ..spec(Otherwise::Live, next_of_this_process)? });
     let Some(next) = recorder::follow(log, next)? else { return Ok(None) };
     select(next);
-    crate::arm::renew();
     if let Some(Ok(file)) = log.file.as_ref().map(|file| file.get()) {
         writer_lock::release(file);
     }

@@ -10,7 +10,7 @@ use metaspy_probe::{Adapter, Cell};
 
 use crate::format::slot::FIRST_MARK;
 use crate::platform::fork_gate::Unforked;
-use crate::recorder::{LINKED, note_entered};
+use crate::recorder::{LINKED, note_entered, site_registered};
 use crate::site::{Family, Site, SiteDef, SiteId, section};
 
 /// A site of this process, with its number.
@@ -124,6 +124,6 @@ pub fn register_dynamic(def: SiteDef) -> &'static Site {
 pub(crate) fn register_dynamic_in(family: Family, def: SiteDef) -> &'static Site {
     let site: &'static Site = Box::leak(Box::new(Site::in_family(family.number(), def)));
     entry(site);
-    crate::arm::arms().meet(site);
+    site_registered(site);
     site
 }

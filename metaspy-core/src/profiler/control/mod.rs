@@ -16,20 +16,27 @@ mod server;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 
+use linkme::distributed_slice;
+
 use crate::arm;
 use crate::platform::lock::lock;
 use crate::profiler::InstallError;
 use crate::recorder;
+use crate::recording::ORDER_SERVERS;
 use crate::site::{self, SiteEntry, SiteId};
 use crate::store::control::{Change, ControlAnswer, ControlRequest, MOST_SUBJECTS, SiteState};
 use chosen::Chosen;
 
 #[cfg(unix)]
-pub(crate) use server::allow;
+use server::allow;
+
+/// Recordings may allow orders.
+#[distributed_slice(ORDER_SERVERS)]
+static SERVE: fn(&'static recorder::Log) = allow;
 
 /// Does nothing: the system has no Unix sockets.
 #[cfg(not(unix))]
-pub(crate) fn allow(log: &'static recorder::Log) {
+fn allow(log: &'static recorder::Log) {
     log.note("Arming from outside needs Unix sockets, which this system does not have.");
 }
 
@@ -82,7 +89,7 @@ fn change(change: Change, sites: &[SiteEntry], subjects: Option<&[crate::Subject
     let verb = if change == Change::Disarm { "disarms" } else { "arms" };
     let more = if observable.len() > 1 { format!(" and {} more", observable.len() - 1) } else { String::new() };
     // The epoch first, then the arm words, as at an installation.
-    arm::next_epoch(&format!("a reader {verb} {}{more}", first.site.path()));
+    recorder::next_epoch(&format!("a reader {verb} {}{more}", first.site.path()));
     let mut ordered = lock(&ORDERED);
     let mut unread = Vec::new();
     let mut refused = None;

@@ -24,7 +24,7 @@ const PIECE: usize = 1 << 16;
 static SERVER: Mutex<Option<Server>> = Mutex::new(None);
 
 /// Lets readers of this recording arm and disarm sites. Why that fails is noted in the recording.
-pub(crate) fn allow(log: &'static Log) {
+pub(super) fn allow(log: &'static Log) {
     let Some(file) = &log.file else { return };
     match Server::listen(log.serial, socket_of(file.path())) {
         Ok(server) => {
