@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The packages of the core: the name of their `links` key in the environment, and their directory in a workspace.
-const PACKAGES: [(&str, &str); 4] = [
+const PACKAGES: [(&str, &str); 5] = [
     ("CORE", "metaspy-core"),
     ("PROBE", "metaspy-core/probe"),
     ("FORMAT", "metaspy-core/format"),
     ("READER", "metaspy-core/reader"),
+    ("RECORDER", "metaspy-core/recorder"),
 ];
 
 fn main() {

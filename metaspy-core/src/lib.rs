@@ -1,24 +1,17 @@
 #![doc = include_str!("../README.md")]
 
-pub mod model;
-
 pub mod arm;
 pub mod method_profilers;
 
 pub mod hook;
 pub mod profiler;
 
-mod recorder;
-pub mod recording;
-
-mod platform;
-
 #[doc(hidden)]
 pub use metaspy_format as format;
 pub use metaspy_reader as store;
 pub use metaspy_reader::{event, selector as select, stream};
-pub use model::{causality, remote, site, subject};
-pub use platform::tick as clock;
+pub use metaspy_recorder::{causality, clock, model, recording, remote, site, subject};
+use metaspy_recorder::{platform, recorder};
 #[doc(hidden)]
 pub use profiler::environment;
 pub use profiler::{instrumenter, profile, subscription, trigger};

@@ -11,10 +11,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("metaspy-probe", &[]),
     ("metaspy-syntax", &["metaspy-format"]),
     ("metaspy-reader", &["metaspy-format", "metaspy-probe"]),
-    ("metaspy-core", &["metaspy-reader", "metaspy-format", "metaspy-probe"]),
+    ("metaspy-recorder", &["metaspy-reader", "metaspy-format", "metaspy-probe"]),
+    ("metaspy-core", &["metaspy-recorder", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-macros", &["metaspy-syntax"]),
     ("metaspy-instrumenters", &["metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
-    ("metaspy-weave", &["metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
+    (
+        "metaspy-weave",
+        &["metaspy-syntax", "metaspy-core", "metaspy-recorder", "metaspy-reader", "metaspy-format", "metaspy-probe"],
+    ),
     ("metaspy-report", &["metaspy-syntax", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     // Editors read the same source as the weaver.
     (
@@ -63,7 +67,8 @@ const CORE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("metaspy-format", &["memmap2", "serde"]),
     ("metaspy-probe", &[]),
     ("metaspy-reader", &["dashmap", "libc", "memmap2", "serde", "serde_json", "strsim"]),
-    ("metaspy-core", &["dashmap", "libc", "linkme", "memmap2", "serde", "serde_json"]),
+    ("metaspy-recorder", &["libc", "linkme", "serde_json"]),
+    ("metaspy-core", &["dashmap", "linkme", "serde_json"]),
 ];
 
 struct Arrow {

@@ -7,7 +7,14 @@
 use super::source::Source;
 
 /// Packages that handle recorded words.
-const ROOMS: &[&str] = &["metaspy-core/src/", "metaspy-core/reader/src/", "report/src/", "tui/src/", "cli/src/"];
+const ROOMS: &[&str] = &[
+    "metaspy-core/src/",
+    "metaspy-core/recorder/src/",
+    "metaspy-core/reader/src/",
+    "report/src/",
+    "tui/src/",
+    "cli/src/",
+];
 /// The room of the layout, at its place and at the one that it had before it was a package.
 const FORMAT: &[&str] = &["metaspy-core/format/", "metaspy-core/src/format/"];
 

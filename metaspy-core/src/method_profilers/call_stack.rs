@@ -116,8 +116,8 @@ const _: () = assert!(size_of::<Option<Shown>>() == size_of::<Shown>());
 impl Thread {
     const fn new() -> Self {
         Thread {
-            stack: PageVec::new(),
-            depths: PageVec::new(),
+            stack: PageVec::empty(),
+            depths: PageVec::empty(),
             bottom: None,
             test: 0,
             named: None,

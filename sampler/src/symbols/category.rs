@@ -84,31 +84,34 @@ impl Category {
 }
 
 /// Crates of metaspy that record.
-const OURS: [&str; 9] = [
+const OURS: [&str; 10] = [
     "metaspy",
     "metaspy_core",
     "metaspy_format",
     "metaspy_instrumenters",
     "metaspy_probe",
     "metaspy_reader",
+    "metaspy_recorder",
     "metaspy_sampler",
     "metaspy_woven",
     "metaspy_woven_called",
 ];
 /// Parts of the paths of metaspy's sources. They are needed where debug information has only the
 /// last segment of a name, so that the crate is not known.
-const HOOKS: [&str; 11] = [
+const HOOKS: [&str; 13] = [
     "/metaspy/core/",
     "/metaspy/hooks/",
     "/metaspy-core/src/",
     "/metaspy-core/format/src/",
     "/metaspy-core/probe/src/",
     "/metaspy-core/reader/src/",
+    "/metaspy-core/recorder/src/",
     "/metaspy-probe/src/",
     "/metaspy-core-0.",
     "/metaspy-format-0.",
     "/metaspy-probe-0.",
     "/metaspy-reader-0.",
+    "/metaspy-recorder-0.",
 ];
 /// Crates of the standard library, and code that the compiler itself makes.
 const STD: [&str; 7] = ["alloc", "core", "std", "panic_unwind", "proc_macro", "test", "__rustc"];

@@ -20,7 +20,8 @@ static LOCK: &str = include_str!(concat!(env!("OUT_DIR"), "/Cargo.lock"));
 
 /// What the core's manifest takes from its workspace.
 const WORKSPACE: &str = r#"[workspace]
-members = ["metaspy-core", "metaspy-core/probe", "metaspy-core/format", "metaspy-core/reader"]
+members = ["metaspy-core", "metaspy-core/probe", "metaspy-core/format", "metaspy-core/reader",
+    "metaspy-core/recorder"]
 resolver = "3"
 
 [workspace.package]
@@ -35,6 +36,7 @@ repository = "https://github.com/metaspy/metaspy"
 metaspy-probe = { path = "metaspy-core/probe", version = "0.1.0" }
 metaspy-format = { path = "metaspy-core/format", version = "0.1.0" }
 metaspy-reader = { path = "metaspy-core/reader", version = "0.1.0" }
+metaspy-recorder = { path = "metaspy-core/recorder", version = "0.1.0" }
 
 [workspace.lints.rust]
 

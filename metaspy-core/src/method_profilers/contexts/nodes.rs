@@ -146,8 +146,8 @@ impl Nodes {
         }
         let made: *mut Nodes = own_pages::take(Layout::new::<Nodes>()).cast();
         if !made.is_null() {
-            let (chunks, index) = (PageVec::new(), PageVec::new());
-            let below = Made { chunks, length: 0, index, words: PageVec::new(), used: WORDS };
+            let (chunks, index) = (PageVec::empty(), PageVec::empty());
+            let below = Made { chunks, length: 0, index, words: PageVec::empty(), used: WORDS };
             let lost = Name { site: u32::MAX, depth: CUT, ..Name::ROOT };
             // SAFETY: the memory is new, zeroed, and aligned to a page. Nothing else uses it yet.
             unsafe {
@@ -290,7 +290,7 @@ impl Made {
 
     fn grow_index(&mut self) -> bool {
         let length = (self.index.len() * 2).max(2 * CHUNK);
-        let mut larger = PageVec::new();
+        let mut larger = PageVec::empty();
         if !larger.extend_to(length, null()) {
             return false;
         }

@@ -1,0 +1,12 @@
+//! What events are about: sites, subjects, causes, and the domain's labels and relations.
+
+pub mod causality;
+mod ends;
+mod labels;
+pub mod remote;
+pub mod site;
+pub mod subject;
+
+#[doc(hidden)]
+pub use ends::{when_ended, when_gone};
+pub use labels::{forget, label, relate, unrelate};

@@ -1,0 +1,94 @@
+//! One log per process: hooks write an event once, whoever is interested.
+//!
+//! [`lane`] is the hot path, one lane per thread; [`collector`] keeps blocks ready and folds old ones; [`tally_page`] counts
+//! what has no event. A log is never unmapped: a guard on some stack may still want to end its event in it.
+
+mod apart;
+mod arena;
+mod arrays;
+mod begin;
+mod blocks;
+mod boundaries;
+mod busy;
+mod causes;
+mod close;
+mod collector;
+mod count;
+mod counted_outcome;
+mod counter;
+mod counter_cache;
+mod cut_spans;
+mod end;
+mod entered;
+mod entry_cells;
+mod epoch;
+mod fold;
+mod fold_rows;
+mod folder;
+mod folders;
+mod lane;
+mod lane_rows;
+mod lean;
+mod let_go;
+mod level;
+mod listener;
+mod live_events;
+mod log;
+mod merged_rows;
+mod needed;
+mod next_epoch;
+mod noted;
+mod observed;
+mod own_file;
+mod own_words;
+#[cfg(target_os = "linux")]
+mod pack;
+mod populate;
+pub mod protocol;
+mod round;
+mod running_on;
+mod spare_cells;
+mod start;
+mod start_error;
+mod statement_halves;
+mod statements;
+mod stepped;
+mod summarise;
+mod tables;
+mod taken_back;
+mod tally_page;
+
+pub use apart::{Apart, apart};
+pub use arena::Draft;
+pub use begin::{
+    About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, choose_timed, is_next_untimed, is_timed, mark,
+    mark_at, point,
+};
+pub use boundaries::Boundary;
+pub use busy::{Busy, Gate};
+pub use causes::is_under;
+pub use collector::Lease;
+pub use count::{count_at_once, count_entry, count_in_bucket, count_missed, tally, tally_more};
+pub use counted_outcome::count_outcome_in;
+pub use counter::Counter;
+pub(crate) use counter_cache::LINKED;
+pub use counter_cache::{Cells, Settled};
+pub use end::{end, end_apart, end_marked, end_point};
+pub(crate) use entered::note_entered;
+pub use epoch::{EPOCH, epoch};
+pub(crate) use lane::earlier_cause;
+pub use lane::{Current, Lane, current_event, current_event_in, here, lane_level, near, swap_current};
+pub use lean::{begin_lean, end_lean, end_slowly as end_lean_slowly};
+pub(crate) use let_go::let_go_before;
+pub use level::Level;
+pub use level::{at_meta_level, meta};
+pub use listener::{Listener, Module, listen, site_registered, sync_names};
+pub use live_events::LiveEvent;
+pub(crate) use log::has_file;
+pub use log::{Log, Named, all, current};
+pub use next_epoch::{next_boundary, next_epoch};
+pub use noted::{NOTED, Noted, Notes};
+pub use observed::Observed;
+pub use start::watch_forks;
+pub(crate) use start::{Backing, Spec, ensure, follow, is_full, start};
+pub use start_error::StartError;
