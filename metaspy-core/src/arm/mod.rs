@@ -20,6 +20,9 @@ pub(crate) use settled::{settled, unsettle};
 pub use site_plan::Plan;
 pub(crate) use site_plan::{Requirements, with_plan};
 
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::site::Site;
 use crate::subject::Subject;
 
 /// How closely a site is observed. Where observers differ the richest mode wins, once.
@@ -119,6 +122,12 @@ impl Config {
     const SAMPLE: u32 = 24;
     const PLAN: u64 = 1 << 40;
     const PROFILED: u64 = 1 << 41;
+
+    /// That of a site.
+    #[inline(always)]
+    pub fn of(site: &Site) -> Self {
+        Config(site.config.load(Relaxed))
+    }
 
     pub fn new(site: u32, plan: &Plan, sample: u16, is_profiled: bool) -> Self {
         let planned = if plan.is_needed() { Self::PLAN } else { 0 };

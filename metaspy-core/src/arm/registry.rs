@@ -179,14 +179,14 @@ impl Arms {
         if site.is_entry() {
             return;
         }
-        if Config(site.config.load(Ordering::Relaxed)).is_profiled() != is_profiled {
+        if Config::of(site).is_profiled() != is_profiled {
             self.store_for(id, site, is_profiled);
             site::compare_with(site, is_profiled.then_some(&SETTLED));
         }
     }
 
     fn store(&mut self, id: SiteId, site: &'static Site) {
-        self.store_for(id, site, Config(site.config.load(Ordering::Relaxed)).is_profiled());
+        self.store_for(id, site, Config::of(site).is_profiled());
     }
 
     fn store_for(&mut self, id: SiteId, site: &'static Site, is_profiled: bool) {
@@ -248,7 +248,7 @@ impl Arms {
 /// The row in which this lane counts the calls at a site: `None` if they are not recorded, an error if they are more than
 /// counted, or the row does not exist yet.
 pub(crate) fn recorded_row(site: &Site, lane: &'static Lane) -> Result<Option<Counter<'static>>, ()> {
-    let config = Config(site.config.load(Ordering::Relaxed));
+    let config = Config::of(site);
     match config.mode() {
         Mode::Off if !config.has_plan() => Ok(None),
         _ if config.only_counts() => {

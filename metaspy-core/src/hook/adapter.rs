@@ -5,7 +5,6 @@
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ptr::null_mut;
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
 use metaspy_probe::{
@@ -70,7 +69,7 @@ pub(in crate::hook) extern "C" fn enter(site: &'static Site, frame: *mut Frame, 
 }
 
 fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Entered<'static> {
-    if Config(site.config.load(Relaxed)).is_profiled() {
+    if Config::of(site).is_profiled() {
         let receiver = (seen.receiver.word, seen.kind);
         if seen.arguments().is_empty()
             && !std::thread::panicking()
@@ -79,18 +78,12 @@ fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Ent
             // SAFETY: it is the row that the call was counted in, marked.
             return unsafe { Entered::from_raw(counted) };
         }
-        let frame = match light_call::enter(frame, site, seen) {
-            Ok(entered) => return entered,
-            Err(frame) => frame,
-        };
-        let activation = method_profilers::enter(site, seen);
-        let mut call = hook::enter_with(site, subject(site, seen), |reify| reify_all(seen, reify));
-        call.activation = activation;
-        return call::put(frame, call);
+        return call::begin_profiled(frame, site, seen, || subject(site, seen), |reify| reify_all(seen, reify));
     }
     // Where calls are only counted, their number is what matters, not the object.
     if seen.arguments().is_empty()
-        && let Some(counted) = call::count_with(seen.counters, site, Subject::NONE)
+        && let Some(tally) = site.tally_row()
+        && let Some(counted) = call::count_in(seen.counters, site, tally, Subject::NONE)
     {
         return counted;
     }
@@ -101,7 +94,7 @@ fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Ent
 
 /// The subject of a call. A site that only counts its calls needs none.
 fn subject(site: &Site, seen: &Seen<'_>) -> Subject {
-    let only_counts = Config(site.config.load(Relaxed)).only_counts();
+    let only_counts = Config::of(site).only_counts();
     if only_counts { Subject::NONE } else { receiver::subject(&seen.receiver) }
 }
 

@@ -1,7 +1,6 @@
 //! An async call: one event from its first poll to its completion or drop, on whatever threads it is polled.
 
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
 use metaspy_probe::Seen;
@@ -22,7 +21,7 @@ use crate::subject::receiver;
 /// Shows the arguments of an async call at a site that is armed, if they are required.
 #[cold]
 pub fn show<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Shown {
-    let config = Config(site.config.load(Relaxed));
+    let config = Config::of(site);
     let is_required = config.looks_inside() && with_plan(site, |plan| plan.looks_inside(subject)).unwrap_or(false);
     // What a handler or a `Debug` calls is not looked into in turn: it would never end.
     if is_required && recorder::lane_level() == 0 { Shown::of(reify) } else { Shown::NOTHING }
@@ -30,7 +29,7 @@ pub fn show<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut R
 
 /// True if the return value of a call that begins now is recorded.
 pub(crate) fn wants_details(site: &'static Site, subject: Subject) -> bool {
-    let looks_inside = site.is_armed() && Config(site.config.load(Relaxed)).looks_inside();
+    let looks_inside = site.is_armed() && Config::of(site).looks_inside();
     looks_inside
         && recorder::lane_level() == 0
         && with_plan(site, |plan| plan.requirements(subject).details).unwrap_or(false)
@@ -106,7 +105,7 @@ impl AsyncCall {
     #[cold]
     fn begin(&mut self, subject: Subject) {
         if let Profiled::No = self.profiled
-            && Config(self.site.config.load(Relaxed)).is_profiled()
+            && Config::of(self.site).is_profiled()
             && let Some(profiled) = ProfiledCall::begin(self.site, &Seen::new(receiver::of(subject), &[]))
         {
             self.profiled = Profiled::Call(Box::new(profiled));
@@ -167,7 +166,7 @@ impl AsyncCall {
         if begun.id == 0 {
             return;
         }
-        let site = Config(self.site.config.load(Relaxed)).site();
+        let site = Config::of(self.site).site();
         if begun.id >= recorder::LOST {
             recorder::end(recorder::here(), &begun, site, self.subject.key, outcome);
         } else {

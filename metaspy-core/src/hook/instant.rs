@@ -4,14 +4,13 @@
 //! the gap, and *n* − 1 are counted beside it. A mark alone leaves with its block, and received and
 //! missed would no longer add up to sent.
 
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::arm::{ALL_SUBJECTS, Config};
+use crate::arm::Config;
 use crate::causality::because;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
-use crate::hook::call::{count, enter, enter_with};
+use crate::hook::call::{count, enter, enter_with, is_selected};
 use crate::hook::details::Reify;
 use crate::recorder::{self, Level};
 use crate::site::Site;
@@ -30,7 +29,7 @@ pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<Event
     let _level = Level::raise(0);
     let call = enter(site, subject);
     if call.is_observed() {
-        recorder::tally_more(Config(site.config.load(Relaxed)).site(), subject, count - 1);
+        recorder::tally_more(Config::of(site).site(), subject, count - 1);
     }
     let event = call.event();
     if let Some(event) = event {
@@ -56,11 +55,10 @@ pub fn instant_with<'a>(
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Option<EventId> {
     fence(Ordering::Acquire);
-    let filter = site.filter.load(Relaxed);
-    if filter != ALL_SUBJECTS && filter & subject.bit() == 0 {
+    if !is_selected(site, subject) {
         return None;
     }
-    let config = Config(site.config.load(Relaxed));
+    let config = Config::of(site);
     if config.is_simple() && config.is_full() {
         return recorder::point(config.site(), subject, cause, Some(Outcome::Instant)).event();
     }

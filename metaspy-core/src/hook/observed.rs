@@ -125,5 +125,5 @@ pub fn enter_with<'f, 'a>(
     subject: Subject,
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Entered<'f> {
-    call::count_or_enter_with_in(frame, site, subject, reify)
+    call::count(site, subject).unwrap_or_else(|| call::enter_with_in(frame, site, subject, reify))
 }

@@ -25,7 +25,7 @@ impl Pending {
     #[inline(always)]
     pub fn begin(site: &'static Site, subject: Subject) -> Option<Pending> {
         fence(Ordering::Acquire);
-        let config = Config(site.config.load(Relaxed));
+        let config = Config::of(site);
         if site.filter.load(Relaxed) != ALL_SUBJECTS || !config.is_simple() || !config.is_full() {
             return None;
         }

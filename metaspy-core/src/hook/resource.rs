@@ -5,7 +5,6 @@
 
 use std::fmt::{self, Debug};
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::atomic::Ordering::Relaxed;
 
 use crate::arm::Config;
 use crate::clock;
@@ -94,7 +93,7 @@ impl Holding {
     }
 
     fn end(self, outcome: Outcome) {
-        let number = Config(self.site.config.load(Relaxed)).site();
+        let number = Config::of(self.site).site();
         // The thread that ends an event is in it.
         let is_here = has_event(&self.begun) && recorder::here().is_in_log_of(self.begun.about);
         let before = if is_here { recorder::swap_current(self.begun.id) } else { 0 };

@@ -1,7 +1,5 @@
 //! The end of an observed call.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use crate::arm::Config;
 use crate::event::Outcome;
 use crate::hook::call::Call;
@@ -102,13 +100,13 @@ fn end_inlined(call: &mut Call, outcome: Outcome) {
     }
     // SAFETY: a call that began on a thread ends on it, and a thread's lane is there as long as the thread.
     let lane = unsafe { &*call.lane };
-    recorder::end(lane, &call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome);
+    recorder::end(lane, &call.begun, Config::of(site).site(), call.key, outcome);
 }
 
 #[cold]
 #[inline(never)]
 fn end_looked_into(call: &mut Call, site: &'static Site, outcome: Outcome) {
     let wrote = handler::write_return(call.begun.id);
-    recorder::end_marked(&call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome, wrote);
+    recorder::end_marked(&call.begun, Config::of(site).site(), call.key, outcome, wrote);
     handler::after(call.begun.id, outcome);
 }

@@ -5,25 +5,27 @@
 
 mod detailed;
 mod end;
+mod path;
 
 use std::fmt::Debug;
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
-use metaspy_probe::{Cell, ContextWord, Counters, Entered, EntryCells, Frame};
+use metaspy_probe::{Cell, ContextWord, Counters, Entered, EntryCells, Frame, Seen};
 
-use crate::arm::{ALL_SUBJECTS, Config, Mode, with_plan};
+use crate::arm::{ALL_SUBJECTS, Config};
 use crate::event::{EventId, Outcome};
+use crate::hook::details::Reify;
 use crate::hook::handler;
+use crate::hook::light_call;
 use crate::method_profilers::{self, Activation, Context};
 use crate::recorder::{self, About, Begun, Lane};
 use crate::site::Site;
-use crate::subject::Subject;
+use crate::subject::{Subject, receiver};
 
-pub(super) use detailed::count_or_enter_with_in;
-use detailed::{begin_detailed, begin_profiled};
-pub use detailed::{enter_with, enter_with_in};
+use detailed::begin_detailed;
+use path::Path;
 
 /// A call that is being observed. Dropping it ends its event: *panicked* if a panic began since, else *returned*.
 ///
@@ -58,52 +60,148 @@ pub(super) fn put(frame: &mut Frame, call: Call) -> Entered<'_> {
 /// Begins a call at a site that is armed.
 #[inline(always)]
 pub fn enter(site: &'static Site, subject: Subject) -> Call {
+    enter_with(site, subject, |_| ())
+}
+
+/// Begins a call whose arguments and receiver may be recorded: `reify` runs only if they are required.
+#[inline(always)]
+pub fn enter_with<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Call {
     // The words of the site were stored before its arm word, which the caller has just read.
     fence(Ordering::Acquire);
+    if is_selected(site, subject) { record(site, subject, Config::of(site), reify) } else { Call::inert() }
+}
+
+/// As [`enter`], the call made in its frame, or in one word.
+#[inline(always)]
+pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+    enter_with_in(frame, site, subject, |_| ())
+}
+
+/// As [`enter_with`], the call made in its frame, or in one word.
+#[inline(always)]
+pub fn enter_with_in<'f, 'a>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Entered<'f> {
+    fence(Ordering::Acquire);
+    let config = Config::of(site);
+    // That its thread unwinds is remembered in the frame of a call.
+    if config.is_simple() && !std::thread::panicking() {
+        enter_event(frame, site, subject, config)
+    } else {
+        begin(frame, site, subject, config, reify)
+    }
+}
+
+/// True if the site's filter lets the subject through.
+#[inline(always)]
+pub(super) fn is_selected(site: &Site, subject: Subject) -> bool {
+    let filter = site.filter.load(Relaxed);
+    filter == ALL_SUBJECTS || filter & subject.bit() != 0
+}
+
+/// Begins an event in one word, as most calls are. Every rare case leaves in a tail call, so that the common one saves no
+/// registers.
+#[inline(never)]
+fn enter_event<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, config: Config) -> Entered<'f> {
+    let Some(lane) = recorder::near() else { return begin(frame, site, subject, config, |_| ()) };
+    if config.is_full() {
+        begin_lean::<true>(frame, site, subject, lane, config)
+    } else if recorder::is_next_untimed(lane) {
+        begin_lean::<false>(frame, site, subject, lane, config)
+    } else {
+        begin_next_timed(frame, site, subject)
+    }
+}
+
+/// One function for timed and one for untimed calls: neither then saves registers for the other.
+#[inline(always)]
+fn begin_lean<'f, const TIMED: bool>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+    lane: &Lane,
+    config: Config,
+) -> Entered<'f> {
+    match recorder::begin_lean::<TIMED>(lane, config.site(), subject) {
+        Some(lean) => Entered::lean(lean),
+        None => begin_slowly(frame, site, subject, TIMED),
+    }
+}
+
+/// A sampled call that is timed, on a thread that has a lane.
+#[inline(never)]
+pub(super) fn begin_next_timed<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+    let (lane, config) = (recorder::here(), Config::of(site));
+    recorder::choose_timed(lane, config.sample());
+    begin_lean::<true>(frame, site, subject, lane, config)
+}
+
+/// Takes a block, meets a new epoch, or reads a slower clock.
+#[cold]
+#[inline(never)]
+pub(super) fn begin_slowly<'f>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+    timed: bool,
+) -> Entered<'f> {
+    let begun = recorder::begin(Config::of(site).site(), subject, timed);
+    put(frame, Call::made(site, subject, begun, recorder::here()))
+}
+
+/// Begins a call in its frame, on any path.
+#[inline(never)]
+fn begin<'f, 'a>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+    config: Config,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Entered<'f> {
     if !is_selected(site, subject) {
-        return Call::inert();
+        return Entered::NOTHING;
     }
-    begin(site, subject)
+    if config.is_profiled() {
+        let mut seen = Seen::new(receiver::of(subject), &[]);
+        seen.kind = subject.kind.0.into();
+        return begin_profiled(frame, site, &seen, || subject, reify);
+    }
+    put(frame, record(site, subject, config, reify))
 }
 
+/// Begins a call that method profilers see.
+#[cold]
 #[inline(never)]
-fn begin(site: &'static Site, subject: Subject) -> Call {
-    let config = Config(site.config.load(Relaxed));
-    if config.is_simple() {
-        let timed = config.is_full() || recorder::is_timed(recorder::here(), config.sample());
-        return Call::new(site, subject, recorder::begin(config.site(), subject, timed));
-    }
-    uncommon(site, subject, config)
+pub(super) fn begin_profiled<'f, 'a>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    seen: &Seen<'_>,
+    subject: impl FnOnce() -> Subject,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Entered<'f> {
+    let frame = match light_call::enter(frame, site, seen) {
+        Ok(entered) => return entered,
+        Err(frame) => frame,
+    };
+    let activation = method_profilers::enter(site, seen);
+    let mut call = enter_with(site, subject(), reify);
+    call.activation = activation;
+    put(frame, call)
 }
 
-/// Tallies, and modes that depend on the subject.
+/// Records a call on a selected subject.
 #[inline(never)]
-fn uncommon(site: &'static Site, subject: Subject, config: Config) -> Call {
-    if config.is_tally() {
-        return Call::new(site, subject, recorder::tally(config.site(), subject));
-    }
-    varied(site, subject, config)
-}
-
-#[inline(never)]
-fn varied(site: &'static Site, subject: Subject, config: Config) -> Call {
-    if config.looks_inside() && with_plan(site, |plan| plan.looks_inside(subject)).unwrap_or(false) {
-        return begin_detailed(site, subject, config, |_| ());
-    }
-    let mode = if config.has_plan() { ask_plan(site, subject, config) } else { config.mode() };
-    let begun = match mode {
-        Mode::Tally => recorder::tally(config.site(), subject),
-        Mode::Sampled => recorder::begin(config.site(), subject, recorder::is_timed(recorder::here(), config.sample())),
-        Mode::Full => recorder::begin(config.site(), subject, true),
-        Mode::Off => return Call::inert(),
+fn record<'a>(site: &'static Site, subject: Subject, config: Config, reify: impl FnOnce(&mut Reify<'a>)) -> Call {
+    let begun = match Path::of(site, subject, config) {
+        Path::Off => return Call::inert(),
+        Path::Count => recorder::tally(config.site(), subject),
+        Path::Event { timed } => recorder::begin(config.site(), subject, timed),
+        Path::Detailed => return begin_detailed(site, subject, config, reify),
     };
     Call::new(site, subject, begun)
-}
-
-/// The mode for a subject, if it depends on the plan.
-#[inline(never)]
-fn ask_plan(site: &'static Site, subject: Subject, config: Config) -> Mode {
-    with_plan(site, |plan| plan.mode_of(subject)).unwrap_or(config.mode())
 }
 
 /// Counts a call about a subject whose key has a place in a bucket. `None`: it was not counted.
@@ -116,14 +214,19 @@ pub fn count_in_bucket<'f>(cell: &Cell, site: &'static Site, subject: Subject) -
 
 /// Counts a call at a site that only counts, if the thread did not count it by itself. `None`: it was not counted, and must
 /// be entered.
+#[inline(always)]
 pub fn count(site: &'static Site, subject: Subject) -> Option<Entered<'static>> {
-    count_with(Counters::of_thread(), site, subject)
+    site.tally_row().and_then(|tally| count_in(Counters::of_thread(), site, tally, subject))
 }
 
 /// As [`count`]. Further calls that use these counters may be counted by their thread.
-#[inline(always)]
-pub(super) fn count_with(counters: *const Counters, site: &'static Site, subject: Subject) -> Option<Entered<'static>> {
-    let tally = site.tally_row()?;
+#[inline(never)]
+pub(super) fn count_in(
+    counters: *const Counters,
+    site: &'static Site,
+    tally: u64,
+    subject: Subject,
+) -> Option<Entered<'static>> {
     // That its thread unwinds is remembered in the frame of a call.
     if std::thread::panicking() {
         return None;
@@ -136,7 +239,7 @@ pub(super) fn count_with(counters: *const Counters, site: &'static Site, subject
 /// Counts a call whose end is not seen, if the thread did not count it by itself. These cells may count further calls.
 pub(super) fn count_entry(cells: &EntryCells, site: &'static Site) {
     let is_counted = site.tally_row().is_some_and(|tally| recorder::count_entry(site, tally, cells));
-    let config = Config(site.config.load(Relaxed));
+    let config = Config::of(site);
     if !is_counted && config.is_tally() {
         recorder::tally(config.site(), Subject::NONE);
     }
@@ -160,102 +263,6 @@ pub(super) fn count_in_context(
     }
     let number = site.id.load(Relaxed);
     method_profilers::alone_at(number)?.enter_at_hook(number, who, word)
-}
-
-/// As [`enter`], the call made in its frame, or in one word.
-#[inline(always)]
-pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
-    fence(Ordering::Acquire);
-    match std::thread::panicking() {
-        true => begin_in_frame(frame, site, subject),
-        false => enter_event(frame, site, subject),
-    }
-}
-
-/// True if the site's filter lets the subject through.
-#[inline(always)]
-fn is_selected(site: &'static Site, subject: Subject) -> bool {
-    let filter = site.filter.load(Relaxed);
-    filter == ALL_SUBJECTS || filter & subject.bit() != 0
-}
-
-/// As [`enter_in`], on a thread that does not unwind. Most often the call is an event, and nothing looks into it.
-///
-/// Every rare case leaves in a tail call, so that the common one saves no registers.
-#[inline(never)]
-fn enter_event<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
-    fence(Ordering::Acquire);
-    let Some(lane) = recorder::near() else { return begin_in_frame(frame, site, subject) };
-    let config = Config(site.config.load(Relaxed));
-    match config.is_simple() {
-        true if config.is_full() => begin_lean::<true>(frame, site, subject, lane, config),
-        true if recorder::is_next_untimed(lane) => begin_lean::<false>(frame, site, subject, lane, config),
-        true => begin_next_timed_on(frame, site, subject, lane),
-        false => begin_uncommon(frame, site, subject),
-    }
-}
-
-/// One function for timed and one for untimed calls: neither then saves registers for the other.
-#[inline(always)]
-fn begin_lean<'f, const TIMED: bool>(
-    frame: &'f mut Frame,
-    site: &'static Site,
-    subject: Subject,
-    lane: &Lane,
-    config: Config,
-) -> Entered<'f> {
-    match recorder::begin_lean::<TIMED>(lane, config.site(), subject) {
-        Some(lean) => Entered::lean(lean),
-        None => begin_slowly(frame, site, subject, TIMED),
-    }
-}
-
-/// The first call of a thread, or one in a destructor while a panic unwinds its thread: its frame remembers that.
-#[cold]
-#[inline(never)]
-fn begin_in_frame<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
-    let config = Config(site.config.load(Relaxed));
-    match config.is_simple() {
-        true => put(frame, begin(site, subject)),
-        false => begin_uncommon(frame, site, subject),
-    }
-}
-
-/// A sampled call that is timed, on a thread that has a lane.
-pub(super) fn begin_next_timed<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
-    begin_next_timed_on(frame, site, subject, recorder::here())
-}
-
-#[inline(never)]
-fn begin_next_timed_on<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lane: &Lane) -> Entered<'f> {
-    let config = Config(site.config.load(Relaxed));
-    recorder::choose_timed(lane, config.sample());
-    begin_lean::<true>(frame, site, subject, lane, config)
-}
-
-/// Takes a block, meets a new epoch, or reads a slower clock.
-#[cold]
-#[inline(never)]
-pub(super) fn begin_slowly<'f>(
-    frame: &'f mut Frame,
-    site: &'static Site,
-    subject: Subject,
-    timed: bool,
-) -> Entered<'f> {
-    let config = Config(site.config.load(Relaxed));
-    put(frame, Call::made(site, subject, recorder::begin(config.site(), subject, timed), recorder::here()))
-}
-
-#[inline(never)]
-fn begin_uncommon<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
-    if !is_selected(site, subject) {
-        return Entered::NOTHING;
-    }
-    let config = Config(site.config.load(Relaxed));
-    if config.is_profiled() {
-        return begin_profiled(frame, site, subject, |_| ());
-    }
-    put(frame, uncommon(site, subject, config))
 }
 
 impl Call {

@@ -127,7 +127,7 @@ impl SpanCall {
             return false;
         }
         let lane = recorder::here();
-        let config = Config(site.config.load(Relaxed));
+        let config = Config::of(site);
         let begun = if config.is_simple() {
             let timed = config.is_full() || recorder::is_timed(lane, config.sample());
             recorder::begin_at_once(lane, config.site(), subject, timed)
@@ -148,7 +148,7 @@ impl SpanCall {
     #[inline]
     fn begun(&self, lane: &Lane, site: &'static Site, subject: Subject, begun: &Begun) {
         self.key.store(subject.key, Relaxed);
-        self.site.store(Config(site.config.load(Relaxed)).site(), Relaxed);
+        self.site.store(Config::of(site).site(), Relaxed);
         self.start.store(begun.start, Relaxed);
         self.about.store(begun.about.0, Relaxed);
         self.here.forget();
