@@ -30,8 +30,6 @@ use metaspy_sampler::record::Appended;
 use metaspy_sampler::{Options as Sampling, Profile as Samples, Target, record, sample};
 use metaspy_tui::crawler::Crawler;
 use metaspy_tui::crawler::draw::draw;
-use metaspy_tui::crawler::jobs::Progress;
-use metaspy_tui::crawler::worker::Reply;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -179,10 +177,9 @@ fn crawl(store: Store) {
             if jobs.is_empty() {
                 break;
             }
-            for queued in jobs {
-                let slot = queued.job.slot;
-                let change = queued.job.run(&crawler.store, &Progress::default());
-                crawler.accept(Reply { number: queued.number, slot, change });
+            for job in jobs {
+                let reply = job.run(&crawler.store);
+                crawler.accept(reply);
             }
         }
         terminal.draw(|frame| draw(frame, &crawler)).expect("a test screen");

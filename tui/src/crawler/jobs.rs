@@ -4,6 +4,7 @@
 //! A job is a value, so a test can run it in place. A new job replaces the previous job of the same
 //! [`Slot`].
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use metaspy_reader::Store;
@@ -45,7 +46,18 @@ type Read<S> = Box<dyn FnOnce(&Store, &Progress) -> Option<Change<S>> + Send>;
 pub struct Job<S> {
     /// Purpose of the job.
     pub slot: Slot,
+    progress: Arc<Progress>,
     read: Read<S>,
+}
+
+/// Result of a job.
+pub struct Reply<S> {
+    /// Purpose of the job.
+    pub slot: Slot,
+    /// Progress of the job, by which the state recognizes it.
+    pub(super) progress: Arc<Progress>,
+    /// Change of the state; `None` if the job was stopped or failed.
+    pub change: Option<Change<S>>,
 }
 
 impl<S> Job<S> {
@@ -63,14 +75,25 @@ impl<S> Job<S> {
             let value = read(store, progress)?;
             Some(Box::new(|state: &mut S| accept(state, value)))
         };
-        Job { slot, read: Box::new(read) }
+        Job { slot, progress: Arc::default(), read: Box::new(read) }
     }
 
-    /// Runs the job. Returns `None` if it was stopped.
-    pub fn run(self, store: &Store, progress: &Progress) -> Option<Change<S>> {
-        progress.set(0, store.totals().stored);
-        let change = (self.read)(store, progress)?;
-        (!progress.is_stopped()).then_some(change)
+    /// Returns the progress of the job.
+    pub(super) fn progress(&self) -> &Arc<Progress> {
+        &self.progress
+    }
+
+    /// Runs the job. The reply has no change if it was stopped.
+    pub fn run(self, store: &Store) -> Reply<S> {
+        self.progress.set(0, store.totals().stored);
+        let Job { slot, progress, read } = self;
+        let change = read(store, &progress).filter(|_| !progress.is_stopped());
+        Reply { slot, progress, change }
+    }
+
+    /// Makes a reply without running the job.
+    pub fn answered(&self, change: Option<Change<S>>) -> Reply<S> {
+        Reply { slot: self.slot, progress: Arc::clone(&self.progress), change }
     }
 }
 

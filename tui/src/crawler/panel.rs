@@ -106,8 +106,8 @@ impl Panels {
             self.read = Some(Instant::now());
             self.crawler.tick(self.began.elapsed().as_nanos() as u64);
         }
-        for queued in self.crawler.take_jobs() {
-            self.worker.submit(&self.crawler.store, queued);
+        for job in self.crawler.take_jobs() {
+            self.worker.submit(&self.crawler.store, job);
         }
     }
 }

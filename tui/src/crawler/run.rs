@@ -57,8 +57,8 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
     let mut last_tick = Instant::now();
     let mut dirty = true;
     while !stop_flag.load(Relaxed) {
-        for queued in crawler.take_jobs() {
-            worker.submit(&crawler.store, queued);
+        for job in crawler.take_jobs() {
+            worker.submit(&crawler.store, job);
         }
         if dirty {
             // Several changes of the size may arrive as a single event, or without any.

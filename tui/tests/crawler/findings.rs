@@ -8,9 +8,8 @@ use metaspy_reader::{Filter, Position};
 use metaspy_report::findings::{
     Certainty, Config, Cost, Evidence, Finding, Findings, FoundSite, NotLookedFor, find_by,
 };
-use metaspy_tui::crawler::jobs::Slot;
+use metaspy_tui::crawler::jobs::{Job, Slot};
 use metaspy_tui::crawler::state::{Crawler, Request};
-use metaspy_tui::crawler::worker::QueuedJob;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::fixture;
@@ -142,20 +141,20 @@ fn a_search_that_nobody_waits_for_is_stopped() {
     assert!(user.screen().contains("looking …"), "{}", user.screen());
     user.press("Esc");
     assert!(user.screen().contains("is stopped; 5 begins it again"), "{}", user.screen());
-    assert!(searches.into_iter().all(|queued| queued.job.run(&user.crawler.store, &queued.progress).is_none()));
+    assert!(searches.into_iter().all(|job| job.run(&user.crawler.store).change.is_none()));
     user.press("5");
     assert!(user.screen().contains("nothing changed"), "{}", user.screen());
 }
 
 /// Presses a key, and takes the searches that it begins.
-fn searches(user: &mut User, key: &str) -> Vec<QueuedJob<Crawler>> {
+fn searches(user: &mut User, key: &str) -> Vec<Job<Crawler>> {
     let key = key.chars().next().expect("a key");
     user.crawler.press(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE));
     taken(user)
 }
 
-fn taken(user: &mut User) -> Vec<QueuedJob<Crawler>> {
-    user.crawler.take_jobs().into_iter().filter(|queued| queued.job.slot == Slot::Findings).collect()
+fn taken(user: &mut User) -> Vec<Job<Crawler>> {
+    user.crawler.take_jobs().into_iter().filter(|job| job.slot == Slot::Findings).collect()
 }
 
 #[test]

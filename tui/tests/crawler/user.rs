@@ -4,10 +4,9 @@ use metaspy_core::Store;
 use metaspy_report::findings::Findings;
 use metaspy_tui::crawler::command::Command;
 use metaspy_tui::crawler::draw::draw;
-use metaspy_tui::crawler::jobs::{Change, Progress, Slot};
+use metaspy_tui::crawler::jobs::{Change, Job, Slot};
 use metaspy_tui::crawler::keys;
 use metaspy_tui::crawler::state::{Crawler, Request};
-use metaspy_tui::crawler::worker::{QueuedJob, Reply};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -117,17 +116,17 @@ impl User {
     }
 
     /// Runs jobs, and gives their results to the crawler.
-    pub fn answer(&mut self, jobs: Vec<QueuedJob<Crawler>>) {
-        for queued in jobs {
-            let slot = queued.job.slot;
-            let change = match (slot, self.findings.clone()) {
+    pub fn answer(&mut self, jobs: Vec<Job<Crawler>>) {
+        for job in jobs {
+            let reply = match (job.slot, self.findings.clone()) {
                 (Slot::Findings, Some(findings)) => {
-                    Some(Box::new(|crawler: &mut Crawler| crawler.view.findings.accept(findings)) as Change<Crawler>)
+                    let change: Change<Crawler> = Box::new(|crawler| crawler.view.findings.accept(findings));
+                    job.answered(Some(change))
                 }
-                (Slot::Export, _) if !self.writes => None,
-                _ => queued.job.run(&self.crawler.store, &Progress::default()),
+                (Slot::Export, _) if !self.writes => job.answered(None),
+                _ => job.run(&self.crawler.store),
             };
-            self.crawler.accept(Reply { number: queued.number, slot, change });
+            self.crawler.accept(reply);
         }
     }
 

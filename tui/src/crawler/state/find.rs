@@ -173,6 +173,6 @@ impl Crawler {
     /// Stops a job. Returns false if none was running.
     pub(super) fn stop(&mut self, slot: Slot) -> bool {
         let running = self.waiting.remove(&slot);
-        running.inspect(|(_, progress)| progress.stop()).is_some()
+        running.inspect(|progress| progress.stop()).is_some()
     }
 }

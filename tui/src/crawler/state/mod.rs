@@ -53,11 +53,10 @@ use metaspy_report::text::clean;
 use super::command::{Screen, Screens, Tab};
 use super::config::{Browser, Filters, shipped_browsers};
 use super::effects::Reach;
-use super::jobs::{Progress, Slot};
+use super::jobs::{Job, Progress, Slot};
 use super::keys::{Keys, Mode};
 use super::marks::Marks;
 use super::theme::Theme;
-use super::worker::QueuedJob;
 use guide::Guide;
 use history::History;
 use pace::Pace;
@@ -138,10 +137,10 @@ pub struct Crawler {
     index: Option<Arc<EffectsIndex>>,
     /// Number of events emitted when the index was last queued.
     index_emitted: u64,
-    queued: Vec<QueuedJob<Crawler>>,
-    waiting: HashMap<Slot, (u64, Arc<Progress>)>,
+    queued: Vec<Job<Crawler>>,
+    /// Progress of the latest job of each slot.
+    waiting: HashMap<Slot, Arc<Progress>>,
     paces: HashMap<Slot, Pace>,
-    next_number: u64,
 }
 
 impl Crawler {
@@ -175,7 +174,6 @@ impl Crawler {
             queued: Vec::new(),
             waiting: HashMap::new(),
             paces: HashMap::new(),
-            next_number: 0,
             store,
         };
         let view = &mut crawler.view;

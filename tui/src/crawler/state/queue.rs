@@ -20,10 +20,9 @@ use super::types;
 use super::view::Count;
 use crate::crawler::command::{Screen, Tab};
 use crate::crawler::effects::{self, Reach};
-use crate::crawler::jobs::{Job, Progress, Slot};
+use crate::crawler::jobs::{Job, Progress, Reply, Slot};
 use crate::crawler::layout::{Focus, Layout};
 use crate::crawler::reasons;
-use crate::crawler::worker::{QueuedJob, Reply};
 
 /// Time between two readings of the index of effects, or two searches for findings, as a multiple of the
 /// time that one takes.
@@ -401,17 +400,16 @@ impl Crawler {
         accept: impl FnOnce(&mut Crawler, T) + Send + 'static,
     ) {
         self.paces.insert(slot, self.pace(slot).queued_at(self.now_ns));
-        self.next_number += 1;
-        let (number, progress) = (self.next_number, Arc::new(Progress::default()));
-        if let Some((_, before)) = self.waiting.insert(slot, (number, Arc::clone(&progress))) {
+        let job = Job::new(slot, read, accept);
+        if let Some(before) = self.waiting.insert(slot, Arc::clone(job.progress())) {
             before.stop();
         }
-        self.queued.push(QueuedJob { number, job: Job::new(slot, read, accept), progress });
+        self.queued.push(job);
     }
 
     /// Applies a reply, unless a newer job was queued.
     pub fn accept(&mut self, reply: Reply<Crawler>) {
-        if self.waiting.get(&reply.slot).is_none_or(|&(number, _)| number != reply.number) {
+        if self.waiting.get(&reply.slot).is_none_or(|latest| !Arc::ptr_eq(latest, &reply.progress)) {
             return;
         }
         self.waiting.remove(&reply.slot);
@@ -462,7 +460,7 @@ impl Crawler {
     }
 
     /// Takes all jobs out of the queue.
-    pub fn take_jobs(&mut self) -> Vec<QueuedJob<Crawler>> {
+    pub fn take_jobs(&mut self) -> Vec<Job<Crawler>> {
         std::mem::take(&mut self.queued)
     }
 
@@ -473,6 +471,6 @@ impl Crawler {
 
     /// Returns the progress of the job in a slot: events scanned, and the number of all events.
     pub fn progress(&self, slot: Slot) -> Option<(u64, u64)> {
-        self.waiting.get(&slot).map(|(_, progress)| progress.read())
+        self.waiting.get(&slot).map(|progress| progress.read())
     }
 }
