@@ -29,10 +29,9 @@ use std::fmt;
 use metaspy_probe::{KindId, Subject};
 use metaspy_reader::{By, Filter, Measure, Scope, Store};
 use metaspy_report::program::Edge;
-use metaspy_report::text::grouped;
+use metaspy_report::text::{grouped, time};
 use serde::Deserialize;
 
-use crate::emit::time;
 use crate::graph::{Call, Graph, Method, Owner, OwnerKind};
 
 /// Picture of subjects, described by data.

@@ -16,7 +16,7 @@ pub use text::text;
 
 use crate::graph::Graph;
 use crate::scene::{Kind, Node};
-use metaspy_report::text::{clean, counted, duration};
+use metaspy_report::text::{clean, counted, time};
 
 /// Describes a box in lines: the popup of HTML, the title of SVG.
 fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
@@ -48,11 +48,6 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
     let more = node.methods[1..].iter().take(12).map(|&at| format!("stands for {}", clean(&graph.methods[at].path)));
     lines.extend(more);
     lines
-}
-
-/// Formats a duration for running text, without the padding that aligns columns.
-pub(crate) fn time(ns: u64) -> String {
-    duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Formats a length with at most one decimal.

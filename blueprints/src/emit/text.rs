@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use metaspy_report::text::{clean, counted, cut, fit, grouped, pad_left, short, shorten_path, width, wrap};
+use metaspy_report::text::{clean, counted, cut, fit, grouped, pad_left, short, shorten_path, time, width, wrap};
 
 use crate::graph::{Graph, Method};
 use crate::scene::{EdgeKind, Fill, Kind, Node, Row, Scene};
@@ -222,7 +222,7 @@ fn own_time(graph: &Graph, methods: &[&Method]) -> Option<Line> {
     let more = if by_time.len() > bars.len() { format!(" +{}", by_time.len() - bars.len()) } else { String::new() };
     let line = format!(
         "{:>9} {:>5.1}% {:>8}× {}{more}",
-        crate::emit::time(own),
+        time(own),
         100.0 * own as f64 / whole as f64,
         short(runs),
         bars.join(" ")

@@ -10,9 +10,8 @@ use std::collections::BTreeSet;
 
 use metaspy_report::coverage::{TRUST, test_command};
 use metaspy_report::program::Returned;
-use metaspy_report::text::counted;
+use metaspy_report::text::{counted, time};
 
-use crate::emit::time;
 use crate::graph::{Graph, Method};
 use crate::scene::{List, Node, Row};
 

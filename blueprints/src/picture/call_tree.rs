@@ -3,11 +3,10 @@
 
 use std::cmp::Reverse;
 
-use metaspy_report::text::{counted, percent};
+use metaspy_report::text::{counted, percent, time};
 
 use super::boxes::edges;
 use super::{Options, PictureError, width};
-use crate::emit::time;
 use crate::graph::Graph;
 use crate::layout::spanning_tree::{Tree, spanning_tree};
 use crate::layout::tidy_tree::{Input, tidy_tree};

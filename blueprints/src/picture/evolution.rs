@@ -6,11 +6,11 @@
 //! a method that became fast would vanish, and its callees would appear below others.
 
 use metaspy_report::diff::{Change as Numbers, Sample};
-use metaspy_report::text::{clean, counted, grouped};
+use metaspy_report::text::{clean, counted, grouped, time};
 
 use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::{Options, PictureError, hooks_note, widths};
-use crate::emit::{LISTED, time};
+use crate::emit::LISTED;
 use crate::evolution::{By, Change, Comparison, Former, Step};
 use crate::scene::{Border, Fill, Kind, Label, List, Node, Rect, Row, Scene, Sign};
 

@@ -18,14 +18,13 @@ mod structural;
 
 use std::fmt;
 
-use metaspy_report::text::counted;
+use metaspy_report::text::{counted, time};
 
 pub use domain::draw as draw_domain;
 pub use evolution::{draw as draw_evolution, findings};
 pub use grammar::draw as draw_grammar;
 pub use strip::draw as draw_strip;
 
-use crate::emit::time;
 use crate::graph::Graph;
 use crate::scene::{Kind, Scene, Sign};
 

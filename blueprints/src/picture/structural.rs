@@ -1,11 +1,10 @@
 //! Structural distribution blueprint (*Execution profiling blueprints*, section 4.1): height is
 //! total time, width is executions, grey is the number of receivers.
 
-use metaspy_report::text::{clean, counted};
+use metaspy_report::text::{clean, counted, time};
 
 use super::caching::{self, caching};
 use super::{PictureError, grey, hooks_note, width, widths};
-use crate::emit::time;
 use crate::graph::{Graph, Method};
 use crate::layout::nested::nested;
 use crate::scene::{Fill, Kind, LINE, Label, Node, Rect, Scene, Sign};

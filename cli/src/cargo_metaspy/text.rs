@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use metaspy_core::Selector;
-use metaspy_report::contexts::{write_allocations_text, write_text};
+use metaspy_report::contexts::{allocations, text as contexts_text};
 use metaspy_report::coverage::{Comparison, text};
 use metaspy_report::rows::By;
 use metaspy_report::text::{counted, grouped};
@@ -102,14 +102,15 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     if let Some(contexts) = contexts.as_ref().filter(|contexts| options.allocations && contexts.has_objects) {
         let mut text = Vec::new();
         // As below.
-        let _ = write_allocations_text(&mut text, contexts, By::Site, options.top.rows().limit(ALLOCATIONS));
+        let _ = allocations::write_text(&mut text, contexts, By::Site, options.top.rows().limit(ALLOCATIONS));
         lines.push(String::from_utf8_lossy(&text).trim_end().to_owned());
     }
     if let Some(contexts) = contexts.as_ref().filter(|_| options.contexts) {
         let contexts = options.shown.of(contexts);
         let mut text = Vec::new();
         // A vector takes all.
-        let _ = write_text(&mut text, &contexts, options.shown.shown(1.0), options.top.rows().limit(CONTEXTS));
+        let _ =
+            contexts_text::write(&mut text, &contexts, options.shown.shown(1.0), options.top.rows().limit(CONTEXTS));
         lines.push(String::from_utf8_lossy(&text).trim_end().to_owned());
     }
     if let Some(Comparison { gained, lost, new, gone, .. }) = comparison {

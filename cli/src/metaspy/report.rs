@@ -8,9 +8,7 @@ use anyhow::Result;
 use metaspy_core::store::{By, DetailLevel, Filter, Scope};
 use metaspy_core::{Selector, Store};
 use metaspy_report::condition::{Condition, Verdict};
-use metaspy_report::contexts::{
-    self, Contexts, Weight, write_allocations_json, write_allocations_text, write_json, write_text,
-};
+use metaspy_report::contexts::{self, Contexts, Weight, allocations};
 use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::export::{Format, Selection};
 use metaspy_report::functions::{self, Functions, NoFunctions};
@@ -152,8 +150,8 @@ fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) ->
     if !options.contexts {
         options.json.write(
             out,
-            |out| write_allocations_json(out, &contexts, options.by),
-            |out| write_allocations_text(out, &contexts, options.by, top.limit(TOP)),
+            |out| allocations::write_json(out, &contexts, options.by),
+            |out| allocations::write_text(out, &contexts, options.by, top.limit(TOP)),
         )?;
         return Ok(by_damage([store]));
     }
@@ -161,8 +159,8 @@ fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) ->
     let contexts = options.shown.of(&contexts);
     options.json.write(
         out,
-        |out| write_json(out, &contexts, options.shown.shown(0.0)),
-        |out| write_text(out, &contexts, options.shown.shown(THRESHOLD), top.limit(CONTEXTS)),
+        |out| contexts::json::write(out, &contexts, options.shown.shown(0.0)),
+        |out| contexts::text::write(out, &contexts, options.shown.shown(THRESHOLD), top.limit(CONTEXTS)),
     )?;
     Ok(by_damage([store]))
 }

@@ -196,7 +196,7 @@ fn read_alone(store: &Store) {
         }
     }
     if let Some(tree) = contexts::Contexts::read(store) {
-        let _ = contexts::write_text(&mut Vec::new(), &tree, contexts::Shown::default(), 100);
+        let _ = contexts::text::write(&mut Vec::new(), &tree, contexts::Shown::default(), 100);
     }
     for by in [rows::By::Site, rows::By::Subject, rows::By::Cause, rows::By::Type] {
         let report = Report::new(store, by, &filter, Top::default());

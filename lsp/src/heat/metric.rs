@@ -1,6 +1,6 @@
 //! Metrics that heat can show.
 
-use metaspy_report::text::{self, counted, short_bytes};
+use metaspy_report::text::{counted, short_bytes, time};
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::Numbers;
@@ -113,9 +113,9 @@ impl Metric {
         let whole = value.round() as u64;
         match self {
             Metric::Calls => counted(whole, "call"),
-            Metric::SelfTime => format!("{} self", duration(whole)),
-            Metric::TotalTime => duration(whole),
-            Metric::TimePerCall => format!("{} a call", duration(whole)),
+            Metric::SelfTime => format!("{} self", time(whole)),
+            Metric::TotalTime => time(whole),
+            Metric::TimePerCall => format!("{} a call", time(whole)),
             Metric::Receivers => counted(whole, "receiver"),
             Metric::Allocations => counted(whole, "allocation"),
             Metric::Memory => format!("{} allocated", short_bytes(whole)),
@@ -140,11 +140,6 @@ fn mean_of(value: f64, thing: &str) -> String {
         _ if value < 0.05 => format!("<0.1 {thing}s"),
         _ => format!("{value:.1} {thing}s"),
     }
-}
-
-/// Formats a duration without the padding of a table.
-pub fn duration(ns: u64) -> String {
-    text::duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -205,11 +200,5 @@ mod tests {
 
     fn written(metric: Metric, numbers: &Numbers) -> String {
         metric.phrase(numbers).unwrap_or_default()
-    }
-
-    #[test]
-    fn a_duration_has_one_space() {
-        let texts = [7, 4_040, 4_040_000_000, 404_000_000_000].map(duration);
-        assert_eq!(texts, ["7 ns", "4.04 µs", "4.04 s", "404 s"]);
     }
 }

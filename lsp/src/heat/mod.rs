@@ -8,7 +8,7 @@ mod metric;
 
 use serde::{Deserialize, Serialize};
 
-pub use metric::{Metric, duration};
+pub use metric::Metric;
 
 /// Number of levels of the fine scale.
 pub const LEVELS: usize = 6;

@@ -11,12 +11,11 @@ use std::ops::Range;
 use metaspy_format::facts::{Facts, SelfKind};
 use metaspy_reader::TypeKey;
 use metaspy_report::program::Edge;
-use metaspy_report::text::{counted, grouped, last_segment, percent};
+use metaspy_report::text::{counted, grouped, last_segment, percent, time};
 use metaspy_report::types::{Target, ValueTypes};
 
 use super::{own_calls, types};
 use crate::document::View;
-use crate::heat::duration;
 use crate::markdown::Text;
 use crate::matching::Match;
 use crate::snapshot::Model;
@@ -72,7 +71,7 @@ pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<us
         let share = percent(edge.count, all);
         text = text.entry().words(&format!("{} ({share})", counted(edge.count, "call")));
         if edge.total_ns > 0 {
-            text = text.words(&format!(", {} a call", duration(edge.total_ns.checked_div(edge.count).unwrap_or(0))));
+            text = text.words(&format!(", {} a call", time(edge.total_ns.checked_div(edge.count).unwrap_or(0))));
         }
         text = text.words(": ").link(path, view.declarations.address_of(path).as_deref()).end_of_line();
         text = values(text, view, found, path);

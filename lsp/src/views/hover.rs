@@ -1,12 +1,12 @@
 //! Hovers on the name of a function, its header, a call, a type or a module.
 
 use metaspy_report::program::{Edge, Objects, Returned, TestCount};
-use metaspy_report::text::{counted, grouped, percent, short_bytes};
+use metaspy_report::text::{counted, grouped, percent, short_bytes, time};
 use metaspy_report::types::ValueTypes;
 
 use super::{call, header, item, types};
 use crate::document::View;
-use crate::heat::{Metric, duration};
+use crate::heat::Metric;
 use crate::markdown::{Style, Text};
 use crate::matching::Match;
 use crate::numbers::Numbers;
@@ -142,7 +142,7 @@ fn edges<'e>(
     for (path, edge) in edges.take(ROWS) {
         text = text.entry().words(&counted(edge.count, "call"));
         if edge.total_ns > 0 {
-            text = text.words(&format!(", {}", duration(edge.total_ns)));
+            text = text.words(&format!(", {}", time(edge.total_ns)));
         }
         text = match path {
             Some(path) => text.words(": ").link(path, view.declarations.address_of(path).as_deref()),

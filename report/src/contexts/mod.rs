@@ -2,18 +2,16 @@
 //!
 //! Contexts with the same path of calls are one, in all processes and recordings.
 
-mod allocations;
+pub mod allocations;
 mod fold;
-mod json;
-mod text;
+pub mod json;
+pub mod text;
 
 use std::collections::{BTreeMap, HashMap};
 
 use metaspy_reader::{KeyKind, ProfileRow, ProfileTable, RowKey, Store};
 
-pub use allocations::{Allocated, write_json as write_allocations_json, write_text as write_allocations_text};
-pub use json::write as write_json;
-pub use text::{cut_note, notes, write as write_text};
+pub use text::{cut_note, notes};
 
 /// The error of a command that needs the tree.
 pub const NOT_RECORDED: &str = "the recording has no calling contexts: run the program with METASPY_PROFILE=contexts, or with \

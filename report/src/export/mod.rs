@@ -40,7 +40,7 @@ mod firefox;
 mod graphviz;
 mod json_lines;
 mod perfetto;
-mod speedscope;
+pub mod speedscope;
 mod spy;
 
 pub mod text;

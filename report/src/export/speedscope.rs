@@ -13,19 +13,17 @@ use super::{Exporter, Selection, Written, stacks};
 #[derive(Clone, Copy, Debug)]
 pub struct Speedscope;
 
-/// The schema that the document follows.
-const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
-
+/// The document, for stacks that are serialized as `S`.
 #[derive(Serialize)]
-struct Document<'a> {
+pub struct Document<'a, S> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     name: &'a str,
     exporter: &'static str,
-    #[serde(rename = "activeProfileIndex")]
-    active: usize,
+    #[serde(rename = "activeProfileIndex", skip_serializing_if = "Option::is_none")]
+    active: Option<usize>,
     shared: Shared<'a>,
-    profiles: Vec<Profile<'a>>,
+    profiles: Vec<Profile<S>>,
 }
 
 #[derive(Serialize)]
@@ -33,27 +31,60 @@ struct Shared<'a> {
     frames: Vec<Frame<'a>>,
 }
 
+/// A frame, which stacks name by its place in the document.
 #[derive(Serialize)]
-struct Frame<'a> {
-    name: &'a str,
+pub struct Frame<'a> {
+    /// The name of the function or the site.
+    pub name: &'a str,
+    /// The file of its source, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'a str>,
+    pub file: Option<&'a str>,
+    /// The line in the file, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
+    pub line: Option<u32>,
 }
 
+/// Stacks with their weights.
 #[derive(Serialize)]
-struct Profile<'a> {
+pub struct Profile<S> {
     #[serde(rename = "type")]
     kind: &'static str,
-    name: &'static str,
+    name: String,
     unit: &'static str,
     #[serde(rename = "startValue")]
     start: u64,
     #[serde(rename = "endValue")]
     end: u64,
-    samples: Samples<'a>,
+    samples: S,
     weights: Vec<u64>,
+}
+
+impl<'a, S: Serialize> Document<'a, S> {
+    /// A document about a program.
+    pub fn new(name: &'a str, frames: Vec<Frame<'a>>, profiles: Vec<Profile<S>>) -> Self {
+        Document {
+            schema: "https://www.speedscope.app/file-format-schema.json",
+            name,
+            exporter: concat!("metaspy ", env!("CARGO_PKG_VERSION")),
+            active: None,
+            shared: Shared { frames },
+            profiles,
+        }
+    }
+
+    /// Writes the document.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        writeln!(out)
+    }
+}
+
+impl<S> Profile<S> {
+    /// The stacks of `samples`, one for each weight.
+    pub fn new(name: impl Into<String>, unit: &'static str, samples: S, weights: Vec<u64>) -> Self {
+        let end = weights.iter().sum();
+        Profile { kind: "sampled", name: name.into(), unit, start: 0, end, samples, weights }
+    }
 }
 
 /// The stacks, written one after the other.
@@ -86,30 +117,19 @@ impl Exporter<Selection<'_>> for Speedscope {
                 frames.len() - 1
             });
         }
-        let profile = |name, unit, weight: &dyn Fn(&Chain) -> u64| {
+        let profile = |name: &str, unit, weight: &dyn Fn(&Chain) -> u64| {
             let weights: Vec<u64> = chains.chains.iter().map(weight).collect();
             let wanted: Vec<usize> = (0..weights.len()).filter(|at| weights[*at] > 0).collect();
-            let end = weights.iter().sum();
             let weights = wanted.iter().map(|at| weights[*at]).collect();
-            let samples = Samples { chains: &chains, numbers: &numbers, wanted };
-            Profile { kind: "sampled", name, unit, start: 0, end, samples, weights }
+            Profile::new(name, unit, Samples { chains: &chains, numbers: &numbers, wanted }, weights)
         };
         let mut profiles = vec![profile("calls by chain of causes", "none", &|chain| chain.count)];
         if chains.timed {
             profiles
                 .push(profile("self time by chain of causes", "nanoseconds", &|chain| store.span_ns(chain.self_ticks)));
         }
-        let name = &store.program().name;
-        let document = Document {
-            schema: SCHEMA,
-            name,
-            exporter: concat!("metaspy ", env!("CARGO_PKG_VERSION")),
-            active: profiles.len() - 1,
-            shared: Shared { frames },
-            profiles,
-        };
-        serde_json::to_writer(&mut *out, &document)?;
-        writeln!(out)?;
+        let active = Some(profiles.len() - 1);
+        Document { active, ..Document::new(&store.program().name, frames, profiles) }.write(out)?;
         Ok(Written { events: chains.chains.iter().map(|chain| chain.count).sum(), notes: stacks::notes(&chains) })
     }
 }

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use super::writer::{COLUMNS, Page};
 use super::{Production, Report, Role, State};
-use crate::table::Top;
-use crate::text::{clean, fit, grouped, pad_left, short, width};
+use crate::table::{Column, Table, Top};
+use crate::text::{clean, grouped, short, width};
 
 /// Rows by default.
 const TOP: usize = 20;
@@ -20,12 +20,6 @@ const OUTCOME: &str = "share matched";
 /// Cells of the bar that shows which part of the tries matched.
 const BAR: usize = 7;
 
-/// A column of numbers.
-struct Column {
-    title: String,
-    texts: Vec<String>,
-}
-
 /// Writes the table.
 pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Result<()> {
     let mut rows: Vec<&Production> =
@@ -33,26 +27,22 @@ pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Resu
     rows.sort_by_key(|production| Reverse(production.entered));
     let left = rows.len().saturating_sub(top.limit(TOP));
     rows.truncate(rows.len() - left);
-    let columns = columns(&rows);
-    let widths: Vec<usize> = columns.iter().map(Column::width).collect();
+    let numbers = numbers(&rows);
     let outcomes: Vec<String> = rows.iter().map(|row| outcome(row)).collect();
     let last = outcomes.iter().map(|text| width(text)).max().unwrap_or(0).max(OUTCOME.len());
-    let room = COLUMNS.saturating_sub(widths.iter().map(|width| width + 2).sum::<usize>() + 2 + last);
-    let longest = rows.iter().map(|row| width(&clean(&row.name))).max().unwrap_or(0).max("production".len());
-    let names = longest.min(room).clamp(NAME.0, NAME.1);
+    let taken: usize = numbers.iter().map(|column| column.width() + 2).sum();
+    let names = Column::words("production", rows.iter().map(|row| clean(&row.name).into_owned()));
+    let room = names.width().min(COLUMNS.saturating_sub(taken + 2 + last)).clamp(NAME.0, NAME.1);
+    let table = Table::new([names.at_least(room).at_most(room)].into_iter().chain(numbers));
+    let mut lines = table.lines();
 
     page.line("")?;
-    let line = |name: &str, texts: &mut dyn Iterator<Item = &String>| {
-        let cells = texts.zip(&widths).map(|(text, width)| format!("  {}", pad_left(text, *width)));
-        format!("{}{}  ", fit(name, names), cells.collect::<String>())
-    };
-    let title = line("production", &mut columns.iter().map(|column| &column.title));
-    page.line(&format!("{title}{OUTCOME}"))?;
-    for (at, (row, outcome)) in rows.iter().zip(&outcomes).enumerate() {
-        let start = line(&clean(&row.name), &mut columns.iter().map(|column| &column.texts[at]));
+    let head = lines.next().unwrap_or_default();
+    page.line(&format!("{head}  {OUTCOME}"))?;
+    for ((row, outcome), line) in rows.iter().zip(&outcomes).zip(lines) {
         match (row.role, row.state) {
-            (Role::InUse, State::NeverEntered | State::NeverMatched) => page.marked(&start, outcome)?,
-            _ => page.line(&format!("{start}{outcome}"))?,
+            (Role::InUse, State::NeverEntered | State::NeverMatched) => page.marked(&format!("{line}  "), outcome)?,
+            _ => page.line(&format!("{line}  {outcome}"))?,
         }
     }
     if left > 0 {
@@ -61,11 +51,9 @@ pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Resu
     Ok(())
 }
 
-fn columns(rows: &[&Production]) -> Vec<Column> {
-    let of = |title: &str, text: &dyn Fn(&Production) -> String| Column {
-        title: title.to_owned(),
-        texts: rows.iter().map(|row| text(row)).collect(),
-    };
+fn numbers(rows: &[&Production]) -> Vec<Column> {
+    let of =
+        |title: &str, text: &dyn Fn(&Production) -> String| Column::numbers(title, rows.iter().map(|row| text(row)));
     let timed = rows.iter().any(|row| row.total_ns.is_some());
     let mut columns = vec![of("entered", &|row| number(row.entered)), of("matched", &|row| number(row.matched))];
     if timed {
@@ -82,12 +70,6 @@ fn columns(rows: &[&Production]) -> Vec<Column> {
         columns.push(of("backtracked", &|row| row.backtracked_bytes.map_or("–".into(), number)));
     }
     columns
-}
-
-impl Column {
-    fn width(&self) -> usize {
-        self.texts.iter().chain([&self.title]).map(|text| width(text)).max().unwrap_or(0)
-    }
 }
 
 /// A number in at most nine columns.

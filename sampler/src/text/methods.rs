@@ -3,12 +3,12 @@
 
 use std::io::{self, Write};
 
-use metaspy_report::rows::cpu::error_percent;
-use metaspy_report::table::{Column, Table};
-use metaspy_report::text::{clean, grouped, shorten_path, time};
+use metaspy_report::table::Column;
+use metaspy_report::text::{clean, shorten_path, time};
 
 use crate::options::Clock;
 use crate::profile::{Edge, Method, Profile};
+use crate::text::{time_columns, write_table};
 
 /// Width of a name, in columns.
 const NAME: usize = 60;
@@ -35,30 +35,15 @@ pub fn write(out: &mut dyn Write, profile: &Profile, top: usize, callers: bool) 
     let count = methods.len();
     methods.truncate(top);
     let lines: Vec<Line> = methods.iter().flat_map(|method| lines(profile, method, callers)).collect();
-    let all = profile.total();
-    let cells = |of: &dyn Fn(&Line) -> String| lines.iter().map(of).collect::<Vec<_>>();
-    let length = |samples: u64| time(profile.ns(samples));
-    let share = |samples: u64| format!("{:.1}", 100.0 * samples as f64 / all as f64);
-    let own = |of: &dyn Fn(u64) -> String| cells(&|line| line.own.map_or(String::new(), of));
-    let mut columns = vec![
-        Column::numbers("self", own(&length)).at_least(9),
-        Column::numbers("%", own(&share)).at_least(5),
-        Column::numbers("±", own(&|samples| format!("{:.1}", error_percent(samples, all)))).at_least(4),
-        Column::numbers("total", cells(&|line| length(line.total))).at_least(9),
-        Column::numbers("%", cells(&|line| share(line.total))).at_least(5),
-        Column::words("method", cells(&|line| line.name.clone())),
-    ];
+    let mut columns = time_columns(profile, lines.iter().map(|line| (line.own, line.total)));
     // Samples of the wall clock include waits.
     if profile.run.options.clock == Clock::Wall {
-        let cpu = cells(&|line| line.own_cpu.map_or(String::new(), time));
+        let cpu = lines.iter().map(|line| line.own_cpu.map_or(String::new(), time));
         columns.insert(3, Column::numbers("self cpu", cpu).at_least(9));
     }
+    columns.push(Column::words("method", lines.iter().map(|line| line.name.clone())));
     writeln!(out, "\nMethods, inlined or not; ± is the error of sampling with 95 % probability")?;
-    Table::new(columns).lines().try_for_each(|line| writeln!(out, "{line}"))?;
-    if count > methods.len() {
-        writeln!(out, "… and {} more: --top N or --top all shows them", grouped((count - methods.len()) as u64))?;
-    }
-    Ok(())
+    write_table(out, columns, count - methods.len())
 }
 
 fn lines(profile: &Profile, method: &Method, callers: bool) -> Vec<Line> {

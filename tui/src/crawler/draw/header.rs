@@ -7,7 +7,7 @@
 //! If the room is not sufficient for all parts, warnings stay.
 
 use metaspy_reader::EndState;
-use metaspy_report::text::{clock, duration, short, width};
+use metaspy_report::text::{clock, short, time, width};
 use ratatui::style::Style;
 
 use super::canvas::Canvas;
@@ -102,6 +102,6 @@ fn time_span(crawler: &Crawler, ns: u64) -> String {
     match crawler.status.ended {
         EndState::Live => clock(ns),
         _ if ns >= 60_000_000_000 => clock(ns),
-        _ => duration(ns).split_whitespace().collect::<Vec<_>>().join(" "),
+        _ => time(ns),
     }
 }

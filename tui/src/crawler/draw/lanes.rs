@@ -11,7 +11,7 @@
 //! The height is the number of events that begin in a cell. `─` is an event that continues, `×` a
 //! time in which calls of the lane found no room as events, and `┃` the selected event.
 
-use metaspy_report::text::{clean, counted, duration, short, width};
+use metaspy_report::text::{clean, counted, short, time, width};
 
 use super::canvas::Canvas;
 use super::theme;
@@ -106,7 +106,7 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &LaneRo
 
 /// Describes the length of the span, its position, and the length of a cell.
 fn extent(crawler: &Crawler, view: &LanesView, lanes: &Lanes) -> String {
-    let text = |ticks| duration(crawler.store.span_ns(ticks)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = |ticks| time(crawler.store.span_ns(ticks));
     let ticks = lanes.span.to.saturating_sub(lanes.span.from);
     let cell = text(ticks / view.columns.max(1) as u64);
     let place = match (view.zoomed, view.around) {

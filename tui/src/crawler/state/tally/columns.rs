@@ -2,7 +2,7 @@
 
 use metaspy_reader::control::Observed;
 use metaspy_reader::{By, Store};
-use metaspy_report::text::duration;
+use metaspy_report::text::time;
 
 use super::super::name;
 use super::super::pane::times::spark;
@@ -121,7 +121,7 @@ impl TallyView {
         let name = if self.trends.of_window { "window" } else { "trend" };
         let title = match self.trends.bar_ns {
             0 => "trend".to_owned(),
-            ns => format!("{name}, {}", duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")),
+            ns => format!("{name}, {}", time(ns)),
         };
         let text = move |_: &Store, list: &Self, item: usize| match list.trends.of(list.row(item).key()) {
             _ if list.row(item).count == 0 => Cell::blank(),
