@@ -12,6 +12,8 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use metaspy_core::store::files::OutputFile;
 use metaspy_report::contexts::{Contexts, Shown};
 use metaspy_report::table::Top;
+use metaspy_report::text::clean_lines;
+use serde::Serialize;
 
 use crate::exit::cannot_write;
 
@@ -123,6 +125,20 @@ impl JsonOption {
             Some(JsonFile::File(file)) => Some(file),
             _ => None,
         }
+    }
+
+    /// Writes a view as JSON to its place, and then as text, unless the JSON took its place.
+    pub fn print<J: Serialize>(
+        &self,
+        out: &mut impl Write,
+        json: impl FnOnce() -> J,
+        text: impl FnOnce() -> Vec<String>,
+    ) -> Result<()> {
+        let write_json = |out: &mut dyn Write| {
+            serde_json::to_writer_pretty(&mut *out, &json())?;
+            writeln!(out)
+        };
+        self.write(out, write_json, |out| text().iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line))))
     }
 
     /// Writes JSON to its place, and then the text, unless the JSON took its place.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use metaspy_core::Selector;
-use metaspy_report::contexts::{allocations, text as contexts_text};
+use metaspy_report::contexts::{self, allocations};
 use metaspy_report::coverage::{Comparison, text};
 use metaspy_report::rows::By;
 use metaspy_report::text::{counted, grouped};
@@ -77,7 +77,7 @@ fn report(results: &Results, options: &arguments::Woven) -> String {
     }
     lines.extend(if options.tree { text::tree(run) } else { text::functions(run, options.top.rows()) });
     if options.types {
-        lines.extend(types::lines(&results.types, options.top.rows()));
+        lines.extend(types::text(&results.types, options.top.rows()));
     }
     lines.extend(summary(results, options));
     lines.join("\n") + "\n"
@@ -100,18 +100,11 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     let callers = options.callers.as_ref().and_then(|selector| selector.parse::<Selector>().ok());
     lines.extend(callers.into_iter().flat_map(|selector| text::callers(&run.program, &selector)));
     if let Some(contexts) = contexts.as_ref().filter(|contexts| options.allocations && contexts.has_objects) {
-        let mut text = Vec::new();
-        // As below.
-        let _ = allocations::write_text(&mut text, contexts, By::Site, options.top.rows().limit(ALLOCATIONS));
-        lines.push(String::from_utf8_lossy(&text).trim_end().to_owned());
+        lines.extend(allocations::text(contexts, By::Site, options.top.rows().limit(ALLOCATIONS)));
     }
     if let Some(contexts) = contexts.as_ref().filter(|_| options.contexts) {
         let contexts = options.shown.of(contexts);
-        let mut text = Vec::new();
-        // A vector takes all.
-        let _ =
-            contexts_text::write(&mut text, &contexts, options.shown.shown(1.0), options.top.rows().limit(CONTEXTS));
-        lines.push(String::from_utf8_lossy(&text).trim_end().to_owned());
+        lines.extend(contexts::text(&contexts, options.shown.shown(1.0), options.top.rows().limit(CONTEXTS)));
     }
     if let Some(Comparison { gained, lost, new, gone, .. }) = comparison {
         let [gained, lost, new, gone] = [gained, lost, new, gone].map(|paths| grouped(paths.len() as u64));

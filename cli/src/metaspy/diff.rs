@@ -29,11 +29,7 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     }
     let judgements: Vec<Judgement> = gates.iter().map(|gate| gate.judge(&diff)).collect();
     let top = options.top.rows();
-    options.json.write(
-        out,
-        |out| json::write(out, &diff, top.limit(usize::MAX), &judgements),
-        |out| text::write(out, &diff, top, &judgements),
-    )?;
+    options.json.print(out, || json(&diff, top.limit(usize::MAX), &judgements), || text(&diff, top, &judgements))?;
     let failed: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.is_failure()).collect();
     if options.json.replaces_text() {
         failed.iter().for_each(|judgement| complain("metaspy", judgement));

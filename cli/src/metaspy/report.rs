@@ -122,10 +122,10 @@ fn functions(options: &arguments::Report, store: &Store, out: &mut impl Write) -
     let functions =
         with_time("counting", || Functions::read(store)).map_err(|why| say(format!("--functions: {why}")))?;
     let top = options.top.rows();
-    options.json.write(
+    options.json.print(
         out,
-        |out| functions::json::write(out, store, &functions, top.limit(usize::MAX)),
-        |out| functions::text::write(out, store, &functions, top.limit(TOP)),
+        || functions::json(store, &functions, top.limit(usize::MAX)),
+        || functions::text(store, &functions, top.limit(TOP)),
     )?;
     Ok(by_damage([store]))
 }
@@ -148,19 +148,19 @@ fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) ->
     }
     let top = options.top.rows();
     if !options.contexts {
-        options.json.write(
+        options.json.print(
             out,
-            |out| allocations::write_json(out, &contexts, options.by),
-            |out| allocations::write_text(out, &contexts, options.by, top.limit(TOP)),
+            || allocations::json(&contexts, options.by),
+            || allocations::text(&contexts, options.by, top.limit(TOP)),
         )?;
         return Ok(by_damage([store]));
     }
     let contexts = if options.allocations { contexts.weighed_by(Weight::Bytes) } else { contexts };
     let contexts = options.shown.of(&contexts);
-    options.json.write(
+    options.json.print(
         out,
-        |out| contexts::json::write(out, &contexts, options.shown.shown(0.0)),
-        |out| contexts::text::write(out, &contexts, options.shown.shown(THRESHOLD), top.limit(CONTEXTS)),
+        || contexts::json(&contexts, options.shown.shown(0.0)),
+        || contexts::text(&contexts, options.shown.shown(THRESHOLD), top.limit(CONTEXTS)),
     )?;
     Ok(by_damage([store]))
 }
@@ -179,11 +179,7 @@ fn types(options: &arguments::Report, selector: Option<&Selector>, out: &mut imp
         by_damage(&stores);
         return Err(say(format!("--types: {}", types::NOT_RECORDED)));
     }
-    options.json.write(
-        out,
-        |out| Ok(serde_json::to_writer_pretty(out, &types::json(&types))?),
-        |out| types::lines(&types, top).iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line))),
-    )?;
+    options.json.print(out, || types::json(&types), || types::text(&types, top))?;
     Ok(by_damage(&stores))
 }
 

@@ -157,7 +157,7 @@ fn compare(store: &Store, sound: &Store) {
     for by in [diff::By::Site, diff::By::Subject] {
         let [before, after] = [sound, store].map(|side| Side::read(&[(String::new(), side.clone())], by, &filter));
         if let Ok(diff) = Diff::new(by, &before, &after) {
-            let _ = diff::json::write(&mut std::io::sink(), &diff, 100, &[]);
+            let _ = diff::json(&diff, 100, &[]);
         }
     }
     let [old, new] =
@@ -196,7 +196,7 @@ fn read_alone(store: &Store) {
         }
     }
     if let Some(tree) = contexts::Contexts::read(store) {
-        let _ = contexts::text::write(&mut Vec::new(), &tree, contexts::Shown::default(), 100);
+        let _ = contexts::text(&tree, contexts::Shown::default(), 100);
     }
     for by in [rows::By::Site, rows::By::Subject, rows::By::Cause, rows::By::Type] {
         let report = Report::new(store, by, &filter, Top::default());
@@ -206,14 +206,14 @@ fn read_alone(store: &Store) {
         let _ = format.export(&Selection::new(store, &filter), &mut std::io::sink());
     }
     if let Ok(functions) = Functions::read(store) {
-        let _ = functions::json::write(&mut std::io::sink(), store, &functions, 100);
-        let _ = functions::text::write(&mut std::io::sink(), store, &functions, 100);
+        let _ = functions::json(store, &functions, 100);
+        let _ = functions::text(store, &functions, 100);
     }
     let findings = findings::find(store, &findings::Config::default());
     let _ = findings::json::write(&mut std::io::sink(), &findings, &[]);
     let _ = findings::text::write(&mut std::io::sink(), &findings, Shown::All, &[]);
     let _ = findings::sarif::write(&mut std::io::sink(), &findings);
-    let _ = types::lines(&Types::read(std::slice::from_ref(store)), Top::default());
+    let _ = types::text(&Types::read(std::slice::from_ref(store)), Top::default());
     let _ = (store.verify(), store.profiles(), store.united_profiles());
 }
 

@@ -1,11 +1,10 @@
 //! Objects on the heap by method, type or package: who allocates, how much, and how long it lives.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Contexts, Values, text};
+use super::{Contexts, Values};
 use crate::rows::By;
 use crate::table::{Column, Table};
 use crate::text::{clean, counted, duration, grouped, percent, short_bytes};
@@ -54,20 +53,19 @@ fn group(path: &str, by: By) -> String {
     }
 }
 
-/// Writes the table of what allocates, at most `rows`.
-pub fn write_text(out: &mut dyn Write, contexts: &Contexts, by: By, rows: usize) -> io::Result<()> {
+/// The table of what allocates, at most `rows`.
+pub fn text(contexts: &Contexts, by: By, rows: usize) -> Vec<String> {
     let all = contexts.allocated(by);
     let shown = &all[..all.len().min(rows)];
     let sum = &contexts.all()[0].inclusive;
-    writeln!(
-        out,
+    let mut lines = vec![format!(
         "{}, {}; at the end {} alive, {}; at most {} at once",
         counted(sum.objects, "object"),
         short_bytes(sum.bytes),
         grouped(sum.live()),
         short_bytes(sum.live_bytes()),
         short_bytes(contexts.peak)
-    )?;
+    )];
     let numbers = |title: &str, cell: &dyn Fn(&Allocated) -> String| Column::numbers(title, shown.iter().map(cell));
     let table = Table::new([
         numbers("objects", &|row| grouped(row.own.objects)),
@@ -79,15 +77,16 @@ pub fn write_text(out: &mut dyn Write, contexts: &Contexts, by: By, rows: usize)
         numbers("lifetime", &|row| row.own.mean_lifetime_ns().map_or("–".into(), duration)),
         Column::words("allocated by", shown.iter().map(|row| clean(&row.name).into_owned())),
     ]);
-    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))?;
+    lines.extend(table.lines());
     if all.len() > shown.len() {
-        writeln!(out, "{} more; --top all shows all", grouped((all.len() - shown.len()) as u64))?;
+        lines.push(format!("{} more; --top all shows all", grouped((all.len() - shown.len()) as u64)));
     }
-    text::notes(contexts).iter().try_for_each(|note| writeln!(out, "{note}"))
+    lines.extend(super::notes(contexts));
+    lines
 }
 
-/// Writes all of it as JSON.
-pub fn write_json(out: &mut dyn Write, contexts: &Contexts, by: By) -> io::Result<()> {
+/// All of it as JSON.
+pub fn json(contexts: &Contexts, by: By) -> Value {
     let sum = &contexts.all()[0].inclusive;
     let rows = contexts.allocated(by).into_iter().map(|row| {
         json!({
@@ -102,7 +101,7 @@ pub fn write_json(out: &mut dyn Write, contexts: &Contexts, by: By) -> io::Resul
             "mean_lifetime_ns": row.own.mean_lifetime_ns(),
         })
     });
-    let document = json!({
+    json!({
         "format": super::json::FORMAT,
         "objects": sum.objects,
         "bytes": sum.bytes,
@@ -113,7 +112,5 @@ pub fn write_json(out: &mut dyn Write, contexts: &Contexts, by: By) -> io::Resul
         "peak_bytes": contexts.peak,
         "lost": contexts.lost,
         "rows": rows.collect::<Vec<_>>(),
-    });
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    })
 }

@@ -1,7 +1,6 @@
 //! The tree as JSON: a list in which each context has the place of the one that it was called in.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
@@ -10,8 +9,8 @@ use super::{Context, Contexts, Shown, text};
 /// The version of the JSON. It changes with a change that is more than an addition.
 pub(super) const FORMAT: u32 = 1;
 
-/// Writes the contexts that pass. A context comes before those that it called.
-pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown) -> io::Result<()> {
+/// The contexts that pass. A context comes before those that it called.
+pub fn json(contexts: &Contexts, shown: Shown) -> Value {
     let walk = contexts.walk(shown);
     let places: HashMap<usize, usize> = walk.iter().enumerate().map(|(place, &(at, _))| (at, place)).collect();
     let list = walk.iter().map(|&(at, depth)| {
@@ -25,7 +24,7 @@ pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown) -> io::Resu
         Value::Object(object)
     });
     let whole = &contexts.all()[0].inclusive;
-    let document = json!({
+    json!({
         "format": FORMAT,
         "calls": whole.calls,
         "cut": whole.cut,
@@ -33,9 +32,7 @@ pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown) -> io::Resu
         "hidden": contexts.all().len() - 1 - walk.len(),
         "notes": text::notes(contexts),
         "contexts": list.collect::<Vec<Value>>(),
-    });
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    })
 }
 
 fn numbers(context: &Context, has_objects: bool) -> Map<String, Value> {

@@ -4,14 +4,15 @@
 
 pub mod allocations;
 mod fold;
-pub mod json;
-pub mod text;
+mod json;
+mod text;
 
 use std::collections::{BTreeMap, HashMap};
 
 use metaspy_reader::{KeyKind, ProfileRow, ProfileTable, RowKey, Store};
 
-pub use text::{cut_note, notes};
+pub use json::json;
+pub use text::{cut_note, notes, text};
 
 /// The error of a command that needs the tree.
 pub const NOT_RECORDED: &str = "the recording has no calling contexts: run the program with METASPY_PROFILE=contexts, or with \

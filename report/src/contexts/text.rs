@@ -1,7 +1,5 @@
 //! The tree as text: one line for each context, indented by its depth.
 
-use std::io::{self, Write};
-
 use super::{Contexts, Shown};
 use crate::table::{Column, Table};
 use crate::text::{clean, counted, duration, grouped, percent};
@@ -9,14 +7,14 @@ use crate::text::{clean, counted, duration, grouped, percent};
 /// Levels that are indented. Deeper ones have their number.
 const INDENTED: usize = 40;
 
-/// Writes the contexts that pass, at most `rows`.
-pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown, rows: usize) -> io::Result<()> {
+/// The contexts that pass, at most `rows`.
+pub fn text(contexts: &Contexts, shown: Shown, rows: usize) -> Vec<String> {
     let all = contexts.walk(shown);
-    let lines = &all[..all.len().min(rows)];
+    let rows = &all[..all.len().min(rows)];
     let is_timed = contexts.all().iter().any(|context| context.values.total_ns > 0);
     let whole = contexts.whole();
     let column = |title: &str, cell: &dyn Fn(&super::Context) -> String| {
-        Column::numbers(title, lines.iter().map(|&(at, _)| cell(&contexts.all()[at])))
+        Column::numbers(title, rows.iter().map(|&(at, _)| cell(&contexts.all()[at])))
     };
     let mut columns = vec![column("calls", &|context| grouped(context.values.calls))];
     if contexts.all().iter().any(|context| context.values.folded > 0) {
@@ -31,15 +29,15 @@ pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown, rows: usize
         columns.push(column("bytes", &|context| grouped(context.values.bytes)));
     }
     columns.push(column("share", &|context| percent(context.weight(contexts.weight()), whole)));
-    columns.push(Column::words("context", lines.iter().map(|&(at, depth)| indented(&contexts.all()[at].name, depth))));
-    let table = Table::new(columns);
-    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))?;
-    let hidden = contexts.all().len() - 1 - lines.len();
+    columns.push(Column::words("context", rows.iter().map(|&(at, depth)| indented(&contexts.all()[at].name, depth))));
+    let mut lines: Vec<String> = Table::new(columns).lines().collect();
+    let hidden = contexts.all().len() - 1 - rows.len();
     if hidden > 0 {
         let what = counted(hidden as u64, "more context");
-        writeln!(out, "{what}: --top all --threshold 0 shows all, and --depth the outer ones")?;
+        lines.push(format!("{what}: --top all --threshold 0 shows all, and --depth the outer ones"));
     }
-    notes(contexts).iter().try_for_each(|note| writeln!(out, "{note}"))
+    lines.extend(notes(contexts));
+    lines
 }
 
 /// Sentences about what the tree lacks.

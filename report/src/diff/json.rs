@@ -1,14 +1,12 @@
 //! A diff for programs. `docs/diff.md` describes the keys.
 
-use std::io::{self, Write};
-
 use serde_json::{Map, Value, json};
 
 use super::{Change, Diff, Identity, Judgement, Presence, Row};
 
-/// Writes the diff as one object, with the first `top` rows.
-pub fn write(out: &mut dyn Write, diff: &Diff, top: usize, judgements: &[Judgement]) -> io::Result<()> {
-    let object = json!({
+/// The diff as one object, with the first `top` rows.
+pub fn json(diff: &Diff, top: usize, judgements: &[Judgement]) -> Value {
+    json!({
         "format": 1,
         "by": diff.by.name(),
         "recordings": { "before": diff.recordings.0, "after": diff.recordings.1 },
@@ -21,9 +19,7 @@ pub fn write(out: &mut dyn Write, diff: &Diff, top: usize, judgements: &[Judgeme
         "rows": diff.rows.iter().take(top).map(row).collect::<Vec<_>>(),
         "conditions": judgements.iter().map(judgement).collect::<Vec<_>>(),
         "notes": diff.notes,
-    });
-    serde_json::to_writer_pretty(&mut *out, &object)?;
-    writeln!(out)
+    })
 }
 
 fn row(row: &Row) -> Value {

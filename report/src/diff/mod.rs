@@ -23,12 +23,12 @@
 //! ```
 
 pub mod gate;
-pub mod json;
+mod json;
 pub mod renamed;
 pub mod sample;
 pub mod side;
 mod sort;
-pub mod text;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -36,10 +36,12 @@ use std::fmt;
 use crate::rows;
 use crate::text::counted;
 pub use gate::{Gate, Judgement};
+pub use json::json;
 pub use sample::{Change, Ratio, Sample};
 pub use side::{Identity, Side};
 use side::{Numbers, Thing};
 pub use sort::{Size, Sort};
+pub use text::text;
 
 /// What the rows of a diff are about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

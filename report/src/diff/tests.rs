@@ -52,9 +52,7 @@ fn a_function_that_lost_its_hook_is_not_gone_and_has_no_count_to_judge() {
     let (before, mut after) = (side("a", &[("same", 2), ("now_const", 5)]), side("a", &[("same", 2)]));
     after.unobserved.insert(Identity::Path("now_const".into()));
     let diff = Diff::new(By::Site, &before, &after).expect("they have a site in common");
-    let mut text = Vec::new();
-    text::write(&mut text, &diff, crate::table::Top::All, &[]).expect("memory can be written");
-    let text = String::from_utf8(text).expect("it is text");
+    let text = text(&diff, crate::table::Top::All, &[]).join("\n");
     assert!(text.contains("no hook") && !text.contains("gone"), "{text}");
     assert_eq!("count -50%".parse::<Gate>().expect("it is a gate").judge(&diff).compared, 2);
 }
@@ -82,9 +80,7 @@ fn times_of_a_part_of_the_calls_are_no_change_and_not_judged() {
     assert_eq!((partly.changed().count(), gate.judge(&partly).compared), (0, 0));
     assert!(gate.judge(&partly).is_undecided() && gate.judge(&gone).is_undecided());
     assert!(partly.notes.iter().any(|note| note.starts_with("1 row with `~`")), "{:?}", partly.notes);
-    let mut text = Vec::new();
-    text::write(&mut text, &partly, crate::table::Top::All, &[]).expect("memory can be written");
-    let text = String::from_utf8(text).expect("it is text");
+    let text = text(&partly, crate::table::Top::All, &[]).join("\n");
     assert!(text.contains("~+800.0 %"), "{text}");
 }
 
@@ -126,12 +122,9 @@ fn a_total_that_is_an_upper_bound_is_marked_and_no_change() {
     for at_most in [false, true] {
         let diff = Diff::new(By::Site, &timed(3_000_000, false), &timed(9_000_000, at_most)).expect("they have a site");
         assert_eq!((diff.rows[0].total_at_most, diff.rows[0].is_change()), (at_most, !at_most));
-        let (mut text, mut json) = (Vec::new(), Vec::new());
-        super::text::write(&mut text, &diff, crate::table::Top::All, &[]).expect("a text takes everything");
-        super::json::write(&mut json, &diff, 9, &[]).expect("a text takes everything");
-        let (text, json) = (String::from_utf8_lossy(&text), String::from_utf8_lossy(&json));
+        let text = text(&diff, crate::table::Top::All, &[]).join("\n");
         assert!(text.contains("9.00 ms") && text.contains("≤9.00 ms") == at_most, "{text}");
-        assert!(json.contains(&format!("\"total_at_most\": {at_most}")), "{json}");
+        assert_eq!(json(&diff, 9, &[])["rows"][0]["total_at_most"], at_most);
     }
 }
 

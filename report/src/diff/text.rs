@@ -1,54 +1,53 @@
 //! A diff for people: a table of the rows that changed.
 
-use std::io::{self, Write};
-
 use super::{By, Change, Diff, Judgement, Presence, Row};
 use crate::table::{Column, Table, Top};
-use crate::text::{clean, clean_lines, counted, grouped, shorten_path, time};
+use crate::text::{clean, counted, grouped, shorten_path, time};
 
 /// Columns of a name at most.
 const NAME: usize = 48;
 /// Rows by default.
 const ROWS: usize = 20;
 
-/// Writes the changed rows, the first `top` of them; with [`Top::All`] every row.
-pub fn write(out: &mut impl Write, diff: &Diff, top: Top, judgements: &[Judgement]) -> io::Result<()> {
+/// The changed rows, the first `top` of them; with [`Top::All`] every row.
+pub fn text(diff: &Diff, top: Top, judgements: &[Judgement]) -> Vec<String> {
     let all: Vec<&Row> = if top.is_all() { diff.rows.iter().collect() } else { diff.changed().collect() };
     let rows = &all[..top.limit(ROWS).min(all.len())];
+    let mut lines = Vec::new();
     if rows.is_empty() {
-        writeln!(out, "no change in {}", counted(diff.rows.len() as u64, "row"))?;
+        lines.push(format!("no change in {}", counted(diff.rows.len() as u64, "row")));
     } else {
-        table(diff, rows).lines().try_for_each(|line| writeln!(out, "{line}"))?;
+        lines.extend(table(diff, rows).lines());
         let renamed: Vec<_> = all.iter().filter_map(|row| Some((row, row.was.as_ref()?))).collect();
         let listed = top.limit(ROWS).min(renamed.len());
-        for (row, was) in &renamed[..listed] {
-            writeln!(out, "renamed: {} → {}", clean(was), clean(&row.label))?;
-        }
+        let renaming = |(row, was): &(&&Row, &String)| format!("renamed: {} → {}", clean(was), clean(&row.label));
+        lines.extend(renamed[..listed].iter().map(renaming));
         if renamed.len() > listed {
-            writeln!(out, "… and {} more renamed", grouped((renamed.len() - listed) as u64))?;
+            lines.push(format!("… and {} more renamed", grouped((renamed.len() - listed) as u64)));
         }
     }
     let (more, same) = (all.len() - rows.len(), diff.rows.len() - all.len());
     if more > 0 {
-        writeln!(out, "… and {} more: --top N or --top all shows them", grouped(more as u64))?;
+        lines.push(format!("… and {} more: --top N or --top all shows them", grouped(more as u64)));
     }
     if same > 0 && !rows.is_empty() {
-        writeln!(out, "{} without a change", counted(same as u64, "more row"))?;
+        lines.push(format!("{} without a change", counted(same as u64, "more row")));
     }
-    writeln!(out)?;
-    sum(out, "all calls", &diff.count, grouped)?;
-    diff.self_ns.iter().try_for_each(|change| sum(out, "all self time", change, time))?;
+    lines.push(String::new());
+    lines.push(sum("all calls", &diff.count, grouped));
+    lines.extend(diff.self_ns.iter().map(|change| sum("all self time", change, time)));
     if let Some((count, bytes)) = &diff.allocations {
-        sum(out, "allocations", count, grouped)?;
-        sum(out, "their bytes", bytes, grouped)?;
+        lines.push(sum("allocations", count, grouped));
+        lines.push(sum("their bytes", bytes, grouped));
     }
-    diff.notes.iter().try_for_each(|note| writeln!(out, "note: {}", clean(note)))?;
-    judgements.iter().try_for_each(|judgement| writeln!(out, "{}", clean_lines(&judgement.to_string())))
+    lines.extend(diff.notes.iter().map(|note| format!("note: {}", clean(note))));
+    lines.extend(judgements.iter().map(Judgement::to_string));
+    lines
 }
 
-fn sum(out: &mut impl Write, name: &str, change: &Change, number: impl Fn(u64) -> String) -> io::Result<()> {
+fn sum(name: &str, change: &Change, number: impl Fn(u64) -> String) -> String {
     let (before, after) = (number(change.before.median()), number(change.after.median()));
-    writeln!(out, "{name}: {before} → {after}  {}", percent_text(change))
+    format!("{name}: {before} → {after}  {}", percent_text(change))
 }
 
 fn table(diff: &Diff, rows: &[&Row]) -> Table {

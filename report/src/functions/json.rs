@@ -1,7 +1,5 @@
 //! The functions as JSON, each with its lines, its callers, what it called, and the subjects and events that it ran in.
 
-use std::io::{self, Write};
-
 use metaspy_reader::Store;
 use serde_json::{Value, json};
 
@@ -10,19 +8,17 @@ use super::{Called, Function, Functions, Span, text};
 /// The version of the JSON. It changes with a change that is more than an addition.
 const FORMAT: u32 = 1;
 
-/// Writes at most `rows` functions.
-pub fn write(out: &mut dyn Write, store: &Store, functions: &Functions, rows: usize) -> io::Result<()> {
+/// At most `rows` functions.
+pub fn json(store: &Store, functions: &Functions, rows: usize) -> Value {
     let shown = functions.all.iter().take(rows).map(|function| value(store, functions, function));
-    let document = json!({
+    json!({
         "format": FORMAT,
         "samples": functions.whole.samples,
         "lost": functions.lost,
         "hidden": functions.all.len().saturating_sub(rows),
         "notes": text::note(functions).into_iter().collect::<Vec<_>>(),
         "functions": shown.collect::<Vec<Value>>(),
-    });
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    })
 }
 
 fn value(store: &Store, functions: &Functions, function: &Function) -> Value {

@@ -6,8 +6,8 @@
 //! events of a subject if the recording has no room for single ones.
 
 mod details;
-pub mod json;
-pub mod text;
+mod json;
+mod text;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,6 +19,8 @@ use crate::rows::cpu::{Cpu, CpuTotals, error_percent};
 use details::add;
 
 pub use details::{Called, Details, InSubject, Range, Span};
+pub use json::json;
+pub use text::{name_of, note, span, text};
 
 /// The name of the profile.
 pub const PROFILE: &str = "functions";

@@ -1,7 +1,5 @@
 //! The functions as text, the most self time first, each with the lines and the subjects that most of its time was in.
 
-use std::io::{self, Write};
-
 use metaspy_reader::Store;
 
 use super::{Details, Function, Functions, InSubject, Range, Span};
@@ -20,12 +18,12 @@ struct Line {
     name: String,
 }
 
-/// Writes at most `rows` functions.
-pub fn write(out: &mut dyn Write, store: &Store, functions: &Functions, rows: usize) -> io::Result<()> {
+/// At most `rows` functions.
+pub fn text(store: &Store, functions: &Functions, rows: usize) -> Vec<String> {
     let shown = &functions.all[..functions.all.len().min(rows)];
-    let lines: Vec<Line> = shown.iter().flat_map(|function| lines(store, functions, function)).collect();
+    let rows: Vec<Line> = shown.iter().flat_map(|function| lines_of(store, functions, function)).collect();
     let time = |samples: u64| duration(functions.ns(samples)).trim_start().to_owned();
-    let numbers = |title: &str, of: &dyn Fn(&Line) -> String| Column::numbers(title, lines.iter().map(of)).at_least(5);
+    let numbers = |title: &str, of: &dyn Fn(&Line) -> String| Column::numbers(title, rows.iter().map(of)).at_least(5);
     let share = |samples: u64| format!("{:.1}", functions.percent(samples).0);
     let table = Table::new([
         numbers("self", &|line| time(line.own)),
@@ -34,15 +32,16 @@ pub fn write(out: &mut dyn Write, store: &Store, functions: &Functions, rows: us
         numbers("total", &|line| time(line.total)),
         numbers("%", &|line| share(line.total)),
         numbers("±", &|line| format!("{:.1}", functions.percent(line.total).1)),
-        Column::words("function, its lines and subjects", lines.iter().map(|line| line.name.clone())),
+        Column::words("function, its lines and subjects", rows.iter().map(|line| line.name.clone())),
     ]);
-    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))?;
+    let mut lines: Vec<String> = table.lines().collect();
     let hidden = functions.all.len() - shown.len();
     if hidden > 0 {
-        writeln!(out, "{}: --top all shows all", counted(hidden as u64, "more function"))?;
+        lines.push(format!("{}: --top all shows all", counted(hidden as u64, "more function")));
     }
-    writeln!(out, "{} samples; ± with 95 % probability", grouped(functions.whole.samples))?;
-    note(functions).map_or(Ok(()), |note| writeln!(out, "{note}"))
+    lines.push(format!("{} samples; ± with 95 % probability", grouped(functions.whole.samples)));
+    lines.extend(note(functions));
+    lines
 }
 
 /// A sentence about what found no room.
@@ -53,7 +52,7 @@ pub fn note(functions: &Functions) -> Option<String> {
 }
 
 /// A function, its parts in the order of their time, and its subjects.
-fn lines(store: &Store, functions: &Functions, function: &Function) -> Vec<Line> {
+fn lines_of(store: &Store, functions: &Functions, function: &Function) -> Vec<Line> {
     let Details { mut ranges, subjects, .. } = functions.details(function.number);
     let name = shorten_path(&clean(&function.name), NAME);
     let mut lines = vec![Line { own: function.self_samples, total: function.total_samples, name }];

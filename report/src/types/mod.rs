@@ -23,4 +23,4 @@ pub use findings::{Shape, Target, Unseen, Wide};
 pub use json::json;
 pub use keep::keep;
 pub use short::{short_name, short_shares};
-pub use text::{NOT_RECORDED, lines};
+pub use text::{NOT_RECORDED, text};

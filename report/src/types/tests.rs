@@ -111,7 +111,7 @@ fn a_type_that_arrived_by_two_ways_has_both() {
     let pointer = Some("alloc::boxed::Box<dyn a::Shape>".to_owned());
     let mut types = types([arrived("a::Circle"), Arrived { through: pointer, ..arrived("a::Circle") }]);
     types.is_recorded = true;
-    let lines = super::lines(&types, crate::table::Top::All);
+    let lines = super::text(&types, crate::table::Top::All);
     let expected = "a::Circle 3 (50.0 %), a::Circle in alloc::boxed::Box<dyn a::Shape> 3 (50.0 %)";
     assert!(lines.iter().any(|line| line.ends_with(expected)), "{lines:?}");
 }

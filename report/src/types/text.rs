@@ -14,7 +14,7 @@ const TYPES: usize = 8;
 pub const NOT_RECORDED: &str = "no types were recorded: run the program with `cargo metaspy run --types`";
 
 /// What arrived where, and what that shows. Values of one plain type are left out, unless all rows are shown.
-pub fn lines(types: &Types, top: Top) -> Vec<String> {
+pub fn text(types: &Types, top: Top) -> Vec<String> {
     if !types.is_recorded {
         return vec![NOT_RECORDED.to_owned()];
     }

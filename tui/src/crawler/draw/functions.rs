@@ -12,7 +12,7 @@
 //! └────────────────────────────────────────────────────────────────────────────┘
 //! ```
 
-use metaspy_report::functions::text;
+use metaspy_report::functions;
 use metaspy_report::text::{counted, grouped, wrap};
 
 use super::canvas::Canvas;
@@ -32,7 +32,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let count = counted(functions.all.len() as u64, "function");
     canvas.frame(area, &format!(" {count}, {} samples ", grouped(functions.whole.samples)), note, theme::FOCUS);
     table::draw(canvas, Area { height: inner.height.saturating_sub(1), ..inner }, &crawler.store, view);
-    let footer = text::note(functions).unwrap_or_else(|| "± with 95 % probability".into());
+    let footer = functions::note(functions).unwrap_or_else(|| "± with 95 % probability".into());
     let (y, room) = (inner.y + inner.height.saturating_sub(1), inner.width.saturating_sub(1));
     canvas.text(inner.x + 1, y, room, &footer, theme::FAINT);
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use metaspy_reader::Store;
-use metaspy_report::functions::{Called, Function, Functions, Span, text};
+use metaspy_report::functions::{Called, Function, Functions, Span, name_of, span};
 use metaspy_report::text::{clean, counted};
 
 use super::super::table::Sort;
@@ -49,7 +49,7 @@ fn unfold(store: &Store, functions: &Functions, function: &Function, rows: &mut 
     rows.push(title(module));
     rows.extend(details.ranges.iter().map(|range| FunctionRow {
         depth: 2,
-        name: text::span(function, range),
+        name: span(function, range),
         self_samples: Some(range.self_samples),
         total_samples: Some(range.total_samples),
         target: match range.span {
@@ -61,7 +61,7 @@ fn unfold(store: &Store, functions: &Functions, function: &Function, rows: &mut 
     calls(functions, "calls", &details.callees, rows);
     let subjects = details.subjects.iter().map(|of| FunctionRow {
         depth: 2,
-        name: text::name_of(store, of),
+        name: name_of(store, of),
         self_samples: Some(of.self_samples),
         total_samples: Some(of.total_samples),
         target: Target::Subject(*of),

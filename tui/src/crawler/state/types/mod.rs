@@ -53,7 +53,7 @@ pub struct TypesView {
 pub fn read(store: &Store) -> TypesRead {
     let types = Types::read([store]);
     if !types.is_recorded {
-        return TypesRead { rows: Vec::new(), notes: types::lines(&types, Top::Default) };
+        return TypesRead { rows: Vec::new(), notes: types::text(&types, Top::Default) };
     }
     let mut notes = types.notes.clone();
     if types.unresolved > 0 {
