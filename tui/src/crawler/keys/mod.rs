@@ -127,6 +127,11 @@ impl Place {
         }
     }
 
+    /// Returns true for the screens, and false for what opens over them.
+    pub(crate) fn is_on_screens(self) -> bool {
+        !matches!(self, Place::Prompt | Place::Palette | Place::Help | Place::Guide)
+    }
+
     /// Returns true if a binding of this place is active in a mode.
     pub fn contains(self, mode: Mode) -> bool {
         match (self, mode) {

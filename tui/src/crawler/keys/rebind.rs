@@ -69,7 +69,7 @@ impl Keys {
     pub fn refusal(&self, key: KeyEvent, mode: Mode) -> Option<String> {
         let Mode::Screen(..) = mode else { return None };
         let pressed = Key { code: key.code, control: key.modifiers.contains(KeyModifiers::CONTROL) };
-        let elsewhere = self.0.iter().find(|it| it.key == pressed && is_on_screens(it.place));
+        let elsewhere = self.0.iter().find(|it| it.key == pressed && it.place.is_on_screens());
         let key = name(pressed);
         Some(match elsewhere {
             Some(Binding { place: place @ (Place::IfProductions | Place::IfStructure), .. }) => {
@@ -87,7 +87,7 @@ impl Keys {
     ///
     /// If no command has this name, or if a screen could not be left without the old key.
     pub fn rebind(&mut self, rebinding: &Rebinding) -> Result<(), String> {
-        let is_named = |binding: &Binding| binding.name == rebinding.command && is_on_screens(binding.place);
+        let is_named = |binding: &Binding| binding.name == rebinding.command && binding.place.is_on_screens();
         if !self.0.iter().any(is_named) {
             return Err(format!("no command is named `{}`: `:` lists all", rebinding.command));
         }
@@ -120,10 +120,6 @@ impl Keys {
 /// Makes the binding of a further key of a command.
 fn further_key(of: Binding) -> Binding {
     Binding { name: "", help: "", hint: "", argument: "", ..of }
-}
-
-fn is_on_screens(place: Place) -> bool {
-    !matches!(place, Place::Prompt | Place::Palette | Place::Help | Place::Guide)
 }
 
 /// Returns true if a screen has bindings of both places.

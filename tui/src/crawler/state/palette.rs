@@ -13,7 +13,7 @@ use super::prompt::Prompt;
 use super::{Crawler, Request};
 use crate::crawler::command::{Command, Step};
 use crate::crawler::config::Browser;
-use crate::crawler::keys::{self, Binding, Place};
+use crate::crawler::keys::{self, Binding};
 
 /// Palette, while it is open.
 #[derive(Clone, Debug, Default)]
@@ -178,8 +178,7 @@ impl Crawler {
     /// Returns every command that has a name, with all of its keys.
     fn all_commands(&self) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
-        let is_listed = |place| !matches!(place, Place::Prompt | Place::Palette | Place::Help);
-        for binding in self.keys.bindings().iter().filter(|binding| is_listed(binding.place)) {
+        for binding in self.keys.bindings().iter().filter(|binding| binding.place.is_on_screens()) {
             if !binding.name.is_empty() {
                 let refusal = self.refusal(binding);
                 let action = Action::Run(*binding);
