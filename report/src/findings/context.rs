@@ -1,7 +1,8 @@
 //! What every detector knows of the recording.
 
+use metaspy_format::facts::Facts;
 use metaspy_probe::{SiteId, SiteKind, Subject};
-use metaspy_reader::{Outcome, ResolvedEvent, Store, Survey, Totals};
+use metaspy_reader::{Outcome, Reason, ResolvedEvent, Store, Survey, Totals};
 
 use super::finding::NAMED;
 use super::map::HashMap;
@@ -56,6 +57,22 @@ impl<'s> Context<'s> {
             Outcome::Failed => self.store.site(event.event.site).is_none_or(|site| site.failure() != "none"),
             _ => false,
         }
+    }
+
+    /// Returns the sending of a message, if an event is its receipt. The receipt of a channel is an instant, and that of a
+    /// list of callbacks lasts as long as the callback.
+    pub fn sending<'e>(&self, event: &'e ResolvedEvent) -> Option<&'e Reason> {
+        let site = event.event.site;
+        let sending = event.cause.event().filter(|cause| cause.site != site)?;
+        let are_announced = [site, sending.site].iter().all(|site| self.site_kind(*site) == SiteKind::Announcement);
+        let is_receipt =
+            || event.event.outcome == Outcome::Instant || self.store.site_path(site).ends_with("::received");
+        (are_announced && is_receipt()).then_some(sending)
+    }
+
+    /// Returns what the recording knows of the function of a site.
+    pub fn facts(&self, site: SiteId) -> Option<Facts> {
+        self.store.site(site).and_then(|site| site.facts())
     }
 
     /// Returns the type and the method of a site: `Scene::layout`.

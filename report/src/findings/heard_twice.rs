@@ -1,7 +1,7 @@
 //! `heard-twice`: one message reaches the same receiver twice.
 
-use metaspy_probe::{SiteId, SiteKind, Subject};
-use metaspy_reader::{EventId, Outcome, Reason, ResolvedEvent};
+use metaspy_probe::{SiteId, Subject};
+use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
 use super::map::HashMap;
@@ -52,8 +52,8 @@ impl Detector for HeardTwice {
         for event in events {
             let it = &event.event;
             let Some(cause) = event.cause.event() else { continue };
-            if is_receipt(event, cause, context) {
-                self.messages.insert(it.id, Receipt { message: cause.id, receipt: it.id, site: it.site });
+            if let Some(sending) = context.sending(event) {
+                self.messages.insert(it.id, Receipt { message: sending.id, receipt: it.id, site: it.site });
                 continue;
             }
             let Some(&mut receipt) = self.messages.get_mut(&cause.id) else { continue };
@@ -74,12 +74,6 @@ impl Detector for HeardTwice {
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         self.receivers.iter().filter_map(|(&site, again)| finding(site, again, context)).collect()
     }
-}
-
-/// Returns true if an event is the receipt of a message. A sending has an end, and a receipt is an instant.
-fn is_receipt(event: &ResolvedEvent, cause: &Reason, context: &Context<'_>) -> bool {
-    let is_announced = |site| context.site_kind(site) == SiteKind::Announcement;
-    event.event.outcome == Outcome::Instant && is_announced(event.event.site) && is_announced(cause.site)
 }
 
 impl Again {
@@ -129,6 +123,8 @@ fn finding(site: SiteId, again: &Again, context: &Context<'_>) -> Option<Finding
 
 #[cfg(test)]
 mod tests {
+    use metaspy_probe::SiteKind;
+
     use super::super::testing::Run;
     use super::*;
 
@@ -154,6 +150,22 @@ mod tests {
     fn a_view_that_subscribes_twice_is_found() {
         let found = "View::show of one receiver hears the same message twice: second_calls=20 receivers=1";
         check(&[1, 2, 3, 3], &[found]);
+    }
+
+    #[test]
+    fn a_callback_that_is_in_a_list_twice_is_found() {
+        let mut run = Run::new();
+        run.site("editor::saved::sent", SiteKind::Announcement);
+        run.site("editor::saved::received", SiteKind::Announcement);
+        for _ in 0..20 {
+            run.call("editor::saved::sent", None, |run| {
+                for view in [1, 2, 3, 3] {
+                    run.call("editor::saved::received", None, |run| _ = run.leaf("editor::View::mark", view, 100));
+                }
+            });
+        }
+        let found = "View::mark of one receiver hears the same message twice: second_calls=20 receivers=1";
+        assert_eq!(run.found(HeardTwice::default()), [found]);
     }
 
     #[test]

@@ -4,19 +4,23 @@ use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
 use super::finding::NAMED;
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use super::map::HashMap;
-use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::grouped;
 
 /// Word of the kind.
 const KIND: &str = "unheard";
 /// Least number of messages of a kind.
 const MESSAGES: u64 = 20;
+/// Least part of the recording in which the messages of a bus without any receipt are sent, in percent.
+const SENDING_PERCENT: u64 = 50;
 
 /// Detector of messages without a receiver.
 #[derive(Default)]
 pub(super) struct Unheard {
     sites: HashMap<SiteId, Sent>,
+    first: Option<u64>,
+    last: u64,
 }
 
 /// Messages of a kind.
@@ -26,6 +30,8 @@ struct Sent {
     ticks: u64,
     effects: u64,
     receipts: u64,
+    first: Option<u64>,
+    last: u64,
     events: Vec<EventId>,
 }
 
@@ -43,19 +49,26 @@ impl Detector for Unheard {
         let is_announced = |site| context.site_kind(site) == SiteKind::Announcement;
         for event in events {
             let it = &event.event;
+            let sending = context.sending(event).map(|sending| sending.id);
             for reason in event.cause.event().into_iter().chain(&event.links).filter(|it| is_announced(it.site)) {
                 let sent = self.sites.entry(reason.site).or_default();
                 sent.effects += 1;
-                sent.receipts += u64::from(is_announced(it.site) && it.outcome == Outcome::Instant);
+                sent.receipts += u64::from(sending == Some(reason.id));
             }
-            if is_announced(it.site) && it.outcome != Outcome::Instant {
+            // A sending has an end, and the receipt of a channel is an instant. A sending that fails has no receiver.
+            let is_sending = is_announced(it.site) && !matches!(it.outcome, Outcome::Instant | Outcome::Failed);
+            if is_sending && sending.is_none() {
                 let sent = self.sites.entry(it.site).or_default();
                 sent.messages += 1;
                 sent.ticks = sent.ticks.saturating_add(it.span.unwrap_or(0));
+                sent.first.get_or_insert(it.start);
+                sent.last = it.start;
                 if sent.events.len() < NAMED {
                     sent.events.push(it.id);
                 }
             }
+            self.first.get_or_insert(it.start);
+            self.last = it.start;
         }
     }
 
@@ -68,27 +81,51 @@ impl Detector for Unheard {
         };
         let heard: Vec<_> =
             self.sites.iter().filter(|(_, sent)| sent.receipts > 0).filter_map(|(site, _)| bus(*site)).collect();
-        let unheard = self.sites.iter().filter(|(site, sent)| {
-            let is_of_heard_bus = bus(**site).is_some_and(|bus| heard.contains(&bus));
-            sent.messages >= MESSAGES && sent.effects == 0 && is_of_heard_bus
+        let recorded = self.last.saturating_sub(self.first.unwrap_or(0));
+        let unheard = self.sites.iter().filter(|(_, sent)| sent.messages >= MESSAGES && sent.effects == 0);
+        let found = unheard.filter_map(|(&site, sent)| {
+            let is_of_heard_bus = heard.contains(&bus(site)?);
+            // Messages at the end of the recording may be on their way to a bus that nobody has read yet.
+            let sending = sent.last.saturating_sub(sent.first.unwrap_or(0));
+            let is_all_the_time = sending * 100 >= recorded * SENDING_PERCENT;
+            // Of a bus that nobody reads, the kind with the most messages stands for all.
+            let is_most = || {
+                !self
+                    .sites
+                    .iter()
+                    .any(|(other, it)| bus(*other) == bus(site) && (it.messages, *other) > (sent.messages, site))
+            };
+            let is_found = is_of_heard_bus || is_all_the_time && is_most();
+            is_found.then(|| finding(site, sent, is_of_heard_bus, context))
         });
-        unheard.map(|(&site, sent)| finding(site, sent, context)).collect()
+        found.collect()
     }
 }
 
-fn finding(site: SiteId, sent: &Sent, context: &Context<'_>) -> Finding {
+fn finding(site: SiteId, sent: &Sent, is_of_heard_bus: bool, context: &Context<'_>) -> Finding {
     let path = context.store.site_path(site);
     let mut finding = Finding::new(KIND, format!("{path} is never received"), vec![context.site(site)]);
     finding.cost = Cost::of_work(context.ns(sent.ticks), sent.messages);
     finding.evidence = Evidence {
         text: format!(
-            "{} messages have no receipt and no other effect, while other kinds of the same bus are received.",
+            "{} messages have no receipt and no other effect, {}.",
             grouped(sent.messages),
+            if is_of_heard_bus {
+                "while other kinds of the same bus are received"
+            } else {
+                "and their bus has no receipt at all"
+            },
         ),
         numbers: vec![("messages", sent.messages)],
         events: sent.events.clone(),
         filter: context.filter(site),
     };
+    if !is_of_heard_bus {
+        finding.certainty = Certainty::Estimated(
+            "the counts are exact; a receiver that is not observed, such as one of a `watch` that only borrows, is not known"
+                .to_owned(),
+        );
+    }
     finding.advice = "subscribe to this kind where it is needed, or do not send it".to_owned();
     finding
 }
@@ -117,6 +154,36 @@ mod tests {
     #[test]
     fn a_kind_that_nobody_receives_is_found() {
         check(0, &["room::Left::sent is never received: messages=30"]);
+    }
+
+    #[test]
+    fn a_bus_that_nobody_reads_is_found_once() {
+        let run = |from: u64| {
+            let mut run = Run::new();
+            let sites = ["room::Wrote::sent", "room::Left::sent"];
+            sites.iter().for_each(|site| run.site_in("room", site, SiteKind::Announcement));
+            for round in 0..100 {
+                run.leaf("room::work", None, 1_000);
+                if round >= from {
+                    sites.iter().for_each(|site| _ = run.leaf(site, None, 10));
+                }
+            }
+            run.found(Unheard::default())
+        };
+        assert_eq!(run(0), ["room::Left::sent is never received: messages=100"]);
+        assert_eq!(run(70), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn an_announcement_without_listeners_is_found_beside_one_with_a_callback() {
+        let mut run = Run::new();
+        let sites = ["room::Wrote::sent", "room::Wrote::received", "room::Left::sent"];
+        sites.iter().for_each(|site| run.site_in("room", site, SiteKind::Announcement));
+        for _ in 0..30 {
+            run.call("room::Wrote::sent", None, |run| _ = run.leaf("room::Wrote::received", None, 10));
+            run.leaf("room::Left::sent", None, 10);
+        }
+        assert_eq!(run.found(Unheard::default()), ["room::Left::sent is never received: messages=30"]);
     }
 
     #[test]
