@@ -24,6 +24,11 @@ const R2: f64 = 0.6;
 /// Least part of the time of the receipts in which messages are sent, in percent. All of a burst are sent at once.
 const SENDING_PERCENT: u64 = 10;
 
+/// Median time between two sendings below which they may be one batch, in nanoseconds.
+const BATCH_GAP_NS: u64 = 20_000;
+/// Longest time in which a batch is sent, in nanoseconds.
+const BATCH_NS: u64 = 1_000_000_000;
+
 /// Detector of queues that grow.
 #[derive(Default)]
 pub(super) struct Backlog(HashMap<SiteId, Queue>);
@@ -37,6 +42,9 @@ struct Queue {
     waits: [Samples<u64>; 4],
     /// Ticks between two receipts.
     gaps: Samples<u64>,
+    /// Ticks between the sendings of two messages.
+    sent_gaps: Samples<u64>,
+    last_sent: u64,
     sent_from: u64,
     sent_until: u64,
     first: u64,
@@ -88,7 +96,9 @@ impl Queue {
             self.sent_from = sent_at;
         } else {
             self.gaps.add(received_at.saturating_sub(self.last));
+            self.sent_gaps.add(sent_at.abs_diff(self.last_sent));
         }
+        self.last_sent = sent_at;
         let wait = received_at.saturating_sub(sent_at);
         let quarter = (self.received * 4 / messages.max(1)).min(3) as usize;
         self.sent = Some(sent);
@@ -131,7 +141,9 @@ fn finding(site: SiteId, queue: &Queue, context: &Context<'_>) -> Option<Finding
     let receiving = queue.last.saturating_sub(queue.first);
     let sending = queue.sent_until.saturating_sub(queue.sent_from);
     let is_burst = sending * 100 < receiving * SENDING_PERCENT || queue.sent_later * 2 < queue.received;
-    if queue.received < MESSAGES || !grows || !is_long || is_burst {
+    // What a loop sends without a pause is a batch, which is worked off, however long that takes.
+    let is_batch = context.ns(queue.sent_gaps.median()) < BATCH_GAP_NS && context.ns(sending) < BATCH_NS;
+    if queue.received < MESSAGES || !grows || !is_long || is_burst || is_batch {
         return None;
     }
     let sites: Vec<_> = [Some(site), queue.sent].into_iter().flatten().map(|site| context.site(site)).collect();
@@ -202,6 +214,7 @@ mod tests {
     #[test]
     fn bursts_that_are_worked_off_are_silent() {
         check(|n| n, |n| n * 600 + 5, false);
+        check(|n| n * 10, |n| n * 30 + 5, false);
         check(|n| n / 50 * 40_000 + n % 50, |n| n / 50 * 40_000 + n % 50 * 600 + 5, false);
     }
 

@@ -1,6 +1,5 @@
 //! `cold-cache`: a cache that never hits, or whose values are made again before they are used.
 
-use metaspy_format::facts::Facts;
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
@@ -19,6 +18,11 @@ const HITS_PERCENT: u64 = 2;
 const AGAIN_PERCENT: u64 = 50;
 /// Least share of calls of a cache that make a value, in percent.
 const MADE_PERCENT: u64 = 98;
+/// Least share of lookups that a better key or a longer memory could have answered, in percent. A scan asks for each thing
+/// once.
+const EXPECTED_PERCENT: u64 = 30;
+/// Endings and beginnings of the name of a function that keeps what another one computes.
+const CACHING: [&str; 4] = ["cached", "cache", "memo", "memoized"];
 /// Least number of calls that look up. In a single pass over new keys, the cache is there for a later one.
 const CALLERS: u64 = 20;
 
@@ -48,6 +52,13 @@ enum Part {
 struct Lookups {
     hits: u64,
     misses: u64,
+    /// Lookups of a key that was looked up before, or for a caller's subject that looked up before: a better key could
+    /// have hit.
+    expected: u64,
+    /// Lookups of new keys whose caller has no subject, so it is not known whether they could have hit.
+    unknown: u64,
+    keys: HashSet<Subject>,
+    askers: HashSet<Subject>,
     fills: u64,
     /// Fills of a key that was filled before and not hit since.
     again: u64,
@@ -71,8 +82,19 @@ const KEYS: usize = 1 << 16;
 #[derive(Default)]
 struct Functions {
     is_caching: HashMap<SiteId, bool>,
-    calls: HashMap<SiteId, u64>,
+    calls: HashMap<SiteId, Calls>,
     made: HashMap<(SiteId, SiteId), Made>,
+}
+
+/// Calls of a function that caches.
+#[derive(Default)]
+struct Calls {
+    count: u64,
+    /// Calls on a subject of an earlier call.
+    again: u64,
+    /// Calls without a subject.
+    unknown: u64,
+    subjects: HashSet<Subject>,
 }
 
 /// Calls of one site in a function that caches.
@@ -147,6 +169,9 @@ impl Lookups {
                 }
             }
         }
+        if part != Part::Fill {
+            self.expect(event);
+        }
         if it.cause.is_none() || it.cause != self.last_caller {
             self.callers += 1;
             self.last_caller = it.cause;
@@ -164,9 +189,23 @@ impl Lookups {
         }
     }
 
+    /// Notes whether a lookup could have hit.
+    fn expect(&mut self, event: &ResolvedEvent) {
+        let is_again = |seen: &mut HashSet<Subject>, subject: Subject| {
+            if seen.len() < KEYS { !seen.insert(subject) } else { seen.contains(&subject) }
+        };
+        let asker = event.cause.event().map(|cause| cause.subject);
+        let key_is_known = event.event.subject.is_some_and(|key| is_again(&mut self.keys, key));
+        let asker_is_known = asker.flatten().is_some_and(|asker| is_again(&mut self.askers, asker));
+        self.expected += u64::from(key_is_known || asker_is_known);
+        self.unknown += u64::from(!key_is_known && asker == Some(None));
+    }
+
     fn finding(&self, context: &Context<'_>) -> Option<Finding> {
         let lookups = self.hits + self.misses;
-        let is_cold = lookups >= CALLS && self.hits * 100 < lookups * HITS_PERCENT && self.callers >= CALLERS;
+        let could_hit = (self.expected + self.unknown) * 100 >= lookups * EXPECTED_PERCENT;
+        let never_hits = lookups >= CALLS && self.hits * 100 < lookups * HITS_PERCENT;
+        let is_cold = never_hits && could_hit && self.callers >= CALLERS;
         let is_again = self.fills >= CALLS && self.again * 100 > self.fills * AGAIN_PERCENT;
         if !is_cold && !is_again {
             return None;
@@ -218,12 +257,19 @@ impl Functions {
         let it = &event.event;
         let mut is_caching = |site: SiteId| {
             *self.is_caching.entry(site).or_insert_with(|| {
-                let facts = context.store.site(site).and_then(|site| site.facts());
-                facts.is_some_and(|facts: Facts| facts.is_caching)
+                let facts = context.facts(site);
+                facts.is_some_and(|facts| facts.is_caching) || uncached_name(context.name(site)).is_some()
             })
         };
         if is_caching(it.site) {
-            *self.calls.entry(it.site).or_default() += 1;
+            let calls = self.calls.entry(it.site).or_default();
+            calls.count += 1;
+            match it.subject {
+                None => calls.unknown += 1,
+                Some(subject) if calls.subjects.contains(&subject) => calls.again += 1,
+                Some(subject) if calls.subjects.len() < KEYS => _ = calls.subjects.insert(subject),
+                Some(_) => {}
+            }
         }
         let Some(cause) = event.cause.event().filter(|cause| is_caching(cause.site)) else { return };
         let made = self.made.entry((cause.site, it.site)).or_default();
@@ -237,10 +283,20 @@ impl Functions {
     }
 
     fn finding(&self, (cache, site): (SiteId, SiteId), made: &Made, context: &Context<'_>) -> Option<Finding> {
-        let calls = self.calls.get(&cache).copied().unwrap_or(0);
+        let Calls { count: calls, again, unknown, .. } = self.calls.get(&cache)?;
+        let (calls, could_hit) = (*calls, (again + unknown) * 100 >= calls * EXPECTED_PERCENT);
+        let uncached = uncached_name(context.name(cache));
+        let is_named = uncached.is_some_and(|name| name == method_name(context.name(site)));
+        let is_caching = is_named || context.facts(cache).is_some_and(|facts| facts.is_caching);
         let is_once = made.count == made.callers;
         let is_outcome = matches!(context.site_kind(site), SiteKind::Method | SiteKind::Async);
-        if calls < CALLS || !is_once || !is_outcome || made.callers * 100 < calls * MADE_PERCENT {
+        if calls < CALLS
+            || !could_hit
+            || !is_caching
+            || !is_once
+            || !is_outcome
+            || made.callers * 100 < calls * MADE_PERCENT
+        {
             return None;
         }
         let (name, makes) = (context.name(cache), context.name(site));
@@ -257,6 +313,19 @@ impl Functions {
         finding.advice = "look at what empties the cache between two calls, or call the function directly".to_owned();
         Some(finding)
     }
+}
+
+fn method_name(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// Returns the name of the function whose values a function keeps by its name: `height` of `Terrain::height_cached`.
+fn uncached_name(name: &str) -> Option<&str> {
+    let method = method_name(name);
+    CACHING.iter().find_map(|word| {
+        let shorter = method.strip_suffix(word).and_then(|rest| rest.strip_suffix('_'));
+        shorter.or_else(|| method.strip_prefix(word).and_then(|rest| rest.strip_prefix('_')))
+    })
 }
 
 #[cfg(test)]
@@ -294,6 +363,48 @@ mod tests {
         check(60, |frame, glyph| frame * 100 + glyph, false, &[found]);
         let found = "the cache `glyphs` never hits: hits=0 lookups=600 fills=600 fills_again=590";
         check(60, |_, glyph| glyph, true, &[found]);
+    }
+
+    /// Asks for the height of 40 places in 20 rounds, where the n-th place of a round is as `place` says.
+    fn check_heights(place: impl Fn(u64, u64) -> u64, is_kept: bool, expected: &[&str]) {
+        let mut run = Run::new();
+        for round in 0..20 {
+            for n in 0..40 {
+                run.call("map::Terrain::height_cached", place(round, n), |run| {
+                    if round == 0 || !is_kept {
+                        run.leaf("map::Terrain::height", place(round, n), 1_000);
+                    }
+                });
+            }
+        }
+        assert_eq!(run.found(ColdCache::default()), expected);
+    }
+
+    #[test]
+    fn a_function_that_is_named_after_what_it_keeps_and_makes_it_each_time_is_found() {
+        let found = "Terrain::height_cached calls Terrain::height each time, so it caches nothing: \
+                     calls=800 calls_that_make=800";
+        check_heights(|_, n| n, false, &[found]);
+        check_heights(|_, n| n, true, &[]);
+        check_heights(|round, n| round * 40 + n, false, &[]);
+    }
+
+    #[test]
+    fn a_scan_of_new_keys_is_silent_and_a_key_that_is_new_for_a_known_subject_is_found() {
+        let run = |subject: fn(u64) -> u64| {
+            let mut run = Run::new();
+            ["hit", "miss", "fill"].iter().for_each(|end| run.site(&format!("tiles::{end}"), SiteKind::State));
+            for tile in 0..200 {
+                run.call("map::show", subject(tile), |run| {
+                    run.instant("tiles::miss", 1_000 + tile, None);
+                    run.leaf("tiles::fill", 1_000 + tile, 1_000);
+                });
+            }
+            run.found(ColdCache::default())
+        };
+        assert_eq!(run(|tile| tile), [] as [&str; 0]);
+        let found = "the cache `tiles` never hits: hits=0 lookups=200 fills=200 fills_again=0";
+        assert_eq!(run(|tile| tile % 20), [found]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
 /// Word of the kind.
-const KIND: &str = "failing-subject";
+pub(super) const KIND: &str = "failing-subject";
 /// Maximum number of failing subjects of a site.
 const FAILING: usize = 3;
 /// Least number of subjects of a site.
@@ -17,11 +17,11 @@ const SUBJECTS: usize = 8;
 /// Least number of failures of a failing subject.
 const FAILURES: u32 = 5;
 /// Least share of failures among the calls of a failing subject, in percent.
-const SUBJECT_PERCENT: u64 = 30;
+pub(super) const SUBJECT_PERCENT: u64 = 30;
 /// Least share of the site's failures that the failing subjects have, in percent.
-const SITE_PERCENT: u64 = 50;
+pub(super) const SITE_PERCENT: u64 = 50;
 /// Least ratio between the rate of failures of a failing subject and that of all others.
-const TIMES: u64 = 5;
+pub(super) const TIMES: u64 = 5;
 
 /// Detector of subjects that fail.
 #[derive(Default)]

@@ -14,6 +14,7 @@ mod context;
 mod detector;
 mod explain;
 mod failing_subject;
+mod failing_unit;
 mod finding;
 mod gate;
 mod growing_cost;
@@ -29,6 +30,7 @@ mod one_lane;
 mod open_calls;
 mod own;
 mod own_kind;
+mod ping_pong;
 mod polled_calls;
 mod rank;
 mod recent;
@@ -114,6 +116,7 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
         Box::new(blocking_poll::BlockingPoll::default()),
         Box::new(cold_cache::ColdCache::default()),
         Box::new(failing_subject::FailingSubject::default()),
+        Box::new(failing_unit::FailingUnit::default()),
         Box::new(growing_cost::GrowingCost::default()),
         Box::new(heard_twice::HeardTwice::default()),
         Box::new(held_lock::HeldLock::default()),
@@ -122,6 +125,7 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
         Box::new(n_plus_one::NPlusOne::default()),
         Box::new(never_ended::NeverEnded::default()),
         Box::new(one_lane::OneLane::default()),
+        Box::new(ping_pong::PingPong::default()),
         Box::new(repeated::Repeated::default()),
         Box::new(repeated_for_all::RepeatedForAll::default()),
         Box::new(retried::Retried::default()),

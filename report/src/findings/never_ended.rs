@@ -5,6 +5,7 @@ use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
 use super::map::HashMap;
+use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::grouped;
 
@@ -26,6 +27,8 @@ const PAUSES: u64 = 3;
 pub(super) struct NeverEnded {
     /// Lives of the subjects, by the number of the subject.
     lives: Vec<Option<Life>>,
+    /// Starts of events. A part of the recording is a number of events, because a program may stand still for long.
+    starts: Samples<u64>,
     first: Option<u64>,
     last: u64,
 }
@@ -69,6 +72,7 @@ impl Detector for NeverEnded {
             let it = &event.event;
             let end = it.start.saturating_add(it.span.unwrap_or(0));
             self.first.get_or_insert(it.start);
+            self.starts.add(it.start);
             self.last = self.last.max(end);
             let (Some(subject), Some(row)) = (it.subject, event.subject_row) else { continue };
             let row = row as usize;
@@ -84,6 +88,8 @@ impl Detector for NeverEnded {
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let first = self.first.unwrap_or(0);
         let part = self.last.saturating_sub(first) / PARTS as u64;
+        let mut ends = [self.last; PARTS];
+        (1..PARTS).for_each(|at| ends[at - 1] = self.starts.kept(at, PARTS).unwrap_or(self.last));
         let mut kinds: HashMap<KindId, Kind> = HashMap::default();
         for life in self.lives.iter().flatten() {
             let kind = kinds.entry(life.subject.kind).or_default();
@@ -92,8 +98,7 @@ impl Detector for NeverEnded {
             kind.ended += u64::from(ended.is_some());
             let idle_from = life.used.saturating_add(life.pause.saturating_mul(PAUSES)).saturating_add(part / 4);
             let idle_until = ended.unwrap_or(u64::MAX);
-            for (at, idle) in kind.idle.iter_mut().enumerate() {
-                let tick = first.saturating_add(part.saturating_mul(at as u64 + 1));
+            for (idle, tick) in kind.idle.iter_mut().zip(ends) {
                 *idle += u64::from(idle_from <= tick && tick < idle_until);
             }
             let is_idle_at_end = idle_from <= self.last && idle_until >= self.last;

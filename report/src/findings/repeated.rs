@@ -1,5 +1,7 @@
 //! `repeated`: a call runs again on the same subject in the same unit of work, and nothing happened to the subject between.
 
+use metaspy_format::detail::DetailKind;
+use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent, UnitOfWork};
 
@@ -21,6 +23,8 @@ const PERCENT: u64 = 10;
 const OTHERWISE_PERCENT: u64 = 5;
 /// Least share of the work that the repeated calls take, in percent. A call that costs nothing is not worth keeping.
 const WORK_PERCENT: u64 = 5;
+/// A repeated call that finds its result takes less than the first calls by at least this factor.
+const KEPT: u64 = 4;
 /// Share of equal numbers of calls from which on the repetition is by plan, in percent: steps of a simulation, passes.
 const EQUAL_PERCENT: u64 = 95;
 /// Maximum number of sites that are remembered for a subject.
@@ -32,6 +36,8 @@ pub(super) struct Repeated {
     /// Last calls on each subject, by the number of the subject.
     last: Vec<Vec<LastCall>>,
     sites: HashMap<SiteId, Repeats>,
+    /// True for methods that take `&self`.
+    reads: HashMap<SiteId, bool>,
     /// Number of changes and announcements so far. They may concern any subject.
     changes: u64,
 }
@@ -45,10 +51,20 @@ struct LastCall {
     end: u64,
     outcome: Outcome,
     changes: u64,
-    /// True if another site was called on the subject afterwards.
-    is_touched: bool,
+    /// What was called on the subject afterwards.
+    touched: Touched,
+    /// Site of the cause.
+    caller: Option<SiteId>,
     /// Number of calls on the subject in the unit of work so far.
     calls: u64,
+}
+
+/// Calls of other sites on the subject of a call since it began, other than those inside it.
+#[derive(Clone, Copy)]
+enum Touched {
+    Never,
+    Once(EventId),
+    Often,
 }
 
 /// Repeated calls of a site.
@@ -60,13 +76,19 @@ struct Repeats {
     /// Repeats that ended otherwise than the call before.
     otherwise: u64,
     self_ticks: u64,
+    /// Self time of all calls, repeats or not.
+    all_ticks: u64,
     /// Repeats by subject.
     subjects: HashMap<Subject, u64>,
     /// Repeats by the site of their unit of work.
     units: HashMap<SiteId, u64>,
     /// Pairs of a subject and a unit of work, by their number of calls.
     numbers: HashMap<u64, u64>,
+    /// Repeats that another site asks for than asked for the call before.
+    others: u64,
     events: Vec<EventId>,
+    /// For each of these the call before.
+    before: Vec<EventId>,
 }
 
 impl Detector for Repeated {
@@ -103,6 +125,12 @@ impl Detector for Repeated {
 impl Repeated {
     fn touch(&mut self, event: &ResolvedEvent, subject: Subject, row: usize, kind: SiteKind, context: &Context<'_>) {
         let it = &event.event;
+        let Repeated { reads, .. } = self;
+        let mut reads = |site| {
+            *reads
+                .entry(site)
+                .or_insert_with(|| context.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Ref))
+        };
         if self.last.len() <= row {
             self.last.resize_with(row + 1, Vec::new);
         }
@@ -111,7 +139,10 @@ impl Repeated {
             // What a call does to its own subject is a part of the call.
             let is_caused = event.cause.event().is_some_and(|cause| cause.id == call.id);
             let is_inside = call.lane == it.lane && it.start < call.end;
-            call.is_touched |= !(is_caused || is_inside);
+            if !(is_caused || is_inside) {
+                call.touched =
+                    if matches!(call.touched, Touched::Never) { Touched::Once(it.id) } else { Touched::Often };
+            }
         }
         let is_call = matches!(kind, SiteKind::Method | SiteKind::Async);
         let Some(span) = it.span.filter(|_| is_call) else { return };
@@ -122,6 +153,7 @@ impl Repeated {
         };
         let repeats = self.sites.entry(it.site).or_default();
         repeats.calls += 1;
+        repeats.all_ticks = repeats.all_ticks.saturating_add(event.self_ticks.unwrap_or(0));
         let call = LastCall {
             site: it.site,
             id: it.id,
@@ -130,7 +162,8 @@ impl Repeated {
             end: it.start.saturating_add(span),
             outcome: it.outcome,
             changes: self.changes,
-            is_touched: false,
+            touched: Touched::Never,
+            caller: event.cause.event().map(|cause| cause.site),
             calls: 1,
         };
         match before {
@@ -143,11 +176,18 @@ impl Repeated {
                     return;
                 }
                 last[at].calls += before.calls;
-                let is_same = before.changes == self.changes && !before.is_touched;
+                let is_touched = match before.touched {
+                    Touched::Never => false,
+                    // A question about the subject asks for the call, and cannot change the subject.
+                    Touched::Once(id) => !event.cause.event().is_some_and(|cause| cause.id == id && reads(cause.site)),
+                    Touched::Often => true,
+                };
+                let is_same = before.changes == self.changes && !is_touched;
                 // A call that failed is not repeated for its result.
                 let has_result = matches!(before.outcome, Outcome::Returned | Outcome::Succeeded);
                 if is_same && has_result && event.links.is_empty() {
-                    repeats.add(event, subject, before.outcome);
+                    repeats.others += u64::from(before.caller != event.cause.event().map(|cause| cause.site));
+                    repeats.add(event, subject, &before);
                 }
             }
             None if last.len() < SITES => last.push(call),
@@ -157,9 +197,9 @@ impl Repeated {
 }
 
 impl Repeats {
-    fn add(&mut self, event: &ResolvedEvent, subject: Subject, before: Outcome) {
+    fn add(&mut self, event: &ResolvedEvent, subject: Subject, before: &LastCall) {
         self.repeats += 1;
-        self.otherwise += u64::from(before != event.event.outcome);
+        self.otherwise += u64::from(before.outcome != event.event.outcome);
         self.self_ticks = self.self_ticks.saturating_add(event.self_ticks.unwrap_or(0));
         *self.subjects.entry(subject).or_default() += 1;
         if let Some(unit) = event.unit {
@@ -167,8 +207,27 @@ impl Repeats {
         }
         if self.events.len() < NAMED {
             self.events.push(event.event.id);
+            self.before.push(before.id);
         }
     }
+}
+
+/// Returns true if most of the calls before were made by an attempt that failed. The next attempt asks the same.
+fn follow_failures(found: &Repeats, context: &Context<'_>) -> bool {
+    let outcome = |id: EventId| context.store.causes(id).next().map(|cause| cause.outcome);
+    let failed = found.before.iter().filter(|id| outcome(**id) == Some(Outcome::Failed)).count();
+    failed * 2 > found.before.len()
+}
+
+/// Returns true if the recorded arguments of most of these calls differ from those of the calls before.
+fn differ(found: &Repeats, context: &Context<'_>) -> bool {
+    let arguments = |id: EventId| {
+        let details = context.store.details(id).into_iter();
+        details.filter(|detail| detail.kind == DetailKind::Argument).map(|it| (it.name, it.value)).collect::<Vec<_>>()
+    };
+    let pairs = found.events.iter().zip(&found.before);
+    let different = pairs.filter(|(again, before)| arguments(**again) != arguments(**before)).count();
+    different * 2 > found.events.len()
 }
 
 fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Finding> {
@@ -176,10 +235,18 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     let is_otherwise = found.otherwise * 100 > found.repeats * OTHERWISE_PERCENT;
     let all: u64 = found.numbers.values().sum();
     let equal = found.numbers.values().max().copied().unwrap_or(0);
-    let is_by_plan = equal * 100 >= all * EQUAL_PERCENT;
+    // Those who ask independently of each other have no plan.
+    let is_by_plan = equal * 100 >= all * EQUAL_PERCENT && found.others * 2 <= found.repeats;
+    // A call that finds its result costs little of what the first one costs.
+    let first_ticks = found.all_ticks.saturating_sub(found.self_ticks) / (found.calls - found.repeats).max(1);
+    let is_kept = found.self_ticks / found.repeats.max(1) * KEPT < first_ticks;
     // The self time of async calls is not known.
-    let is_cheap = found.self_ticks == 0 || found.self_ticks < context.survey.work_ticks / 100 * WORK_PERCENT;
+    let is_cheap =
+        is_kept || found.self_ticks == 0 || found.self_ticks < context.survey.work_ticks / 100 * WORK_PERCENT;
     if is_rare || is_otherwise || is_by_plan || is_cheap || found.subjects.len() < SUBJECTS {
+        return None;
+    }
+    if differ(found, context) || follow_failures(found, context) {
         return None;
     }
     let name = context.name(site);

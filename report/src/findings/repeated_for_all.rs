@@ -22,6 +22,8 @@ const UNITS_PERCENT: u64 = 90;
 /// Least share of these units in which something else concerns a subject, in percent. Without it, nothing shows that
 /// changes are observed.
 const CHANGED_PERCENT: u64 = 50;
+/// Least number of calls that a call on the same subject asks for. They show that the calls can follow changes.
+const DRIVEN: u64 = 20;
 /// Largest share of subjects that anything else concerns, in percent.
 const OTHERS_PERCENT: u64 = 10;
 /// Maximum number of units of work at the same time.
@@ -57,6 +59,8 @@ struct InUnit {
 struct OfSite {
     units: u64,
     calls: u64,
+    /// Calls that another call on the same subject asks for.
+    driven: u64,
     self_ticks: u64,
     unit_site: Option<SiteId>,
     /// Units by their number of subjects.
@@ -152,6 +156,8 @@ impl RepeatedForAll {
         if matches!(context.site_kind(it.site), SiteKind::Method | SiteKind::Async) {
             let of_site = self.sites.entry(it.site).or_default();
             of_site.calls += 1;
+            let asker = event.cause.event().filter(|cause| cause.site != it.site).and_then(|cause| cause.subject);
+            of_site.driven += u64::from(asker == Some(subject));
             of_site.self_ticks = of_site.self_ticks.saturating_add(event.self_ticks.unwrap_or(0));
             if of_site.events.len() < NAMED {
                 of_site.events.push(it.id);
@@ -187,8 +193,11 @@ fn finding(site: SiteId, found: &OfSite, subjects: u64, context: &Context<'_>) -
         whole.with_others += units.with_others;
         concerned += count * units.units;
     }
-    let is_always = whole.units * 100 >= found.units * UNITS_PERCENT;
-    let is_changed = whole.with_others * 100 >= whole.units * CHANGED_PERCENT;
+    // Where changes ask for their own calls, these are units of their own.
+    let units = found.units - if found.driven >= DRIVEN { found.counts.get(&1).map_or(0, |one| one.units) } else { 0 };
+    let is_always = whole.units >= UNITS && whole.units * 100 >= units * UNITS_PERCENT;
+    let is_driven = found.driven >= DRIVEN && found.driven * 100 <= found.calls * OTHERS_PERCENT;
+    let is_changed = is_driven || whole.with_others * 100 >= whole.units * CHANGED_PERCENT;
     let is_little = whole.others * 100 <= concerned * OTHERS_PERCENT;
     if !is_always || !is_changed || !is_little {
         return None;
@@ -257,6 +266,29 @@ mod tests {
         let found = "evaluate runs on every subject in each edit, while little else happens to them: \
                      calls=2000 units=50 units_with_all=50 subjects=40 otherwise_concerned=50";
         check(40, |_| {}, &[found]);
+    }
+
+    /// Counts the letters of 40 folders at each of 100 ticks, and of one folder at each delivery.
+    fn check_ticks(delivers: impl Fn(&mut Run, u64), expected: &[&str]) {
+        let mut run = Run::new();
+        for tick in 0..100 {
+            if tick % 4 == 0 {
+                delivers(&mut run, tick % 40);
+            }
+            run.call("mail::tick", None, |run| (0..40).for_each(|folder| _ = run.leaf("mail::count", folder, 100)));
+        }
+        assert_eq!(run.found(RepeatedForAll::default()), expected);
+    }
+
+    #[test]
+    fn counting_all_at_each_tick_beside_the_deliveries_that_count_is_found() {
+        let deliver = |run: &mut Run, folder| {
+            _ = run.call("mail::deliver", folder, |run| _ = run.leaf("mail::count", folder, 100))
+        };
+        let found = "count runs on every subject in each tick, while little else happens to them: \
+                     calls=4025 units=125 units_with_all=100 subjects=40 otherwise_concerned=0";
+        check_ticks(deliver, &[found]);
+        check_ticks(|run, folder| _ = run.leaf("mail::deliver", folder, 100), &[]);
     }
 
     #[test]

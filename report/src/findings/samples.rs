@@ -34,6 +34,11 @@ impl<T: Copy> Samples<T> {
         self.seen += 1;
     }
 
+    /// Returns the kept sample at a part of the way from the first to the last.
+    pub(super) fn kept(&self, part: usize, of: usize) -> Option<T> {
+        self.kept.get(self.kept.len() * part / of).copied()
+    }
+
     /// Returns the number of samples, with those that are not kept.
     pub(super) fn seen(&self) -> u64 {
         self.seen

@@ -21,8 +21,8 @@ const SLOW: u64 = 10;
 const SLOW_PERCENT: u64 = 20;
 /// Least duration of the calls with the effect, in durations of the others.
 const FACTOR: u64 = 3;
-/// Least duration of the calls with the effect, in nanoseconds.
-const SLOW_NS: u64 = 50_000;
+/// Least duration of the calls with the effect, in nanoseconds. A buffer that is written when it is full takes less.
+const SLOW_NS: u64 = 250_000;
 /// Least share of the additional time that the effect explains, in percent.
 const EXPLAINED_PERCENT: u64 = 50;
 /// Share of calls from which on a site belongs to them, in percent.

@@ -4,8 +4,8 @@ use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use super::map::HashMap;
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::grouped;
 
 /// Word of the kind.

@@ -8,6 +8,7 @@ use metaspy_reader::{Cause, EventId, Reason, ResolvedEvent};
 
 use super::finding::NAMED;
 use super::map::HashMap;
+use super::recent::Recent;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
@@ -31,6 +32,8 @@ pub(super) struct WithoutReason {
     bits: HashMap<SiteId, u64>,
     /// Reasons of events, by the low bits of the id.
     known: Vec<(u64, Reasons)>,
+    /// Units of work of events, by the low bits of the id.
+    units: Vec<(u64, Option<EventId>)>,
     sites: HashMap<SiteId, OfSite>,
 }
 
@@ -48,6 +51,11 @@ struct OfSite {
     named: HashMap<u64, u64>,
     /// Calls that name a reason inside another call of the site.
     named_inside: u64,
+    /// Reasons that came in a unit of work in which a call on the same subject had run without one. It may have led to
+    /// the reason.
+    after_own: u64,
+    /// Unit of work of the last call without a reason, by the row of the call.
+    last_without: Recent<u32, EventId>,
     /// Calls since the first that named a reason, by their reasons.
     calls: HashMap<u64, Calls>,
     /// The same for calls inside another call of the site.
@@ -67,6 +75,7 @@ impl Default for WithoutReason {
         WithoutReason {
             bits: HashMap::default(),
             known: vec![(0, Reasons::default()); REMEMBERED],
+            units: vec![(0, None); REMEMBERED],
             sites: HashMap::default(),
         }
     }
@@ -87,6 +96,7 @@ impl Detector for WithoutReason {
             let reasons = self.reasons(event, context);
             let id = event.event.id.raw();
             self.known[id as usize % REMEMBERED] = (id, reasons);
+            self.units[id as usize % REMEMBERED] = (id, event.unit.map(|unit| unit.id));
         }
     }
 
@@ -111,7 +121,10 @@ impl WithoutReason {
         for reason in event.links.iter().chain(named_cause).filter(|reason| reason.site != site) {
             let bit = self.bit(reason.site);
             named |= self.of(reason.id).all | bit;
+            let unit = self.unit_of(reason.id);
             let of_site = self.sites.entry(site).or_default();
+            let before = event.row.and_then(|row| of_site.last_without.get_mut(&row));
+            of_site.after_own += u64::from(unit.is_some() && before.copied() == unit);
             *of_site.named.entry(bit).or_default() += 1;
             of_site.named_inside += u64::from(is_inside);
         }
@@ -121,6 +134,9 @@ impl WithoutReason {
         if let Some(of_site) = self.sites.get_mut(&site).filter(|_| !is_root) {
             let calls = if is_inside { &mut of_site.inside } else { &mut of_site.calls };
             calls.entry(of_others | named).or_default().add(event);
+            if let (0, Some(row), Some(unit)) = (of_others | named, event.row, event.unit) {
+                of_site.last_without.insert(row, unit.id);
+            }
         }
         Reasons { all: around.all | named, of_others }
     }
@@ -128,6 +144,11 @@ impl WithoutReason {
     fn of(&self, id: EventId) -> Reasons {
         let (known, reasons) = self.known[id.raw() as usize % REMEMBERED];
         if known == id.raw() { reasons } else { Reasons { all: UNKNOWN, of_others: UNKNOWN } }
+    }
+
+    fn unit_of(&self, id: EventId) -> Option<EventId> {
+        let (known, unit) = self.units[id.raw() as usize % REMEMBERED];
+        unit.filter(|_| known == id.raw())
     }
 
     fn bit(&mut self, site: SiteId) -> u64 {
@@ -154,7 +175,8 @@ impl WithoutReason {
             }
         }
         let is_often = named >= WITH && without.count >= WITHOUT;
-        if !is_often || is_unknown(own) || without.count * 100 < (with + without.count) * PERCENT {
+        let leads_to_reason = of_site.after_own * 2 > named;
+        if !is_often || leads_to_reason || is_unknown(own) || without.count * 100 < (with + without.count) * PERCENT {
             return None;
         }
         without.events.sort();
@@ -239,6 +261,27 @@ mod tests {
             });
         }
         assert_eq!(run.found(WithoutReason::default()), expected);
+    }
+
+    #[test]
+    fn a_call_that_leads_to_its_reason_is_silent() {
+        let mut run = Run::new();
+        run.site("stage::Wish", SiteKind::Announcement);
+        for evening in 0..30 {
+            let mut wishes = Vec::new();
+            run.call("stage::concert", None, |run| {
+                for song in 0..12 {
+                    run.leaf("stage::sing", song, 100);
+                    if (song + evening) % 4 == 0 {
+                        wishes.push((run.leaf("stage::Wish", None, 10), song));
+                    }
+                }
+            });
+            for (wish, song) in wishes {
+                run.because(Some(wish), "stage::sing", song, |run| run.work(100));
+            }
+        }
+        assert_eq!(run.found(WithoutReason::default()), [] as [&str; 0]);
     }
 
     #[test]

@@ -1,0 +1,131 @@
+//! `failing-subject`, for units of work: the failures of a site are below one kind of request, and hardly below the others.
+
+use metaspy_probe::SiteId;
+use metaspy_reader::{EventId, ResolvedEvent};
+
+use super::failing_subject::{KIND, SITE_PERCENT, SUBJECT_PERCENT, TIMES};
+use super::finding::NAMED;
+use super::map::HashMap;
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
+use crate::text::{grouped, percent};
+
+/// Least number of kinds of units of work that call the site. Where there are two, one may expect failures.
+const UNITS: usize = 3;
+/// Least number of failures, and of calls of each kind of units.
+const CALLS: u64 = 20;
+
+/// Detector of requests below which a site fails.
+#[derive(Default)]
+pub(super) struct FailingUnit {
+    sites: HashMap<SiteId, HashMap<SiteId, Calls>>,
+}
+
+/// Calls of a site in units of work of one kind.
+#[derive(Default)]
+struct Calls {
+    calls: u64,
+    failures: u64,
+    failed_ticks: u64,
+    events: Vec<EventId>,
+}
+
+impl Detector for FailingUnit {
+    fn kind(&self) -> &str {
+        KIND
+    }
+
+    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+        for event in events {
+            let it = &event.event;
+            let Some(unit) = event.unit.filter(|unit| unit.id != it.id) else { continue };
+            let calls = self.sites.entry(it.site).or_default().entry(unit.site).or_default();
+            calls.calls += 1;
+            if context.is_failure(event) {
+                calls.failures += 1;
+                calls.failed_ticks = calls.failed_ticks.saturating_add(it.span.unwrap_or(0));
+                if calls.events.len() < NAMED {
+                    calls.events.push(it.id);
+                }
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+        self.sites.iter().filter_map(|(&site, units)| finding(site, units, context)).collect()
+    }
+}
+
+fn finding(site: SiteId, units: &HashMap<SiteId, Calls>, context: &Context<'_>) -> Option<Finding> {
+    let (&unit, failing) = units.iter().max_by_key(|&(unit, calls)| (calls.failures, *unit))?;
+    let calls: u64 = units.values().map(|calls| calls.calls).sum();
+    let failures: u64 = units.values().map(|calls| calls.failures).sum();
+    let (calls_of_rest, of_rest) = (calls - failing.calls, failures - failing.failures);
+    let is_often = failing.failures >= CALLS && failing.failures * 100 >= failing.calls * SUBJECT_PERCENT;
+    let has_others = units.len() >= UNITS && units.values().all(|calls| calls.calls >= CALLS);
+    let is_most = failing.failures * 100 >= failures * SITE_PERCENT;
+    // failing.failures / failing.calls >= TIMES * of_rest / calls_of_rest
+    let is_apart = u128::from(failing.failures) * u128::from(calls_of_rest)
+        >= u128::from(TIMES) * u128::from(of_rest) * u128::from(failing.calls);
+    if !is_often || !has_others || !is_most || !is_apart {
+        return None;
+    }
+    let (name, below) = (context.name(site), context.name(unit));
+    let title = format!("{name} fails below {below} and hardly below the others");
+    let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(unit)]);
+    finding.cost = Cost::of_work(context.ns(failing.failed_ticks), failing.failures);
+    finding.evidence = Evidence {
+        text: format!(
+            "{} of {} failures are in `{below}`: {} of its {} calls fail, and {} of the {} calls in {} other kinds of units \
+             of work.",
+            grouped(failing.failures),
+            grouped(failures),
+            percent(failing.failures, failing.calls),
+            grouped(failing.calls),
+            percent(of_rest, calls_of_rest),
+            grouped(calls_of_rest),
+            units.len() - 1,
+        ),
+        numbers: vec![("failures", failures), ("failures_of_unit", failing.failures), ("calls", calls)],
+        events: failing.events.clone(),
+        filter: format!("{} cause:{} outcome:failed,panicked", context.filter(site), context.store.site_path(unit)),
+    };
+    finding.certainty =
+        Certainty::Estimated("the counts are exact; failures may be expected in these units of work".to_owned());
+    finding.advice = format!("look at what {below} passes on that the others do not");
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use metaspy_reader::Outcome;
+
+    use super::super::testing::Run;
+    use super::*;
+
+    /// Books for these callers 60 times each. `fails` decides by caller and round.
+    fn check(callers: &[&str], fails: impl Fn(&str, u64) -> bool, expected: &[&str]) {
+        let mut run = Run::new();
+        for round in 0..60 {
+            for caller in callers {
+                let outcome = if fails(caller, round) { Outcome::Failed } else { Outcome::Succeeded };
+                run.call(caller, None, |run| _ = run.ended_call("clinic::book", round, outcome, |run| run.work(100)));
+            }
+        }
+        assert_eq!(run.found(FailingUnit::default()), expected);
+    }
+
+    #[test]
+    fn failures_below_one_caller_are_found() {
+        let found = "book fails below import and hardly below the others: failures=51 failures_of_unit=50 calls=180";
+        let fails = |caller: &str, round| {
+            if caller == "clinic::import" { round >= 10 } else { caller == "clinic::desk" && round == 3 }
+        };
+        check(&["clinic::desk", "clinic::import", "clinic::website"], fails, &[found]);
+    }
+
+    #[test]
+    fn failures_below_all_and_below_one_of_two_are_silent() {
+        check(&["clinic::desk", "clinic::import", "clinic::website"], |_, round| round >= 10, &[]);
+        check(&["clinic::desk", "clinic::import"], |caller, _| caller == "clinic::import", &[]);
+    }
+}
