@@ -1,5 +1,6 @@
 //! Metaspy profiles a *domain*, not a call stack: which of my nodes is laid out too often, which announcement fires
-//! five times too many, and what caused it.
+//! five times too many, and what caused it. Each call of an observed function on an object becomes an *event* with the
+//! object, its time, its outcome and its cause. Profilers decide which events are wanted, and read them.
 //!
 #![cfg_attr(feature = "record", doc = include_str!("enabled/example.md"))]
 //!
@@ -23,24 +24,8 @@
 //! ```
 //!
 //! An application switches recording on, for itself and all its libraries, with the feature `record`, which is a default.
-//! A `Profiler` composes instrumenters, and its guard uninstalls them:
-//!
-//! | instrumenter | observes | feature |
-//! |---|---|---|
-//! | `methods`, `on` | observed methods, on all objects | |
-//! | `objects`, `group`, `in_group` | the same methods, on selected objects | |
-//! | `announcements`, `proxied` | channels, streams and callback lists | `tokio`, `channels`, `flume`, `crossbeam-channel`, `async-channel` |
-//! | `productions` | grammars and parsers | `pest`, `winnow`, `nom`, `chumsky`, `combine` |
-//! | `methods("alloc::*")` | allocations (`SpiedAllocator`) | `allocations` |
-//! | `methods("fs::*")` and names of streams | files and streams (`io`) | `io` |
-//! | `methods` with the name of a cache | hits and misses (`Lookups`) | |
-//! | `spans` | spans and events of `tracing` | `tracing` |
-//! | `tasks` | tasks, threads and futures | `tokio` for tokio's |
-//! | `methods` with the name of a lock | waits and holds (`locks`) | `tokio` for tokio's |
-//!
-//! A program that installs no profiler can be recorded, too: `METASPY_RECORD=run.spy cargo run` writes a recording, and
-//! `metaspy open run.spy` shows it. `cargo metaspy` observes crates without any edit.
-
+//! A `Profiler` composes instrumenters, and its guard uninstalls them.
+#![cfg_attr(feature = "record", doc = include_str!("enabled/instrumenters.md"))]
 #![cfg_attr(not(feature = "record"), no_std)]
 #![forbid(unsafe_code)]
 
