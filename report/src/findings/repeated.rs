@@ -7,6 +7,7 @@ use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent, UnitOfWork};
 
 use super::finding::NAMED;
 use super::map::HashMap;
+use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
@@ -76,8 +77,9 @@ struct Repeats {
     /// Repeats that ended otherwise than the call before.
     otherwise: u64,
     self_ticks: u64,
-    /// Self time of all calls, repeats or not.
-    all_ticks: u64,
+    /// Self times of the repeats, and of the other calls.
+    again: Samples<u64>,
+    first: Samples<u64>,
     /// Repeats by subject.
     subjects: HashMap<Subject, u64>,
     /// Repeats by the site of their unit of work.
@@ -153,7 +155,6 @@ impl Repeated {
         };
         let repeats = self.sites.entry(it.site).or_default();
         repeats.calls += 1;
-        repeats.all_ticks = repeats.all_ticks.saturating_add(event.self_ticks.unwrap_or(0));
         let call = LastCall {
             site: it.site,
             id: it.id,
@@ -172,6 +173,7 @@ impl Repeated {
             Some(at) => {
                 let before = std::mem::replace(&mut last[at], call);
                 if before.unit != unit {
+                    repeats.first.add(event.self_ticks.unwrap_or(0));
                     *repeats.numbers.entry(before.calls).or_default() += 1;
                     return;
                 }
@@ -190,7 +192,10 @@ impl Repeated {
                     repeats.add(event, subject, &before);
                 }
             }
-            None if last.len() < SITES => last.push(call),
+            None if last.len() < SITES => {
+                repeats.first.add(event.self_ticks.unwrap_or(0));
+                last.push(call);
+            }
             None => {}
         }
     }
@@ -199,6 +204,7 @@ impl Repeated {
 impl Repeats {
     fn add(&mut self, event: &ResolvedEvent, subject: Subject, before: &LastCall) {
         self.repeats += 1;
+        self.again.add(event.self_ticks.unwrap_or(0));
         self.otherwise += u64::from(before.outcome != event.event.outcome);
         self.self_ticks = self.self_ticks.saturating_add(event.self_ticks.unwrap_or(0));
         *self.subjects.entry(subject).or_default() += 1;
@@ -238,8 +244,7 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     // Those who ask independently of each other have no plan.
     let is_by_plan = equal * 100 >= all * EQUAL_PERCENT && found.others * 2 <= found.repeats;
     // A call that finds its result costs little of what the first one costs.
-    let first_ticks = found.all_ticks.saturating_sub(found.self_ticks) / (found.calls - found.repeats).max(1);
-    let is_kept = found.self_ticks / found.repeats.max(1) * KEPT < first_ticks;
+    let is_kept = found.again.median() * KEPT < found.first.median();
     // The self time of async calls is not known.
     let is_cheap =
         is_kept || found.self_ticks == 0 || found.self_ticks < context.survey.work_ticks / 100 * WORK_PERCENT;
