@@ -168,12 +168,12 @@ impl AsyncCall {
         }
         let site = Config::of(self.site).site();
         if begun.id >= recorder::LOST {
-            recorder::end(recorder::here(), &begun, site, self.subject.key, outcome);
+            recorder::end(recorder::own_lane(), &begun, site, self.subject.key, outcome);
         } else {
             let now = clock::now();
             let mut marked = recorder::mark_at(now, Mark::Polls, begun.id, [self.busy, self.polls], &[]).is_some();
             marked |= self.open.as_ref().is_some_and(|open| open.write_return(now));
-            recorder::end_apart(recorder::here(), now, &begun, site, self.subject.key, outcome, marked);
+            recorder::end_apart(recorder::own_lane(), now, &begun, site, self.subject.key, outcome, marked);
         }
         if let Some(open) = self.open.take() {
             handler::finish(*open, outcome);

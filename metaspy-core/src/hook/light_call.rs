@@ -1,8 +1,7 @@
 //! Calls that the tally counts, and that method profilers observe at their ends only or in a tree of calling contexts.
 //!
-//! If a tree is the only observer, the frames of these calls are the shadow stack: each holds the context around it. A frame
-//! that is left without an end, as `longjmp` does, is left behind for good, because the calls around it go back to contexts
-//! of their own.
+//! If a tree is the only observer, the frames of these calls are the shadow stack: each holds the context around it. If
+//! `longjmp` skips a frame, its context stays open. The callers return to their own contexts, so the tree stays correct.
 //!
 //! These frames replace the entries of method profilers where nothing else observes the call, so
 //! nothing is pushed, and no clock is read.
@@ -21,7 +20,7 @@ use metaspy_probe::{Counters, Entered, Frame, Seen};
 use crate::arm;
 use crate::event::Outcome;
 use crate::method_profilers::{self, Activation, Context, Tree, alone_at, go_to_context};
-use crate::recorder::{self, Busy, Counter, Lane, Noted, Notes};
+use crate::recorder::{self, Busy, CachedCell, CachedObservers, Counter, Lane};
 use crate::site::Site;
 
 /// The mark in the address of such a call: neither that of a counted call nor that of a lean one.
@@ -46,30 +45,35 @@ pub(super) struct LightCall {
 const _: () = assert!(size_of::<LightCall>() <= size_of::<Frame>() && align_of::<LightCall>() <= align_of::<Frame>());
 const _: () = assert!(align_of::<Frame>() > MARK);
 
-/// What is noted of the calls with this cell.
+/// The cached observers of the calls with this cell.
 #[inline(always)]
-fn noted(lane: &Lane, cell: u32) -> Option<Noted<'_>> {
-    lane.cells.noted(cell, arm::settled())
+fn cached(lane: &Lane, cell: u32) -> Option<CachedCell<'_>> {
+    lane.cells.cached(cell, arm::settled())
 }
 
-/// What is noted of the calls at a site, and the lane of this thread.
+/// The cached observers of a site, and the lane of this thread.
 #[inline(always)]
-pub(super) fn notes_at(site: &Site) -> Option<(&'static Lane, Notes)> {
-    let lane = recorder::near()?;
-    Some((lane, noted(lane, site.cell.load(Relaxed))?.notes()))
+pub(super) fn cached_at(site: &Site) -> Option<(&'static Lane, CachedObservers)> {
+    let lane = recorder::joined_lane()?;
+    Some((lane, cached(lane, site.cell.load(Relaxed))?.observers()))
 }
 
 /// Counts a call at a settled site about one of several objects that this thread has settled. The thread does not unwind.
 #[inline(always)]
 pub(super) fn count_further(site: &Site, receiver: (u64, u64)) -> Option<*mut u8> {
-    recorder::near()?.cells.count_further(site.cell.load(Relaxed), arm::settled(), receiver)
+    recorder::joined_lane()?.cells.count_further(site.cell.load(Relaxed), arm::settled(), receiver)
 }
 
 /// Begins a call on the stack of its thread. The thread does not unwind, and no other function is called.
 #[inline(always)]
-pub(super) fn enter_known_stack(lane: &Lane, site: &Site, frame: &mut Frame, notes: Notes) -> Option<*mut u8> {
-    let activation = method_profilers::begin_known(&lane.observed, notes, site.id.load(Relaxed))?;
-    Some(put(frame, site, Observed::OnStack(activation), notes.row).into_raw())
+pub(super) fn enter_known_stack(
+    lane: &Lane,
+    site: &Site,
+    frame: &mut Frame,
+    observers: CachedObservers,
+) -> Option<*mut u8> {
+    let activation = method_profilers::begin_known(&lane.profilers, observers, site.id.load(Relaxed))?;
+    Some(put(frame, site, Observed::OnStack(activation), observers.row).into_raw())
 }
 
 /// Ends such a call on the stack of its thread, if it returned. False: nothing has changed, and it must end in another way.
@@ -86,9 +90,9 @@ pub(super) unsafe fn leave_known(begun: *mut u8) -> bool {
     if !matches!(call.announced, Outcome::Returned | Outcome::Succeeded) || std::thread::panicking() {
         return false;
     }
-    let Some((lane, activation)) = recorder::near().zip(call.on_stack) else { return false };
-    noted(lane, call.cell)
-        .is_some_and(|noted| method_profilers::end_known(&lane.observed, activation, noted.notes()).is_some())
+    let Some((lane, activation)) = recorder::joined_lane().zip(call.on_stack) else { return false };
+    cached(lane, call.cell)
+        .is_some_and(|cached| method_profilers::end_known(&lane.profilers, activation, cached.observers()).is_some())
 }
 
 /// Begins a call, if nothing of it is recorded but its number and what its profilers find at its end. Otherwise returns the
@@ -100,14 +104,16 @@ pub(super) fn enter<'f>(
     seen: &Seen<'_>,
 ) -> Result<Entered<'f>, &'f mut Frame> {
     // That a thread unwinds is remembered in the frame of another kind of call.
-    let lane = recorder::near().filter(|lane| lane.level() == 0 && !std::thread::panicking());
+    let lane = recorder::joined_lane().filter(|lane| lane.level() == 0 && !std::thread::panicking());
     let Some(lane) = lane else { return Err(frame) };
     let number = site.id.load(Relaxed);
-    let notes = match noted(lane, site.cell.load(Relaxed)) {
-        Some(noted) => Some(noted.notes()).filter(|notes| notes.are_about((seen.receiver.word, seen.kind))),
+    let observers = match cached(lane, site.cell.load(Relaxed)) {
+        Some(cached) => {
+            Some(cached.observers()).filter(|observers| observers.are_about((seen.receiver.word, seen.kind)))
+        }
         None => find(site, lane, seen.counters, arm::settled()),
     };
-    match notes.and_then(|notes| Some((Observed::begin(lane, number, notes)?, notes.row))) {
+    match observers.and_then(|observers| Some((Observed::begin(lane, number, observers)?, observers.row))) {
         Some((observed, row)) => Ok(put(frame, site, observed, row)),
         None => Err(frame),
     }
@@ -121,13 +127,13 @@ enum Observed {
 }
 
 impl Observed {
-    fn begin(lane: &Lane, number: u32, notes: Notes) -> Option<Self> {
-        if notes.profilers.is_null() {
-            // SAFETY: it is a tree, as these notes have no profilers, and trees are never freed.
-            let tree: &'static Tree = unsafe { notes.tree.cast::<Tree>().as_ref() }?;
+    fn begin(lane: &Lane, number: u32, observers: CachedObservers) -> Option<Self> {
+        if observers.profilers.is_null() {
+            // SAFETY: it is a tree, as there are no profilers, and trees are never freed.
+            let tree: &'static Tree = unsafe { observers.tree.cast::<Tree>().as_ref() }?;
             return Some(Observed::Around(tree.enter(number)));
         }
-        let known = method_profilers::begin_known(&lane.observed, notes, number);
+        let known = method_profilers::begin_known(&lane.profilers, observers, number);
         known.or_else(|| method_profilers::enter_for_end(number)).map(Observed::OnStack)
     }
 }
@@ -151,20 +157,20 @@ fn put<'f>(frame: &'f mut Frame, site: &Site, observed: Observed, row: *mut u8) 
     unsafe { Entered::from_raw(marked) }
 }
 
-/// What is noted of the site from now on. `None`: it has no light calls, or they must be counted in another way.
+/// Finds the observers of a site and caches them. `None`: it has no light calls, or they must be counted in another way.
 #[cold]
 #[inline(never)]
-fn find(site: &'static Site, lane: &'static Lane, counters: *const Counters, who: u64) -> Option<Notes> {
+fn find(site: &'static Site, lane: &'static Lane, counters: *const Counters, who: u64) -> Option<CachedObservers> {
     let number = site.id.load(Relaxed);
-    let notes = match alone_at(number) {
-        Some(tree) => Notes { tree: std::ptr::from_ref(tree).cast(), ..Notes::NONE },
-        None => method_profilers::notes_of(number)?,
+    let observers = match alone_at(number) {
+        Some(tree) => CachedObservers { tree: std::ptr::from_ref(tree).cast(), ..CachedObservers::NONE },
+        None => method_profilers::observers_at_end(number)?,
     };
     let row = arm::recorded_row(site, lane).ok()?.map_or(null_mut(), Counter::marked);
     let _busy = Busy::unless_busy(lane)?;
-    let notes = Notes { row, ..notes };
-    lane.cells.note_ends(counters, site, who, notes);
-    Some(notes)
+    let observers = CachedObservers { row, ..observers };
+    lane.cells.cache_observers(counters, site, who, observers);
+    Some(observers)
 }
 
 fn unmarked(row: *mut u8) -> *mut u8 {
@@ -192,7 +198,7 @@ impl LightCall {
     #[inline]
     pub fn finish(&mut self, outcome: Outcome) {
         match self.on_stack {
-            None => go_to_context(&recorder::here().observed, self.around),
+            None => go_to_context(&recorder::own_lane().profilers, self.around),
             Some(activation) => method_profilers::finish(activation, outcome),
         }
         if !self.row.is_null() && !matches!(outcome, Outcome::Returned | Outcome::Succeeded) {

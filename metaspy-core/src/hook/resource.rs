@@ -95,13 +95,13 @@ impl Holding {
     fn end(self, outcome: Outcome) {
         let number = Config::of(self.site).site();
         // The thread that ends an event is in it.
-        let is_here = has_event(&self.begun) && recorder::here().is_in_log_of(self.begun.about);
+        let is_here = has_event(&self.begun) && recorder::own_lane().is_in_log_of(self.begun.about);
         let before = if is_here { recorder::swap_current(self.begun.id) } else { 0 };
         let begun = Begun { before, ..self.begun };
         let wrote = has_event(&begun) && self.open.as_ref().is_some_and(|open| open.write_return(clock::now()));
         match wrote {
             true => recorder::end_marked(&begun, number, self.key, outcome, true),
-            false => recorder::end(recorder::here(), &begun, number, self.key, outcome),
+            false => recorder::end(recorder::own_lane(), &begun, number, self.key, outcome),
         }
         if let Some(open) = self.open {
             handler::finish(open, outcome);

@@ -35,7 +35,7 @@ unsafe impl Sync for Block {}
 impl Block {
     /// A block of this thread that has not begun yet: nothing belongs to it.
     pub fn of_this_thread() -> Block {
-        Block { root: AtomicU64::new(NOT_BEGUN), lane: ptr::from_ref(recorder::here()) }
+        Block { root: AtomicU64::new(NOT_BEGUN), lane: ptr::from_ref(recorder::own_lane()) }
     }
 
     /// The block begins with its event.
@@ -61,6 +61,6 @@ impl Block {
         let Some((root, log)) = root.zip(recorder::current()) else { return Some(false) };
         let is_under = recorder::is_under(log, event.event(), root);
         // What this thread does while it is in the block belongs to it.
-        is_under.or_else(|| ptr::eq(self.lane, recorder::here()).then_some(true))
+        is_under.or_else(|| ptr::eq(self.lane, recorder::own_lane()).then_some(true))
     }
 }

@@ -19,7 +19,7 @@ use crate::platform::own_pages;
 use crate::platform::page_vec::PageVec;
 use crate::platform::signal_mask::may_be_in_handler;
 use crate::platform::thread_end::watch_this_thread;
-use crate::recorder::{self, Observed};
+use crate::recorder::{self, ProfilerState};
 
 /// A running call: its place on the stack of its thread, + 1.
 #[derive(Clone, Copy, Debug)]
@@ -252,7 +252,7 @@ const LAYOUT: Layout = Layout::new::<Thread>();
 
 /// This thread ends.
 pub(super) fn end_thread() {
-    let observed = &recorder::here().observed;
+    let observed = &recorder::own_lane().profilers;
     // Later calls are not observed.
     observed.is_busy.store(true, Relaxed);
     let thread: *mut Thread = observed.calls.swap(null_mut(), Relaxed).cast();
@@ -268,13 +268,13 @@ pub(super) fn end_thread() {
 /// True while a profiler runs on this thread.
 #[inline]
 pub(crate) fn is_busy() -> bool {
-    recorder::here().observed.is_busy.load(Relaxed)
+    recorder::own_lane().profilers.is_busy.load(Relaxed)
 }
 
 /// Calls `f` with the state of this thread, unless a profiler runs on it.
 #[inline(always)]
 pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
-    let observed = &recorder::here().observed;
+    let observed = &recorder::own_lane().profilers;
     if observed.is_busy.load(Relaxed) || (observed.calls.load(Relaxed).is_null() && !make(observed)) {
         return None;
     }
@@ -283,7 +283,7 @@ pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
 
 /// As [`with`], if the thread has a state.
 #[inline(always)]
-pub(super) fn with_known<R>(observed: &Observed, f: impl FnOnce(&mut Thread) -> Option<R>) -> Option<R> {
+pub(super) fn with_known<R>(observed: &ProfilerState, f: impl FnOnce(&mut Thread) -> Option<R>) -> Option<R> {
     let (thread, _idle) = known(observed)?;
     f(thread)
 }
@@ -291,7 +291,7 @@ pub(super) fn with_known<R>(observed: &Observed, f: impl FnOnce(&mut Thread) -> 
 /// The state of a thread, if it has one. The thread is busy until the second value is dropped.
 #[inline(always)]
 #[expect(clippy::mut_from_ref, reason = "a busy thread has no other user of its state")]
-pub(super) fn known(observed: &Observed) -> Option<(&mut Thread, Idle<'_>)> {
+pub(super) fn known(observed: &ProfilerState) -> Option<(&mut Thread, Idle<'_>)> {
     let thread: *mut Thread = observed.calls.load(Relaxed).cast();
     if observed.is_busy.load(Relaxed) || thread.is_null() {
         return None;
@@ -316,7 +316,7 @@ impl Drop for Idle<'_> {
 /// The state of a thread at its first call, without the allocator and without a lock. False: its end would not be seen.
 #[cold]
 #[inline(never)]
-fn make(observed: &Observed) -> bool {
+fn make(observed: &ProfilerState) -> bool {
     // A signal handler may call a hook meanwhile.
     observed.is_busy.store(true, Relaxed);
     let _idle = Idle(&observed.is_busy);

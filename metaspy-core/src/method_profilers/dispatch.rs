@@ -19,7 +19,7 @@ use crate::method_profilers::present::{self, Hold, Present};
 use crate::method_profilers::site_facts::facts_of;
 use crate::method_profilers::test_context::TestId;
 use crate::platform::readers::Replaced;
-use crate::recorder::{self, Busy, Counter, Notes, Settled};
+use crate::recorder::{self, Busy, CachedObservers, Counter, Settled};
 use crate::site::{self, Site, SiteEntry};
 
 /// The bit of a site that is a test.
@@ -113,7 +113,7 @@ fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &
     if !is_of_all && seen.receiver.word == ANY {
         return;
     }
-    let lane = recorder::here();
+    let lane = recorder::own_lane();
     let Ok(row) = arm::recorded_row(site, lane) else { return };
     if let Some(_busy) = Busy::enter(lane) {
         let receiver = if is_of_all { (ANY, 0) } else { (seen.receiver.word, seen.kind) };
@@ -122,8 +122,8 @@ fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &
             lane.cells.settle(seen.counters, site, who, Settled { count, row, receiver });
         } else if count.is_none() {
             let row = row.map_or(null_mut(), Counter::marked);
-            let notes = Notes { row, receiver, ..entry.present.notes_for(at_ends) };
-            lane.cells.note_ends(seen.counters, site, who, notes);
+            let observers = CachedObservers { row, receiver, ..entry.present.cached_for(at_ends) };
+            lane.cells.cache_observers(seen.counters, site, who, observers);
         }
     }
 }
@@ -143,13 +143,13 @@ pub(crate) fn enter_for_end(number: u32) -> Option<Activation> {
     })?
 }
 
-/// What is to be noted of a site whose calls profilers observe at their ends only. `None` if there are no such profilers, or
+/// The observers of a site whose calls profilers observe at their ends only. `None` if there are no such profilers, or
 /// others.
-pub(crate) fn notes_of(number: u32) -> Option<Notes> {
+pub(crate) fn observers_at_end(number: u32) -> Option<CachedObservers> {
     call_stack::with(|thread| {
         let present = thread.hold()?;
         let interest = *present.interests.get(number as usize)?;
-        present.see_only_ends(interest).then(|| present.notes_for(interest))
+        present.see_only_ends(interest).then(|| present.cached_for(interest))
     })?
 }
 
@@ -221,7 +221,7 @@ fn push(thread: &mut Thread, site: u32, interest: u32, present: Hold) -> Option<
     *depths += 1;
     let context = match present.tree_for(interest) {
         Some(tree) => tree.enter(site),
-        None => contexts::here(),
+        None => contexts::current_context(),
     };
     thread.stack.push_with(|| Entry::of_end(site, depth, present, context))
 }

@@ -20,7 +20,7 @@ use crate::method_profilers::call_stack::{Entry, Thread};
 use crate::method_profilers::present::Hold;
 use crate::method_profilers::table::{Pair, ScratchPages};
 use crate::platform::lock::lock;
-use crate::recorder::{Apart, Log, Notes, apart};
+use crate::recorder::{Apart, CachedObservers, Log, apart};
 use crate::site::{self, Site, SiteDef, SiteKind};
 
 /// Rounds of a measurement; the fastest counts, because other programs interrupt the others.
@@ -90,13 +90,13 @@ fn measure() -> Option<Cost> {
     }
     // The words of a row in which the tally counts.
     let row = [const { AtomicU64::new(0) }; 2];
-    let notes = Notes {
+    let observers = CachedObservers {
         row: std::ptr::from_ref(&row).cast_mut().cast::<u8>().wrapping_add(COUNTED),
         profilers: hold.address(),
         callers: TABLE.into(),
-        ..Notes::NONE
+        ..CachedObservers::NONE
     };
-    let mut cells = [Notes::NONE.cell(0), notes.cell(arm::settled())];
+    let mut cells = [CachedObservers::NONE.cell(0), observers.cell(arm::settled())];
     let mut calls = [const { MaybeUninit::uninit() }; 2];
     let mut depths = [const { MaybeUninit::uninit() }; 2];
     let mut thread = Thread::within(Entry::of_end(CALLER, 0, hold.above(), None), &mut calls, &mut depths);

@@ -8,23 +8,23 @@ use crate::method_profilers::call_stack::{self, Activation, Entry, Thread};
 use crate::method_profilers::contexts::{self, Tree};
 use crate::method_profilers::present;
 use crate::method_profilers::table::{CallTimes, known_pair};
-use crate::recorder::{Notes, Observed};
+use crate::recorder::{CachedObservers, ProfilerState};
 
-/// Begins a call on the stack of its thread, at a site with these notes. `None`: nothing has changed, and it must begin in
+/// Begins a call on the stack of its thread, at a site with these observers. `None`: nothing has changed, and it must begin in
 /// another way.
 #[inline(always)]
-pub(crate) fn begin(observed: &Observed, notes: Notes, site: u32) -> Option<Activation> {
+pub(crate) fn begin(observed: &ProfilerState, observers: CachedObservers, site: u32) -> Option<Activation> {
     // No closure, because the compiler would not inline one of this size.
     let (thread, _idle) = call_stack::known(observed)?;
     let present = thread.known_hold()?;
-    if present.address() != notes.profilers || !thread.has_known_room(site) {
+    if present.address() != observers.profilers || !thread.has_known_room(site) {
         return None;
     }
     let is_timed = present.is_timed();
     if is_timed && clock::current() != clock::Clock::Counter {
         return None;
     }
-    let context = match tree(notes.tree) {
+    let context = match tree(observers.tree) {
         Some(tree) => Some(tree.enter_known(observed, site)?),
         None => contexts::context_in(observed),
     };
@@ -38,21 +38,21 @@ pub(crate) fn begin(observed: &Observed, notes: Notes, site: u32) -> Option<Acti
 
 /// Ends such a call, which did not fail. `None`: nothing has changed, and it must end in another way.
 #[inline(always)]
-pub(crate) fn end(observed: &Observed, Activation(place): Activation, notes: Notes) -> Option<()> {
+pub(crate) fn end(observed: &ProfilerState, Activation(place): Activation, observers: CachedObservers) -> Option<()> {
     call_stack::with_known(observed, |thread| {
         let (entry, around) = thread.stack.split_last()?;
         if around.len() + 1 != place.get() as usize || !present::is_there() {
             return None;
         }
         let now = if entry.present.is_timed() { clock::counter()? } else { 0 };
-        if entry.present.address() != notes.profilers || entry.shown.is_some() || entry.present.is_counted() {
+        if entry.present.address() != observers.profilers || entry.shown.is_some() || entry.present.is_counted() {
             return None;
         }
-        let table = u32::try_from(notes.callers).ok()?;
+        let table = u32::try_from(observers.callers).ok()?;
         let pair = known_pair(observed, table, entry.site, around.last().map_or(0, |around| around.site))?;
         let ticks = now.saturating_sub(entry.started);
         let own = ticks.saturating_sub(entry.inner);
-        if let Some(tree) = tree(notes.tree) {
+        if let Some(tree) = tree(observers.tree) {
             tree.add_known_time(observed, ticks, own)?;
         }
         // Time within another call of the method is a part of the outer call's time.

@@ -96,7 +96,7 @@ pub use contexts::{Allocations, Contexts};
 pub(crate) use contexts::{Birth, born, died};
 pub(crate) use contexts::{Node as Context, Tree, alone_at, go_in as go_to_context};
 pub use coverage::{Covered, TestCoverage};
-pub(crate) use dispatch::{enter, enter_for_end, finish, notes_of, returned};
+pub(crate) use dispatch::{enter, enter_for_end, finish, observers_at_end, returned};
 pub use factory::{FACTORIES, ProfilerFactory};
 pub use identity_set::IdentitySet;
 pub(crate) use known_call::{begin as begin_known, end as end_known};

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize};
 use crate::method_profilers::contexts::Tree;
 use crate::method_profilers::observer::Observer;
 use crate::platform::readers::{self, Replaced};
-use crate::recorder::Notes;
+use crate::recorder::CachedObservers;
 
 /// Null before there was a profiler, and in a forked child.
 static PRESENT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
@@ -50,14 +50,14 @@ impl Present {
         interest != 0 && interest & self.before == 0
     }
 
-    /// What is to be noted of calls that profilers with this interest alone observe, at their ends.
-    pub fn notes_for(&self, interest: u32) -> Notes {
+    /// The observers of calls that only profilers with this interest observe, at their ends.
+    pub fn cached_for(&self, interest: u32) -> CachedObservers {
         let tree = self.tree_for(interest).map_or(null(), std::ptr::from_ref).cast();
         if !self.timed && self.tree.is_some_and(|(_, bit)| interest == bit) {
-            return Notes { tree, ..Notes::NONE };
+            return CachedObservers { tree, ..CachedObservers::NONE };
         }
-        let callers = self.callers_for(interest).map_or(Notes::OTHERS, u64::from);
-        Notes { profilers: std::ptr::from_ref(self).cast(), tree, callers, ..Notes::NONE }
+        let callers = self.callers_for(interest).map_or(CachedObservers::OTHERS, u64::from);
+        CachedObservers { profilers: std::ptr::from_ref(self).cast(), tree, callers, ..CachedObservers::NONE }
     }
 
     /// The number of the table of callers that the times of calls are added to, if the profilers with this interest do nothing

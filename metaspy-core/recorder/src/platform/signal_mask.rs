@@ -1,4 +1,4 @@
-//! Whether the current code may be a signal handler.
+//! Detects signal handlers.
 
 /// True if a signal is blocked that has a handler, as in that handler itself. It takes no memory and no lock.
 #[cfg(unix)]

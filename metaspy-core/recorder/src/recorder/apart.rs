@@ -9,8 +9,8 @@ use metaspy_probe::Cell;
 use metaspy_reader::platform::own_thread::without_signals;
 
 use crate::platform::thread_word;
-use crate::recorder::lane::{Lane, here};
-use crate::recorder::observed::Observed;
+use crate::recorder::lane::{Lane, own_lane};
+use crate::recorder::profiler_state::ProfilerState;
 
 /// What hooks of a thread use instead of what it has.
 pub struct Apart {
@@ -30,7 +30,7 @@ pub fn apart<R>(own: Apart, run: impl FnOnce() -> R) -> Option<R> {
     }
     impl Restored<'_> {
         fn swap(&mut self) {
-            let Observed { calls, pages, context, .. } = &self.lane.observed;
+            let ProfilerState { calls, pages, context, .. } = &self.lane.profilers;
             let swap = |at: &AtomicPtr<()>, to| at.swap(to, Relaxed);
             self.before = Apart {
                 cells: self.lane.cells.swap_shown(self.before.cells),
@@ -47,8 +47,8 @@ pub fn apart<R>(own: Apart, run: impl FnOnce() -> R) -> Option<R> {
             self.swap();
         }
     }
-    let lane: &Lane = here();
-    if lane.gate.is_busy() || lane.observed.is_busy.load(Relaxed) {
+    let lane: &Lane = own_lane();
+    if lane.gate.is_busy() || lane.profilers.is_busy.load(Relaxed) {
         return None;
     }
     // A handler of a signal would call its hooks here.

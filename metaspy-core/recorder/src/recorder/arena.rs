@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::format::arena::{Entry, head, push_text};
 use crate::format::superblock as sb;
 use crate::platform::lock::lock;
+use crate::recorder::growing_area::GrowingArea;
 use crate::recorder::log::Log;
-use crate::recorder::stepped::Stepped;
 
 /// Bytes that are kept for the notes about a loss.
 const RESERVE: usize = 1 << 10;
@@ -78,7 +78,7 @@ impl Log {
 
     /// Writes an entry behind the used words of an area, and counts its words there. False if it ends behind `room` bytes,
     /// or if the disk is full. The caller holds the lock of the area's writers.
-    pub(super) fn write_entry(&self, stepped: &Stepped, used: usize, room: usize, entry: &[u64]) -> bool {
+    pub(super) fn write_entry(&self, stepped: &GrowingArea, used: usize, room: usize, entry: &[u64]) -> bool {
         let used = self.word(used);
         let at = used.load(Ordering::Relaxed) as usize;
         let end = at + entry.len();

@@ -186,7 +186,7 @@ fn put(lane: &Lane, id: u64, site: u32, subject: Subject, timed: bool, now: u64,
 
 /// Begins an event, timed or not.
 pub fn begin(site: u32, subject: Subject, timed: bool) -> Begun {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
     let mut id = lane.next.load(Relaxed);
     let now = if timed { clock::now() } else { lane.seen() };
@@ -206,7 +206,7 @@ pub fn begin(site: u32, subject: Subject, timed: bool) -> Begun {
 /// in; without an outcome it runs until [`end_point`](crate::recorder::end_point) says how it went.
 #[inline(always)]
 pub fn point(site: u32, subject: Subject, cause: Option<EventId>, outcome: Option<Outcome>) -> Begun {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
     let mut id = lane.next.load(Relaxed);
     let now = clock::now();
@@ -238,7 +238,7 @@ pub fn begin_detailed(site: u32, subject: Subject, details: &[u8]) -> Begun {
         return begin(site, subject, true);
     }
     let details = &details[..details.len().min(DETAIL_MAX)];
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
     let now = clock::now();
     let slots = 1 + slot::detail_slots(details.len());
@@ -287,7 +287,7 @@ pub fn mark(mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<u
 
 /// As [`mark`], at a time that was read before: marks of an event's end are looked for in the blocks of that time.
 pub fn mark_at(now: u64, mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<u64> {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let _busy = Busy::enter(lane)?;
     let details = &details[..details.len().min(DETAIL_MAX)];
     let slots = if mark == Mark::Detail { slot::detail_slots(details.len()) } else { 1 };

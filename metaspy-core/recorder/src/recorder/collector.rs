@@ -9,11 +9,11 @@ use crate::format::Policy;
 use crate::format::superblock::{self as sb, calibration};
 use crate::platform::last_thread::MainThread;
 use crate::platform::lock::lock_for_long;
+use crate::recorder::collector_state::{CollectorState, FEW};
 use crate::recorder::level::Level;
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::live_events::{LiveEvent, LiveEvents};
 use crate::recorder::log::Log;
-use crate::recorder::round::{FEW, Round};
 use crate::store::Store;
 
 /// A growing file wakes the collector when fewer blocks than this are left.
@@ -31,7 +31,7 @@ const WATCHED: Duration = Duration::from_millis(20);
 #[must_use]
 pub struct Lease {
     log: &'static Log,
-    _collecting: Option<MutexGuard<'static, Round>>,
+    _collecting: Option<MutexGuard<'static, CollectorState>>,
 }
 
 impl Drop for Lease {
@@ -101,7 +101,7 @@ impl Log {
     }
 
     /// Reads new events for subscriptions. True if there are more.
-    fn read(&self, round: &mut Round) -> bool {
+    fn read(&self, round: &mut CollectorState) -> bool {
         let is_watched = listener::wants_events();
         self.is_watched.store(is_watched, Ordering::Relaxed);
         if !is_watched {
@@ -152,7 +152,7 @@ impl Log {
 
     /// Sets how many blocks should be ready: twice the number taken since the last round, at least a few and at most an
     /// eighth of the ring.
-    fn aim(&self, round: &mut Round) {
+    fn aim(&self, round: &mut CollectorState) {
         let taken = self.word(sb::FRESH).load(Ordering::Relaxed) + self.ready.taken();
         // The counters of a truncated file start again at zero.
         let rate = taken.saturating_sub(round.taken);
@@ -165,7 +165,7 @@ impl Log {
     }
 
     /// Frees blocks until enough are ready, at most one chunk in a round.
-    fn free(&self, round: &mut Round) -> bool {
+    fn free(&self, round: &mut CollectorState) -> bool {
         if self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks && !self.is_short() {
             return false;
         }
@@ -180,7 +180,7 @@ impl Log {
     }
 
     /// Notes, once, that a recording without folding is full and that later calls have no events.
-    fn report_if_spent(&self, round: &mut Round) {
+    fn report_if_spent(&self, round: &mut CollectorState) {
         let is_full = self.word(sb::FRESH).load(Ordering::Acquire) >= self.layout.blocks;
         if self.policy == Policy::KeepNewest || round.reported_spent || !is_full || !self.dry.load(Ordering::Relaxed) {
             return;

@@ -49,7 +49,7 @@ pub fn count_missed(
     subject: Subject,
     counters: *const Counters,
 ) -> Option<Counter<'static>> {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let who = row::Who::with_kind(tally, subject.kind.0);
     if lane.gate.is_busy() || lane.level() != 0 {
         return None;
@@ -80,7 +80,7 @@ pub fn count_missed(
 /// False: it was not counted.
 #[inline(never)]
 pub fn count_entry(site: &'static Site, tally: u64, cells: &EntryCells) -> bool {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     if lane.gate.is_busy() || lane.level() != 0 {
         return false;
     }
@@ -106,7 +106,7 @@ pub fn count_at_once(lane: &Lane, tally: u64, subject: Subject) -> Option<Begun>
 /// Counts a call in tally mode.
 #[inline(never)]
 pub fn tally(site: u32, subject: Subject) -> Begun {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
     let epoch = EPOCH.load(Acquire);
     let who = row::Who { site, kind: subject.kind.0, epoch, meta: lane.level() != 0, lost: false };
@@ -118,7 +118,7 @@ pub fn tally(site: u32, subject: Subject) -> Begun {
 /// Counts what is known by its number only, and has no events.
 #[inline]
 pub fn tally_more(site: u32, subject: Subject, by: u64) {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let Some(_busy) = Busy::enter(lane) else { return };
     let who = row::Who { site, kind: subject.kind.0, epoch: EPOCH.load(Acquire), meta: lane.level() != 0, lost: false };
     if by > 0 {

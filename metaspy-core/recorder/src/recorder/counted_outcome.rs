@@ -21,7 +21,7 @@ pub fn count_outcome_in(row: Counter<'static>, outcome: Outcome) {
 #[cold]
 #[inline(never)]
 fn count_outcome_elsewhere(row: Counter<'static>, outcome: Outcome) {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let Some(_busy) = Busy::enter(lane) else { return };
     let Some((log, (key, who, page))) =
         all().filter(|log| !log.is_gone()).find_map(|log| Some((log, log.owner_of(row)?)))

@@ -15,9 +15,9 @@ use metaspy_probe::{ANY, COUNTED, Cell, Counters, Site, hash};
 use crate::format::row::Who;
 use crate::platform::own_pages;
 use crate::recorder::arrays::{Array, Arrays, Buckets, Place};
+use crate::recorder::cached_observers::{CachedCell, CachedObservers};
 use crate::recorder::counter::Counter;
 use crate::recorder::entry_cells::Entries;
-use crate::recorder::noted::{Noted, Notes};
 use crate::recorder::spare_cells as spare;
 
 /// Copies of the probe in a program whose counters a thread can use: the graph's own, and the two flavours that woven
@@ -173,22 +173,22 @@ impl Cells {
         unsafe { self.further.load(Relaxed).add(further_place(cell, receiver)).as_ref() }
     }
 
-    /// What is noted of the site with this cell while sites are compared with this word; nothing while the thread is not at
+    /// The cached observers of the site with this cell while sites are compared with this word; nothing while the thread is not at
     /// level 0.
     #[inline(always)]
-    pub fn noted(&self, cell: u32, who: u64) -> Option<Noted<'_>> {
+    pub fn cached(&self, cell: u32, who: u64) -> Option<CachedCell<'_>> {
         let cells = self.shown.load(Relaxed);
         if cell == 0 || cells.is_null() {
             return None;
         }
         // SAFETY: there is a cell for each place that a site has.
-        Noted::under(who, unsafe { &*cells.byte_add(cell as usize) })
+        CachedCell::under(who, unsafe { &*cells.byte_add(cell as usize) })
     }
 
     /// Notes this of a site, as long as sites are compared with this word. As [`Cells::note`].
-    pub fn note_ends(&self, counters: *const Counters, site: &Site, who: u64, notes: Notes) {
+    pub fn cache_observers(&self, counters: *const Counters, site: &Site, who: u64, observers: CachedObservers) {
         if let Some(cell) = self.cell_for(counters, site) {
-            Noted::fill(cell, who, notes);
+            CachedCell::fill(cell, who, observers);
         }
     }
 

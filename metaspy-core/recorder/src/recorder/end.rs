@@ -40,7 +40,7 @@ pub fn end(lane: &Lane, begun: &Begun, site: u32, key: u64, outcome: Outcome) {
 /// Says how an event without a length went. The clock is not read: it has none.
 #[inline(always)]
 pub fn end_point(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let busy = Busy::unless_busy(lane);
     if begun.id < LOST && lane.holds(begun) {
         slot_of(lane, begun)[3].store(slot::ended(0, begun.about.flags(outcome, 0)), Release);
@@ -95,7 +95,7 @@ pub(super) fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outc
         return;
     }
     let span = if begun.about.timed() { now.saturating_sub(begun.start) } else { 0 };
-    let lane = lane::here();
+    let lane = lane::own_lane();
     write_end(lane, now, span, begun, site, key, outcome, marked);
     // In another recording the same number is another event.
     match lane.current.load(Relaxed) == begun.id {
@@ -130,9 +130,9 @@ fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u6
 #[inline(never)]
 pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Outcome, span: u64, marked: bool) {
     // The event of a log that was closed leaves the list, too.
-    let lane = lane::here();
+    let lane = lane::own_lane();
     if let Some(_busy) = Busy::unless_busy(lane) {
-        lane.running_on.leave(begun);
+        lane.outliving.leave(begun);
     }
     let Some(log) = log_of(begun.about.log(), begun.about.epoch()) else { return };
     let place = header::place(begun.id / BLOCK_SLOTS as u64, log.layout.blocks);
@@ -180,9 +180,9 @@ fn count_late_end(log: &'static Log, begun: &Begun, site: u32, key: u64, outcome
 
 /// The calls around a call of this thread that has ended. What is entered and left is inside of nothing.
 fn inside_of(begun: &Begun, site: u32, key: u64) -> Inside {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     match Busy::unless_busy(lane) {
-        Some(_busy) if !is_entered(site) => lane.running_on.inside(begun, site, key),
+        Some(_busy) if !is_entered(site) => lane.outliving.inside(begun, site, key),
         _ => Inside::default(),
     }
 }
@@ -203,7 +203,7 @@ fn count_outcome(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
 
 /// Does something with a row of this thread's pages.
 pub(super) fn with_row(log: &'static Log, key: u64, who: u64, f: impl FnOnce(crate::recorder::tally_page::Row<'_>)) {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     lane.join_if_new(log);
     // A signal handler that changes the page in between would put its row where this one is put.
     let busy = Busy::unless_busy(lane);

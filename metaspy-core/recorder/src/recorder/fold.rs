@@ -13,10 +13,10 @@ use crate::format::Policy;
 use crate::format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary, superblock as sb};
 use crate::platform::lock::{lock, try_lock, try_lock_soon};
 use crate::platform::processor;
+use crate::recorder::collector_state::CollectorState;
 use crate::recorder::folder::Folder;
 use crate::recorder::log::{Log, State};
 use crate::recorder::protocol::{claim_full, retract};
-use crate::recorder::round::Round;
 
 /// Blocks whose pages the collector populates at once.
 const BATCH: usize = 32;
@@ -34,7 +34,7 @@ struct Freed {
 
 impl Log {
     /// Frees up to `want` blocks for later, oldest first. Returns the number of freed blocks.
-    pub(super) fn fold_ahead(&self, round: &mut Round, want: usize) -> usize {
+    pub(super) fn fold_ahead(&self, round: &mut CollectorState, want: usize) -> usize {
         let mut freed = Vec::with_capacity(BATCH);
         let mut count = 0;
         while count < want && !self.is_stopped() {
@@ -161,7 +161,7 @@ impl Log {
         let word = self.layout.summaries.at + chunk as usize * summary::SUMMARY_WORDS;
         let stamp = &self.cells()[word + summary::STAMP];
         if stamp.load(Ordering::Relaxed) != 0 && stamp.swap(0, Ordering::AcqRel) != 0 {
-            self.taken_back.add(chunk);
+            self.stale_summaries.add(chunk);
         }
     }
 

@@ -21,8 +21,8 @@ use crate::recorder::causes;
 use crate::recorder::counter_cache::Cells;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::log::{Log, current};
-use crate::recorder::observed::Observed;
-use crate::recorder::running_on::RunningOn;
+use crate::recorder::outliving_events::OutlivingEvents;
+use crate::recorder::profiler_state::ProfilerState;
 use crate::recorder::tally_page::{Owner, Page, Rows as PageRows};
 
 /// What a thread needs to write events.
@@ -54,7 +54,7 @@ pub struct Lane {
     /// Log and block, as a lean event has them; 0 = none.
     pub held: AtomicU64,
     /// Lean events in earlier blocks.
-    pub running_on: RunningOn,
+    pub outliving: OutlivingEvents,
     /// The event that this thread is in; 0 = none, [`EARLIER`](slot::EARLIER) = a call of an earlier file of the rotation.
     pub current: AtomicU64,
     /// The outermost of those calls; 0 = not known.
@@ -78,7 +78,7 @@ pub struct Lane {
     /// The rows of linked sites, found without a search, at level 0 as well.
     pub cells: Cells,
     /// What method profilers keep of this thread.
-    pub observed: Observed,
+    pub profilers: ProfilerState,
 }
 
 /// There is no row for this thread: the table is full, or the thread ends.
@@ -100,7 +100,7 @@ impl Lane {
             running: AtomicU64::new(0),
             common: AtomicU64::new(0),
             held: AtomicU64::new(0),
-            running_on: RunningOn::none(),
+            outliving: OutlivingEvents::none(),
             current: AtomicU64::new(0),
             outermost: AtomicU64::new(0),
             stamp: AtomicU64::new(0),
@@ -112,13 +112,13 @@ impl Lane {
             page: Page::none(),
             near: PageRows::nothing(),
             cells: Cells::none(),
-            observed: Observed::nothing(),
+            profilers: ProfilerState::nothing(),
         }
     }
 
     /// This thread, as the owner of its page. `row` is the number of its row + 1.
     pub(super) fn owner(row: u64) -> Owner {
-        Owner { lane: row - 1, forget_rows: || here().cells.clear() }
+        Owner { lane: row - 1, forget_rows: || own_lane().cells.clear() }
     }
 
     /// Goes on in a new block. False: there is none, and what comes is counted as lost.
@@ -165,10 +165,10 @@ impl Lane {
 
     /// Writes the calls that are open into the new block, so that it shows what its calls are inside of.
     fn name_open_calls(&self, log: u8) {
-        if self.running_on.is_empty() {
+        if self.outliving.is_empty() {
             return;
         }
-        let open = self.running_on.open_calls(log);
+        let open = self.outliving.open_calls(log);
         let unnamed = open.unnamed.any().then_some(open.unnamed.words());
         for words in open.calls[..open.count].iter().map(|call| call.words()).chain(unnamed) {
             let id = self.next.load(Relaxed);
@@ -184,7 +184,7 @@ impl Lane {
     fn hold(&self, log: &Log, sequence: u64, epoch: u32) {
         self.held.store(Lean::block_of(log.number, sequence), Relaxed);
         self.common.store(Lean::of_log(log.number), Relaxed);
-        match self.running_on.has_room() && clock::counter().is_some() {
+        match self.outliving.has_room() && clock::counter().is_some() {
             true => self.gate.open(epoch),
             false => self.gate.narrow_down(),
         }
@@ -274,7 +274,7 @@ impl Lane {
         thread_word::set(self);
         self.page.forget();
         self.cells.leave();
-        self.running_on.forget(log.number);
+        self.outliving.forget(log.number);
         self.aim();
         self.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
         self.about.store(About::of_lane(0, log.number, self.level()).0, Relaxed);
@@ -368,7 +368,7 @@ impl Lane {
         if sequence != 0 {
             // The file of a log that was closed may be gone. Events that ran in it stay as they are.
             if !log.is_closing() {
-                self.running_on.add_all(self);
+                self.outliving.add_all(self);
             }
             log.leave(sequence);
             self.sequence.store(0, Relaxed);
@@ -405,14 +405,14 @@ thread_local! {
 
 /// The lane of this thread.
 #[inline(always)]
-pub fn here<'a>() -> &'a Lane {
-    match near() {
+pub fn own_lane<'a>() -> &'a Lane {
+    match joined_lane() {
         Some(lane) => lane,
         None => of_thread(),
     }
 }
 
-/// As [`here`]. In other packages, and in what may become a library, the address of a thread-local is the result of a call.
+/// As [`own_lane`]. In other packages, and in what may become a library, the address of a thread-local is the result of a call.
 #[cold]
 #[inline(never)]
 fn of_thread<'a>() -> &'a Lane {
@@ -424,7 +424,7 @@ fn of_thread<'a>() -> &'a Lane {
 
 /// The lane of this thread, if it has been one of a log. Reading it keeps all registers.
 #[inline(always)]
-pub fn near<'a>() -> Option<&'a Lane> {
+pub fn joined_lane<'a>() -> Option<&'a Lane> {
     // SAFETY: it is null, or `join` has set it to the lane of this thread; for the rest see `of_thread`.
     unsafe { thread_word::get::<Lane>().as_ref() }
 }
@@ -432,7 +432,7 @@ pub fn near<'a>() -> Option<&'a Lane> {
 /// Makes the lane of this thread one of the current log.
 #[inline]
 fn join_current() {
-    let lane = here();
+    let lane = own_lane();
     if let Some(log) = current() {
         lane.join_unless_busy(log);
     }
@@ -446,13 +446,13 @@ pub(crate) fn earlier_cause(log: &Log) -> u64 {
 /// The event that this thread is in; 0 if that is one of an earlier recording.
 #[inline]
 pub fn current_event() -> u64 {
-    current().map_or_else(|| here().current.load(Relaxed), current_event_in)
+    current().map_or_else(|| own_lane().current.load(Relaxed), current_event_in)
 }
 
 /// As [`current_event`], in this log.
 #[inline]
 pub fn current_event_in(log: &Log) -> u64 {
-    let lane = here();
+    let lane = own_lane();
     let is_its = lane.row.load(Relaxed) == 0 || !lane.is_apart(log);
     if is_its { lane.current.load(Relaxed) } else { 0 }
 }
@@ -460,7 +460,7 @@ pub fn current_event_in(log: &Log) -> u64 {
 /// Puts this thread into another event, and returns the one before.
 #[inline]
 pub fn swap_current(event: u64) -> u64 {
-    let current = &here().current;
+    let current = &own_lane().current;
     let before = current.load(Relaxed);
     current.store(event, Relaxed);
     before
@@ -469,7 +469,7 @@ pub fn swap_current(event: u64) -> u64 {
 /// The meta level of this thread.
 #[inline]
 pub fn lane_level() -> u8 {
-    here().level()
+    own_lane().level()
 }
 
 /// An event that this thread is in for as long as this lives; then it is back in the one before.
@@ -487,7 +487,7 @@ impl Current {
     pub fn enter(event: u64) -> Self {
         // A lane that joins a log begins with nothing around it: it must not do so only after the cause was named.
         join_current();
-        let log = here().log.load(Relaxed);
+        let log = own_lane().log.load(Relaxed);
         Current { before: swap_current(event), log, _thread: std::marker::PhantomData }
     }
 }
@@ -524,7 +524,7 @@ impl Current {
 impl Drop for Current {
     #[inline]
     fn drop(&mut self) {
-        let log = here().log.load(Relaxed);
+        let log = own_lane().log.load(Relaxed);
         // In another recording the thread is in nothing that began before it. Without one, only a cause was named.
         if self.log.is_null() || std::ptr::eq(log, self.log) {
             swap_current(self.before);

@@ -7,12 +7,12 @@ use crate::format::superblock::{self as sb, lane as row};
 use crate::platform::lock::lock;
 use crate::platform::process;
 use crate::recorder::epoch::EPOCH;
-use crate::recorder::lane::{Lane, NO_ROW, here};
+use crate::recorder::lane::{Lane, NO_ROW, own_lane};
 use crate::recorder::log::Log;
 
 /// Retires the lane of this thread, which ends or exits the process.
 pub(super) fn retire_lane() {
-    let lane = here();
+    let lane = own_lane();
     let row = lane.row.load(Relaxed);
     if let Some(log) = lane.log()
         && row != 0
@@ -23,7 +23,7 @@ pub(super) fn retire_lane() {
     }
     lane.row.store(NO_ROW, Relaxed);
     lane.cells.give_up();
-    lane.running_on.give_up();
+    lane.outliving.give_up();
     lane.aim();
     lane.end_use();
 }

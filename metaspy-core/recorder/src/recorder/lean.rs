@@ -2,7 +2,7 @@
 //!
 //! An event is lean if its cause is the event that its thread was in before, and no handler or detail looks into it. While its
 //! lane holds the block, the end finds start, kind, level and the event before in the slot. When the lane leaves the block,
-//! it moves the events that still run into [`RunningOn`](crate::recorder::running_on::RunningOn), and they end as others do.
+//! it moves the events that still run into [`OutlivingEvents`](crate::recorder::outliving_events::OutlivingEvents), and they end as others do.
 //!
 //! The word has the log, the id and marks. The frame has no copy of the rest, because most events
 //! end in the block that their lane fills, and a copy costs seven stores a call. Calls with
@@ -21,7 +21,7 @@ use crate::recorder::busy::Busy;
 use crate::recorder::end::end_at;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::lane::{self, Lane};
-use crate::recorder::running_on::RunsOn;
+use crate::recorder::outliving_events::OutlivingEvent;
 use crate::subject::Subject;
 
 /// Begins an event, if this is the common case: a slot is left, the epoch is the same, and one instruction reads the clock.
@@ -70,7 +70,7 @@ fn stamp(lane: &Lane) -> Option<u64> {
 #[inline(always)]
 pub fn end_lean(lean: Lean, outcome: Outcome) {
     // It began on this thread, which has a lane since then.
-    let Some(lane) = lane::near() else { return };
+    let Some(lane) = lane::joined_lane() else { return };
     match lean.is_timed() {
         true => end_as::<true>(lane, lean, outcome),
         false => end_as::<false>(lane, lean, outcome),
@@ -109,23 +109,25 @@ fn end_as<const TIMED: bool>(lane: &Lane, lean: Lean, outcome: Outcome) {
 #[cold]
 #[inline(never)]
 pub fn end_slowly(lean: Lean, outcome: Outcome, now: u64) {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let taken = Busy::enter(lane).and_then(|_busy| take(lane, lean));
     // Those of a log that was closed meanwhile are not found: it is not touched again.
-    let Some(RunsOn { begun, site, key }) = taken else { return lane.leave_earlier(lean.id(), lean.log(), None) };
+    let Some(OutlivingEvent { begun, site, key }) = taken else {
+        return lane.leave_earlier(lean.id(), lean.log(), None);
+    };
     let now = if lean.is_timed() && now == 0 { clock::now() } else { now };
     end_at(now, &begun, site, key, outcome, false);
 }
 
 /// What ends an event that is lean no more.
-fn take(lane: &Lane, lean: Lean) -> Option<RunsOn> {
+fn take(lane: &Lane, lean: Lean) -> Option<OutlivingEvent> {
     if lean.block() != lane.held.load(Relaxed) {
-        return lane.running_on.take(lean);
+        return lane.outliving.take(lean);
     }
     let cells = slot_cells(lane, lean.id());
     let last = cells[3].load(Relaxed);
     if !slot::is_held_in(last, lane.sequence.load(Relaxed)) {
         return None;
     }
-    Some(RunsOn::of(lane, lean.id(), cells))
+    Some(OutlivingEvent::of(lane, lean.id(), cells))
 }

@@ -9,7 +9,7 @@ use crate::recorder::log::current;
 /// Changes the meta level of this thread, and returns the one before.
 #[inline]
 pub(crate) fn enter_level(level: u8) -> u8 {
-    let lane = lane::here();
+    let lane = lane::own_lane();
     let before = lane.level();
     lane.set_level(level.min(3));
     before

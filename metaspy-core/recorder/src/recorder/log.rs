@@ -10,16 +10,16 @@ use crate::format::Policy;
 use crate::format::Region;
 use crate::format::layout::Layout;
 use crate::recorder::arrays::Array;
+use crate::recorder::collector_state::CollectorState;
 use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::folder::Folder;
+use crate::recorder::growing_area::GrowingArea;
 use crate::recorder::own_file::OwnFile;
 use crate::recorder::own_words::OwnWords;
 use crate::recorder::protocol::{ReadyRing, begin_use, end_use};
-use crate::recorder::round::Round;
+use crate::recorder::stale_summaries::StaleSummaries;
 use crate::recorder::statement_halves::StatementHalves;
-use crate::recorder::stepped::Stepped;
 use crate::recorder::tables::Tables;
-use crate::recorder::taken_back::TakenBack;
 use crate::recorder::tally_page::Page;
 
 /// Logs of this process by number. Every guard holds the number, and the epoch of its call: later logs have the same numbers.
@@ -102,17 +102,17 @@ pub struct Log {
     pub(super) is_watched: AtomicBool,
     /// 1 + the chunk whose summary is being written; 0 = none.
     pub(super) summarising: AtomicU64,
-    pub(super) taken_back: TakenBack,
+    pub(super) stale_summaries: StaleSummaries,
     /// Bytes of the pages area that may be used, and rows of lanes: all of the area, until its file is packed.
     pub(super) pages_room: AtomicUsize,
     pub(super) lanes_room: AtomicU64,
-    pub(super) arena: Stepped,
+    pub(super) arena: GrowingArea,
     pub(super) statements: StatementHalves,
     /// Serialises the writers of the arena.
     pub(super) appending: Mutex<()>,
-    pub profiles: Stepped,
+    pub profiles: GrowingArea,
     pub(super) names: Mutex<Named>,
-    pub(super) collecting: Mutex<Round>,
+    pub(super) collecting: Mutex<CollectorState>,
     pub(super) collector: OnceLock<Thread>,
     /// The collector is woken when fewer blocks than this are ready.
     pub(super) scarce: AtomicU64,

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, CHUNK_BYTES, superblock as sb};
 use crate::platform::map;
+use crate::recorder::collector_state::CollectorState;
+use crate::recorder::growing_area;
 use crate::recorder::log::Log;
-use crate::recorder::round::Round;
-use crate::recorder::stepped;
 
 /// Blocks allocated at a time: 4 MiB.
 const STEP: u64 = 16 * CHUNK_BLOCKS as u64;
@@ -16,7 +16,7 @@ const LANE_STEP: u64 = 16;
 
 impl Log {
     /// Allocates and populates memory ahead of the lanes. True if there is more to do at once.
-    pub(super) fn grow(&self, round: &mut Round) -> bool {
+    pub(super) fn grow(&self, round: &mut CollectorState) -> bool {
         // A stopped log hands out no blocks, and its trimmed file keeps its size.
         if self.is_stopped() {
             return false;
@@ -66,7 +66,7 @@ impl Log {
     fn reserve_profiles(&self) {
         let used = self.word(sb::PROFILES_USED).load(Ordering::Relaxed) as usize;
         if used > 0 {
-            let _ = self.profiles.reserve((used + stepped::STEP / 2).min(self.profiles.area.bytes()));
+            let _ = self.profiles.reserve((used + growing_area::STEP / 2).min(self.profiles.area.bytes()));
         }
     }
 

@@ -17,9 +17,11 @@ use crate::format::{CHUNK_BLOCKS, Region, span, superblock as sb};
 use crate::platform::lock::lock;
 use crate::platform::{self, map, warn};
 use crate::recorder::arena::Draft;
+use crate::recorder::collector_state::CollectorState;
 use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::epoch::{EPOCH, epoch};
 use crate::recorder::folders;
+use crate::recorder::growing_area::GrowingArea;
 use crate::recorder::lane_rows::retire_lane;
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, NUMBERS, Named, current};
@@ -27,11 +29,9 @@ use crate::recorder::next_epoch::next_epoch;
 use crate::recorder::own_file::OwnFile;
 use crate::recorder::own_words::OwnWords;
 use crate::recorder::protocol::ReadyRing;
-use crate::recorder::round::Round;
+use crate::recorder::stale_summaries::StaleSummaries;
 use crate::recorder::start_error::StartError;
 use crate::recorder::statement_halves::StatementHalves;
-use crate::recorder::stepped::Stepped;
-use crate::recorder::taken_back::TakenBack;
 use crate::recorder::tally_page::Page;
 use crate::recording::BUSY;
 
@@ -181,7 +181,7 @@ pub(super) fn in_memory(spec: &Spec, serial: u64) -> Result<Log, StartError> {
     let layout = Layout::with_names(spec.budget, policy, spec.linked_names.unwrap_or(0));
     let map = map::anonymous(layout.total_bytes()).map_err(StartError::Memory)?;
     let own_words = OwnWords::for_blocks(layout.blocks).map_err(StartError::Memory)?;
-    let stepped = in_steps(&layout).map(Stepped::in_memory);
+    let stepped = in_steps(&layout).map(GrowingArea::in_memory);
     let log =
         Log::new(Spec { policy, ..spec.clone() }, layout, stepped, Region::writable(map), None, serial, own_words);
     log.word(sb::GROWN).store(layout.blocks, Ordering::Release);
@@ -203,7 +203,7 @@ fn in_file(spec: &Spec, path: &Path, serial: u64) -> Result<Log, StartError> {
         file.write_all(&first_bytes)?;
         file.set_len(layout.total_bytes() as u64)?;
         allocate_tables(file, &layout)?;
-        let [arena, first, second, profiles] = in_steps(&layout).map(|area| Stepped::in_file(area, &own));
+        let [arena, first, second, profiles] = in_steps(&layout).map(|area| GrowingArea::in_file(area, &own));
         Ok((map::file(file, layout.total_bytes())?, [arena?, first?, second?, profiles?]))
     });
     let (map, stepped) = made.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(failed)?;
@@ -238,7 +238,7 @@ impl Log {
     fn new(
         spec: Spec,
         layout: Layout,
-        [arena, first, second, profiles]: [Stepped; 4],
+        [arena, first, second, profiles]: [GrowingArea; 4],
         region: Region,
         file: Option<Arc<OwnFile>>,
         serial: u64,
@@ -270,10 +270,10 @@ impl Log {
             leases: AtomicU64::new(0),
             is_watched: AtomicBool::new(false),
             summarising: AtomicU64::new(0),
-            taken_back: TakenBack::new(layout.blocks / CHUNK_BLOCKS as u64),
+            stale_summaries: StaleSummaries::new(layout.blocks / CHUNK_BLOCKS as u64),
             pages_room: AtomicUsize::new(layout.pages.bytes()),
             lanes_room: AtomicU64::new((layout.lanes.len / sb::lane::WORDS) as u64),
-            collecting: Mutex::new(Round::new()),
+            collecting: Mutex::new(CollectorState::new()),
             collector: OnceLock::new(),
             scarce: AtomicU64::new(0),
             present: AtomicU64::new(0),

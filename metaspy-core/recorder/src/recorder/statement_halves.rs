@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::recorder::stepped::Stepped;
+use crate::recorder::growing_area::GrowingArea;
 
 /// The two halves of the statements.
 pub(crate) struct StatementHalves {
-    pub halves: [Stepped; 2],
+    pub halves: [GrowingArea; 2],
     /// Words of the statements that wait for room. The lock serialises the writers.
     pub waiting: Mutex<Vec<u64>>,
     /// True if the recording states that statements are missing.
@@ -19,7 +19,7 @@ pub(crate) struct StatementHalves {
 }
 
 impl StatementHalves {
-    pub fn new(halves: [Stepped; 2]) -> Self {
+    pub fn new(halves: [GrowingArea; 2]) -> Self {
         let next_turn = AtomicU64::new(halves[0].area.len as u64 / 4);
         StatementHalves {
             halves,

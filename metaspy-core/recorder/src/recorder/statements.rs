@@ -14,7 +14,7 @@ use crate::format::superblock as sb;
 use crate::platform::lock::lock;
 use crate::recorder::arena::Draft;
 use crate::recorder::log::Log;
-use crate::recorder::needed::needed;
+use crate::recorder::needed_statements::needed_statements;
 
 impl Log {
     /// Appends a statement. A statement without room waits in memory for the collector, in order. It counts as lost until
@@ -104,7 +104,7 @@ impl Log {
             }
             has_room
         };
-        let mut is_whole = needed(self, words, used).into_iter().all(|(at, length)| copy(at, length));
+        let mut is_whole = needed_statements(self, words, used).into_iter().all(|(at, length)| copy(at, length));
         let mut waiting = lock(&self.statements.waiting);
         // What was stated meanwhile.
         let now = self.word(sb::STATEMENTS_USED + old).load(Ordering::Relaxed) as usize;

@@ -5,23 +5,23 @@ use std::sync::atomic::Ordering;
 use crate::format::slot::{self, Commit, FIRST_MARK, Mark};
 use crate::format::summary::Summary;
 use crate::format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary, superblock as sb};
+use crate::recorder::collector_state::CollectorState;
 use crate::recorder::log::Log;
 use crate::recorder::log::State;
 use crate::recorder::protocol::announce_summary;
-use crate::recorder::round::Round;
 
 /// Chunks summarised in one round at most, so that freeing blocks never waits long.
 const AT_ONCE: usize = 64;
 
 impl Log {
     /// Writes the summaries of chunks that became full.
-    pub(super) fn summarise(&self, round: &mut Round) {
+    pub(super) fn summarise(&self, round: &mut CollectorState) {
         let fresh = self.word(sb::FRESH).load(Ordering::Acquire) / CHUNK_BLOCKS as u64;
         while round.next_chunk < fresh && round.unsummarised.len() < 4 * AT_ONCE {
             round.unsummarised.push(round.next_chunk);
             round.next_chunk += 1;
         }
-        self.taken_back.take(&mut round.unsummarised);
+        self.stale_summaries.take(&mut round.unsummarised);
         let mut done = 0;
         round.unsummarised.retain(|&chunk| {
             if done == AT_ONCE || !self.is_full(chunk) {

@@ -106,7 +106,7 @@ pub(super) fn is_selected(site: &Site, subject: Subject) -> bool {
 /// registers.
 #[inline(never)]
 fn enter_event<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, config: Config) -> Entered<'f> {
-    let Some(lane) = recorder::near() else { return begin(frame, site, subject, config, |_| ()) };
+    let Some(lane) = recorder::joined_lane() else { return begin(frame, site, subject, config, |_| ()) };
     if config.is_full() {
         begin_lean::<true>(frame, site, subject, lane, config)
     } else if recorder::is_next_untimed(lane) {
@@ -134,7 +134,7 @@ fn begin_lean<'f, const TIMED: bool>(
 /// A sampled call that is timed, on a thread that has a lane.
 #[inline(never)]
 pub(super) fn begin_next_timed<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
-    let (lane, config) = (recorder::here(), Config::of(site));
+    let (lane, config) = (recorder::own_lane(), Config::of(site));
     recorder::choose_timed(lane, config.sample());
     begin_lean::<true>(frame, site, subject, lane, config)
 }
@@ -149,7 +149,7 @@ pub(super) fn begin_slowly<'f>(
     timed: bool,
 ) -> Entered<'f> {
     let begun = recorder::begin(Config::of(site).site(), subject, timed);
-    put(frame, Call::made(site, subject, begun, recorder::here()))
+    put(frame, Call::made(site, subject, begun, recorder::own_lane()))
 }
 
 /// Begins a call in its frame, on any path.
@@ -254,7 +254,7 @@ pub(super) fn count_in_context(
 ) -> Option<&'static Context> {
     // Before the tree, which is in a new recording before this word is.
     let who = site.tally.load(Ordering::Acquire);
-    let lane = recorder::here();
+    let lane = recorder::own_lane();
     let is_at_work = lane.gate.is_busy();
     count_entry(cells, site);
     // What the profiler calls has no context, and neither has a call in a signal handler that interrupts a hook.
@@ -274,7 +274,7 @@ impl Call {
 
     #[inline(always)]
     fn new(site: &'static Site, subject: Subject, begun: Begun) -> Call {
-        let mut call = Call::made(site, subject, begun, recorder::here());
+        let mut call = Call::made(site, subject, begun, recorder::own_lane());
         call.note_panic();
         call
     }

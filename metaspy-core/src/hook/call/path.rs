@@ -42,7 +42,7 @@ impl Path {
         match mode {
             Mode::Off => Path::Off,
             Mode::Tally => Path::Count,
-            Mode::Sampled => Path::Event { timed: recorder::is_timed(recorder::here(), config.sample()) },
+            Mode::Sampled => Path::Event { timed: recorder::is_timed(recorder::own_lane(), config.sample()) },
             Mode::Full => Path::Event { timed: true },
         }
     }

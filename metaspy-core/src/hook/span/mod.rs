@@ -112,7 +112,7 @@ impl SpanCall {
                 }
                 begun
             });
-            self.begun(recorder::here(), site, subject, &begun);
+            self.begun(recorder::own_lane(), site, subject, &begun);
         }
     }
 
@@ -126,7 +126,7 @@ impl SpanCall {
         if site.filter.load(Relaxed) != ALL_SUBJECTS {
             return false;
         }
-        let lane = recorder::here();
+        let lane = recorder::own_lane();
         let config = Config::of(site);
         let begun = if config.is_simple() {
             let timed = config.is_full() || recorder::is_timed(lane, config.sample());
@@ -172,7 +172,7 @@ impl SpanCall {
     pub fn enter(&self) {
         let id = self.id.load(Relaxed);
         if has_event(id) {
-            entered::enter(recorder::here(), id, About(self.about.load(Relaxed)));
+            entered::enter(recorder::own_lane(), id, About(self.about.load(Relaxed)));
         }
     }
 
@@ -180,7 +180,7 @@ impl SpanCall {
     pub fn leave(&self) {
         let id = self.id.load(Relaxed);
         let unwound = if has_event(id) {
-            let lane = recorder::here();
+            let lane = recorder::own_lane();
             let Some(stay) = entered::leave(lane, id, About(self.about.load(Relaxed))) else { return };
             if self.lane.load(Relaxed) == std::ptr::from_ref(lane).addr() {
                 self.here.add(stay.busy);
@@ -220,7 +220,7 @@ impl SpanCall {
         let Some(event) = self.event() else { return };
         crate::link(event, cause);
         // A reader finds links on the event's own thread. A link from another thread is written once more at the end.
-        if self.lane.load(Relaxed) != std::ptr::from_ref(recorder::here()).addr() {
+        if self.lane.load(Relaxed) != std::ptr::from_ref(recorder::own_lane()).addr() {
             self.deferred.follows(cause);
         }
     }
@@ -238,7 +238,7 @@ impl SpanCall {
         let outcome = self.outcome();
         let fields = self.deferred.take();
         if has_event(id) {
-            let lane = recorder::here();
+            let lane = recorder::own_lane();
             if recorder::current_event() == id && lane.is_in_log_of(about) {
                 // The guard that was to leave it was forgotten.
                 entered::leave(lane, id, about);
@@ -255,7 +255,7 @@ impl SpanCall {
             }
             recorder::end_apart(lane, ended, &begun, site, key, outcome, marked);
         } else {
-            recorder::end(recorder::here(), &begun, site, key, outcome);
+            recorder::end(recorder::own_lane(), &begun, site, key, outcome);
         }
         if let Some(fields) = fields {
             fields.finish(outcome);

@@ -15,16 +15,16 @@ use crate::event::Outcome;
 use crate::hook::adapter;
 use crate::hook::light_call::{self, LightCall, MARK, MARKS};
 use crate::method_profilers::{Context, Tree};
-use crate::recorder::{Cells, Lane, NOTED, Notes, Observed};
+use crate::recorder::{CACHED, CachedObservers, Cells, Lane, ProfilerState};
 
 /// The context that a thread is in.
-const HERE: usize = offset_of!(Lane, observed) + offset_of!(Observed, context);
+const HERE: usize = offset_of!(Lane, profilers) + offset_of!(ProfilerState, context);
 /// Room in a frame for two operands, behind the call that is made there.
 const OPERANDS: usize = size_of::<LightCall>();
 const _: () = assert!(OPERANDS + 16 <= size_of::<Frame>() && size_of::<Option<&Context>>() == 8);
 
-/// Begins a call, by the steps of [`Cell::count`](metaspy_probe::Cell). A call in a tree alone is counted and made here if the
-/// context around remembers it, as `Tree::enter` does.
+/// Begins a call, by the steps of [`Cell::count`](metaspy_probe::Cell). The fast path: only a tree of
+/// contexts observes the call, and the context around has a cached child, as in `Tree::enter`.
 #[unsafe(naked)]
 pub unsafe extern "C" fn begin() {
     naked_asm!(
@@ -71,9 +71,9 @@ pub unsafe extern "C" fn begin() {
         // Nothing of the call is to be ended.
         "mov eax, {mark}",
         "ret",
-        // It is in a tree alone, of which the cell has notes.
+        // It is in a tree alone, which the cell has cached.
         "60:",
-        "bts rcx, {noted}",
+        "bts rcx, {is_cached}",
         "cmp rcx, [r8 + {who}]",
         "jne 80f",
         "cmp qword ptr [r8 + {profilers}], 0",
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn begin() {
         cell_of_call = const offset_of!(LightCall, cell),
         announced = const offset_of!(LightCall, announced),
         returned = const Outcome::Returned as u8,
-        noted = const NOTED.trailing_zeros(),
+        is_cached = const CACHED.trailing_zeros(),
         light = const MARK,
         mark = const COUNTED,
         any = const ANY as i64,
@@ -221,10 +221,11 @@ extern "C" fn enter(
     type_name: fn() -> &'static str,
 ) -> *mut u8 {
     let receiver = (place.addr() as u64, type_name as usize as u64);
-    let is_known = |notes: Notes| !notes.profilers.is_null() && notes.are_about(receiver);
-    let known = light_call::notes_at(site).filter(|(_, notes)| is_known(*notes));
+    let is_known = |observers: CachedObservers| !observers.profilers.is_null() && observers.are_about(receiver);
+    let known = light_call::cached_at(site).filter(|(_, observers)| is_known(*observers));
     // SAFETY: the frame is the caller's, who holds it until the call ends.
-    match known.and_then(|(lane, notes)| light_call::enter_known_stack(lane, site, unsafe { &mut *frame }, notes)) {
+    let of_caller = unsafe { &mut *frame };
+    match known.and_then(|(lane, observers)| light_call::enter_known_stack(lane, site, of_caller, observers)) {
         Some(begun) => begun,
         None => match light_call::count_further(site, receiver) {
             Some(begun) => begun,

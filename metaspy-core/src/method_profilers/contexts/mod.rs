@@ -12,7 +12,7 @@ use crate::method_profilers::{Call, CallEnd, MethodProfiler, MethodSpy, Tables};
 
 pub(crate) use births::{Birth, born, died};
 pub(crate) use node::Node;
-pub(crate) use nodes::{context_in, go_in, go_to, here};
+pub(crate) use nodes::{context_in, current_context, go_in, go_to};
 pub(super) use tree::publish;
 pub(crate) use tree::{Paused, Tree, alone_at};
 

@@ -22,7 +22,7 @@ use crate::platform::lock::lock;
 use crate::platform::own_pages;
 use crate::platform::page_vec::PageVec;
 use crate::platform::thread_end::watch_this_thread;
-use crate::recorder::{self, Observed};
+use crate::recorder::{self, ProfilerState};
 
 /// Nodes that are made at once.
 const CHUNK: usize = 256;
@@ -75,13 +75,13 @@ thread_local! {
 
 /// The context of this thread; `None` at the root.
 #[inline]
-pub(crate) fn here() -> Option<&'static Node> {
-    context_in(&recorder::here().observed)
+pub(crate) fn current_context() -> Option<&'static Node> {
+    context_in(&recorder::own_lane().profilers)
 }
 
 /// The context of a thread; `None` at the root.
 #[inline(always)]
-pub(crate) fn context_in(observed: &Observed) -> Option<&'static Node> {
+pub(crate) fn context_in(observed: &ProfilerState) -> Option<&'static Node> {
     // SAFETY: it is null, or a node, and nodes stay.
     unsafe { observed.context.load(Relaxed).cast::<Node>().as_ref() }
 }
@@ -89,7 +89,7 @@ pub(crate) fn context_in(observed: &Observed) -> Option<&'static Node> {
 /// Moves this thread to another context, and returns the one before.
 #[inline]
 pub(crate) fn go_to(node: Option<&'static Node>) -> Option<&'static Node> {
-    let observed = &recorder::here().observed;
+    let observed = &recorder::own_lane().profilers;
     let before = context_in(observed);
     go_in(observed, node);
     before
@@ -97,7 +97,7 @@ pub(crate) fn go_to(node: Option<&'static Node>) -> Option<&'static Node> {
 
 /// Moves a thread to another context.
 #[inline(always)]
-pub(crate) fn go_in(observed: &Observed, node: Option<&'static Node>) {
+pub(crate) fn go_in(observed: &ProfilerState, node: Option<&'static Node>) {
     let node = node.map_or(null(), std::ptr::from_ref);
     observed.context.store(node.cast_mut().cast(), Relaxed);
 }

@@ -20,11 +20,11 @@ use metaspy_probe::hash::scatter;
 use crate::format::profile::Column;
 use crate::method_profilers::Tables;
 use crate::method_profilers::contexts::node::{CUT, Name, Node};
-use crate::method_profilers::contexts::nodes::{self, Nodes, context_in, go_in, go_to, here};
+use crate::method_profilers::contexts::nodes::{self, Nodes, context_in, current_context, go_in, go_to};
 use crate::method_profilers::contexts::{births, lifetime};
 use crate::method_profilers::table::{ContextRow, Table, Written, count};
 use crate::platform::lock::lock;
-use crate::recorder::{self, Observed};
+use crate::recorder::{self, ProfilerState};
 use crate::site;
 
 /// Calls above each other that have contexts of their own. Deeper ones are cut.
@@ -139,7 +139,7 @@ impl Tree {
     #[inline]
     pub fn enter(&'static self, site: u32) -> Option<&'static Node> {
         let written = self.table.written();
-        let around = here();
+        let around = current_context();
         // What a call around began in another recording has no context in this one.
         let parent = around.filter(|node| node.is_of(written));
         let known = parent.and_then(|parent| parent.child(site)).filter(|child| child.is_of(written));
@@ -160,15 +160,15 @@ impl Tree {
     /// It finds the context of its thread by `word`.
     pub fn enter_at_hook(&'static self, site: u32, who: u64, word: &ContextWord) -> Option<&'static Node> {
         let around = self.enter(site);
-        let here = here().filter(|here| here.site == site);
+        let here = current_context().filter(|here| here.site == site);
         here.into_iter().for_each(|here| here.count_at_hooks(who));
-        word.point(&recorder::here().observed.context);
+        word.point(&recorder::own_lane().profilers.context);
         around
     }
 
     /// As [`Tree::enter`], of a call that the context around remembers. `None`: nothing is counted.
     #[inline(always)]
-    pub fn enter_known(&'static self, observed: &Observed, site: u32) -> Option<&'static Node> {
+    pub fn enter_known(&'static self, observed: &ProfilerState, site: u32) -> Option<&'static Node> {
         let around = context_in(observed)?;
         // It was remembered while the context around was of the same recording, which is not compared again.
         let child = around.child(site).filter(|child| child.is_of(self.table.written()))?;
@@ -271,7 +271,7 @@ impl Tree {
     /// The context of this thread as other threads can continue in it; `None` at the root.
     pub fn pause(&'static self) -> Option<Paused> {
         let written = self.table.written();
-        let here = here().filter(|node| node.is_of(written))?;
+        let here = current_context().filter(|node| node.is_of(written))?;
         Some(Paused { name: here.name(), written, row: here.row().number()? })
     }
 
@@ -306,7 +306,7 @@ impl Tree {
     #[inline]
     fn row_here(&'static self) -> ContextRow {
         let written = self.table.written();
-        match here().filter(|node| node.is_of(written)).map(Node::row).filter(|row| !row.is_none()) {
+        match current_context().filter(|node| node.is_of(written)).map(Node::row).filter(|row| !row.is_none()) {
             Some(row) => row,
             None => self.root(written),
         }
@@ -342,7 +342,7 @@ impl Tree {
 
     /// As [`Tree::add_time`], in words that only this thread writes. `None`: nothing is added.
     #[inline(always)]
-    pub fn add_known_time(&'static self, observed: &Observed, total: u64, own: u64) -> Option<()> {
+    pub fn add_known_time(&'static self, observed: &ProfilerState, total: u64, own: u64) -> Option<()> {
         let here = context_in(observed)?;
         if here.depth == CUT || !here.is_of(self.table.written()) {
             return None;
@@ -356,7 +356,7 @@ impl Tree {
     /// Adds the time of the call that this thread is in. The time of a cut call is not known.
     #[inline]
     pub fn add_time(&'static self, total: u64, own: u64) {
-        if let Some(here) = here().filter(|node| node.depth != CUT && node.is_of(self.table.written())) {
+        if let Some(here) = current_context().filter(|node| node.depth != CUT && node.is_of(self.table.written())) {
             self.table.add_to(here.row(), column::TOTAL, total);
             self.table.add_to(here.row(), column::OWN, own);
         }

@@ -3,7 +3,7 @@
 use crate::format::profile::{Key, Merge};
 use crate::method_profilers::table::thread_pages::Pair;
 use crate::method_profilers::table::{CallerTable, Count, Table, count, thread_pages};
-use crate::recorder::Observed;
+use crate::recorder::ProfilerState;
 use crate::site::SiteId;
 
 /// The ticks of a call that has ended.
@@ -27,7 +27,7 @@ impl CallTimes {
 /// The words that a thread last added the times of such calls to, in the table with this number. The caller must have been
 /// selected by the table's profiler: otherwise nothing is found.
 #[inline(always)]
-pub(crate) fn known_pair(observed: &Observed, table: u32, callee: u32, caller: u32) -> Option<[&'static Pair; 2]> {
+pub(crate) fn known_pair(observed: &ProfilerState, table: u32, callee: u32, caller: u32) -> Option<[&'static Pair; 2]> {
     let key = Key { site: callee, second: caller, key: 0 };
     thread_pages::known_pages(observed)?.known_pair(table, key.who())
 }

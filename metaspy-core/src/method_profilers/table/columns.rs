@@ -180,14 +180,14 @@ impl Count {
     /// The word that this thread counts up; `None` if it shares one with other threads.
     pub(crate) fn word(&self) -> Option<&'static AtomicU64> {
         let table = self.0.table.as_ref()?;
-        table.own_word(table.here()?, self.0.at).ok()
+        table.own_word(table.current()?, self.0.at).ok()
     }
 
     /// The word that this thread counts up, and those of the next columns. `None` as in [`Count::word`], and before the first
     /// value.
     pub(super) fn words<const N: usize>(&self) -> Option<&'static [AtomicU64; N]> {
         let table = self.0.table.as_ref()?;
-        table.own_words(table.here()?, self.0.at)
+        table.own_words(table.current()?, self.0.at)
     }
 }
 

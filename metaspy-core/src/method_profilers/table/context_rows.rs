@@ -104,7 +104,7 @@ impl Table {
     /// The number of the recording that the table is written into now.
     #[inline]
     pub fn recording(&self) -> Option<u32> {
-        self.here().map(|instance| instance.number)
+        self.current().map(|instance| instance.number)
     }
 
     /// Merges a value into a column of a row, by the rule of the column.

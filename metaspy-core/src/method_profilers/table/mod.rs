@@ -119,7 +119,7 @@ pub(crate) fn continue_all(log: &'static Log) {
     let installed = lock(&INSTALLED);
     installed
         .iter()
-        .filter(|table| table.here().is_none_or(|here| !std::ptr::eq(here.log, log)))
+        .filter(|table| table.current().is_none_or(|here| !std::ptr::eq(here.log, log)))
         .for_each(|table| table.declare(log));
 }
 
@@ -228,7 +228,7 @@ impl Table {
     pub fn put_within(&self, within: Within) {
         self.within.store(within.installation.map_or(0, |installation| u64::from(installation) + 1), Relaxed);
         self.overlaps.store(within.overlaps, Relaxed);
-        self.here().into_iter().for_each(|instance| self.write_within(instance));
+        self.current().into_iter().for_each(|instance| self.write_within(instance));
     }
 
     fn write_within(&self, instance: &Instance) {
@@ -240,7 +240,7 @@ impl Table {
 
     /// The table in the recording that it is written into now.
     #[inline]
-    fn here(&self) -> Option<&Instance> {
+    fn current(&self) -> Option<&Instance> {
         // SAFETY: it is null, or a box that is freed with the table.
         unsafe { self.current.load(Acquire).as_ref() }
     }
@@ -248,7 +248,7 @@ impl Table {
     /// The row of a key, made if it is new, and the recording that it is in. Without room for it a loss is counted.
     #[inline]
     fn row(&self, key: Key) -> Option<(&Instance, u32)> {
-        let here = self.here()?;
+        let here = self.current()?;
         let pages = thread_pages::pages();
         if let Some(row) = pages.and_then(|pages| pages.known_row(here.log, self.number, key)) {
             return Some((here, row));
@@ -280,13 +280,13 @@ impl Table {
     /// The recording that is written now, if it is another one. The one before may have been closed while a hook was at work
     /// in it, and then has no room for what is new there.
     fn after(&self, before: &Instance) -> Option<&Instance> {
-        self.here().filter(|here| !std::ptr::eq(*here, before))
+        self.current().filter(|here| !std::ptr::eq(*here, before))
     }
 
     /// Counts a value of a site that is lost.
     #[cold]
     pub fn lose_at(&self, site: u32) {
-        if let Some(here) = self.here().filter(|_| recorder::current().is_some()) {
+        if let Some(here) = self.current().filter(|_| recorder::current().is_some()) {
             here.lose_at(site);
         }
     }
@@ -294,7 +294,7 @@ impl Table {
     /// Merges a word into a column of a row of the recording that is written now.
     #[inline]
     fn put(&self, at: usize, word: u64, merge: Merge) {
-        let Some(here) = self.here() else { return };
+        let Some(here) = self.current() else { return };
         if !self.put_in(here, at, word, merge) {
             let columns = self.def.columns.len();
             let key = Key { site: (at / columns) as u32, second: 0, key: 0 };

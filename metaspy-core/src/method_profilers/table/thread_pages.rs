@@ -17,7 +17,7 @@ use crate::format::profile::Key;
 use crate::platform::lock::lock;
 use crate::platform::own_pages;
 use crate::platform::thread_end::watch_this_thread;
-use crate::recorder::{self, Log, Observed};
+use crate::recorder::{self, Log, ProfilerState};
 
 /// Words of a segment.
 pub(super) const SEGMENT: usize = 1024;
@@ -143,7 +143,7 @@ thread_local! {
 /// This thread ends. Gives its pages to a later one.
 pub(in super::super) fn end_thread() {
     HAS_ENDED.set(true);
-    let observed = &recorder::here().observed;
+    let observed = &recorder::own_lane().profilers;
     if let Some(pages) = known_pages(observed) {
         observed.pages.store(std::ptr::null_mut(), Relaxed);
         pages.hand_on();
@@ -152,7 +152,7 @@ pub(in super::super) fn end_thread() {
 
 /// The pages that a thread writes, if it has some.
 #[inline(always)]
-pub(crate) fn known_pages(observed: &Observed) -> Option<&'static ThreadPages> {
+pub(crate) fn known_pages(observed: &ProfilerState) -> Option<&'static ThreadPages> {
     // SAFETY: it is null, or `take` has stored it, and pages are never freed.
     unsafe { observed.pages.load(Relaxed).cast::<ThreadPages>().as_ref() }
 }
@@ -160,12 +160,12 @@ pub(crate) fn known_pages(observed: &Observed) -> Option<&'static ThreadPages> {
 /// The pages that this thread writes; `None` if it is ending.
 #[inline]
 pub(super) fn pages() -> Option<&'static ThreadPages> {
-    let observed = &recorder::here().observed;
+    let observed = &recorder::own_lane().profilers;
     known_pages(observed).or_else(|| take(observed))
 }
 
 #[cold]
-fn take(observed: &Observed) -> Option<&'static ThreadPages> {
+fn take(observed: &ProfilerState) -> Option<&'static ThreadPages> {
     if HAS_ENDED.get() || !watch_this_thread() {
         return None;
     }

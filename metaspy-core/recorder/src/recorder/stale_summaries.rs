@@ -1,19 +1,19 @@
-//! Chunks whose summary was taken back: a set that any thread adds to without waiting.
+//! Chunks whose summary is stale: a set that any thread adds to without waiting.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A set of chunks.
-pub(super) struct TakenBack {
+pub(super) struct StaleSummaries {
     /// One bit for each chunk.
     bits: Box<[AtomicU64]>,
     is_empty: AtomicBool,
 }
 
-impl TakenBack {
+impl StaleSummaries {
     /// An empty set of chunks below `chunks`.
     pub fn new(chunks: u64) -> Self {
         let words = chunks.div_ceil(u64::BITS.into()) as usize;
-        TakenBack { bits: (0..words).map(|_| AtomicU64::new(0)).collect(), is_empty: AtomicBool::new(true) }
+        StaleSummaries { bits: (0..words).map(|_| AtomicU64::new(0)).collect(), is_empty: AtomicBool::new(true) }
     }
 
     /// Adds a chunk.
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn each_chunk_is_taken_once() {
-        let set = TakenBack::new(130);
+        let set = StaleSummaries::new(130);
         [0, 63, 64, 129, 64].into_iter().for_each(|chunk| set.add(chunk));
         let mut chunks = Vec::new();
         set.take(&mut chunks);

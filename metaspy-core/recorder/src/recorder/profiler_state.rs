@@ -1,10 +1,10 @@
-//! Words of a thread that method profilers own: here because hooks reach its lane by one instruction.
+//! Per-thread state of method profilers. It is in the lane because a hook reaches the lane with one load.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 
 /// What method profilers keep of a thread.
-pub struct Observed {
+pub struct ProfilerState {
     /// True while a profiler runs: its own calls are not observed.
     pub is_busy: AtomicBool,
     /// The observed calls that the thread is in; null before the first one.
@@ -15,9 +15,9 @@ pub struct Observed {
     pub pages: AtomicPtr<()>,
 }
 
-impl Observed {
+impl ProfilerState {
     pub(super) const fn nothing() -> Self {
-        Observed {
+        ProfilerState {
             is_busy: AtomicBool::new(false),
             calls: AtomicPtr::new(null_mut()),
             context: AtomicPtr::new(null_mut()),

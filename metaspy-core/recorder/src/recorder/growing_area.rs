@@ -12,7 +12,7 @@ use crate::recorder::own_file::OwnFile;
 pub(super) const STEP: usize = 1 << 20;
 
 /// An area, and how many of its bytes are allocated.
-pub struct Stepped {
+pub struct GrowingArea {
     pub area: Area,
     file: Option<Arc<OwnFile>>,
     allocated: AtomicUsize,
@@ -20,11 +20,11 @@ pub struct Stepped {
     room: AtomicUsize,
 }
 
-impl Stepped {
+impl GrowingArea {
     /// An area of memory, which needs no allocation.
     pub fn in_memory(area: Area) -> Self {
         let whole = || AtomicUsize::new(area.bytes());
-        Stepped { area, file: None, allocated: whole(), room: whole() }
+        GrowingArea { area, file: None, allocated: whole(), room: whole() }
     }
 
     /// An area of a file, with its first step. Where the system cannot allocate without writing, a later step could
@@ -33,10 +33,10 @@ impl Stepped {
         let (file, step) = (own.get()?, area.bytes().min(STEP));
         if map::reserve(file, area.offset() as u64, step as u64)? {
             let (allocated, room) = (AtomicUsize::new(step), AtomicUsize::new(area.bytes()));
-            return Ok(Stepped { area, file: Some(own.clone()), allocated, room });
+            return Ok(GrowingArea { area, file: Some(own.clone()), allocated, room });
         }
         map::allocate(file, area.offset() as u64, area.bytes() as u64)?;
-        Ok(Stepped::in_memory(area))
+        Ok(GrowingArea::in_memory(area))
     }
 
     /// Allocates the area as far as `wanted` bytes. False if it is shorter, or if the disk has no room.

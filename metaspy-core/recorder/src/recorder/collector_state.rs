@@ -6,7 +6,7 @@ use crate::recorder::live_events::LiveEvents;
 pub(super) const FEW: u64 = 64;
 
 /// The collector's state between two rounds.
-pub(crate) struct Round {
+pub(crate) struct CollectorState {
     /// Blocks that should be ready.
     pub target: u64,
     /// Blocks taken up to the last round.
@@ -23,9 +23,9 @@ pub(crate) struct Round {
     pub feed: Option<LiveEvents>,
 }
 
-impl Round {
+impl CollectorState {
     pub fn new() -> Self {
-        Round {
+        CollectorState {
             target: FEW,
             taken: 0,
             unsummarised: Vec::new(),

@@ -44,7 +44,7 @@ impl Newest {
 
 /// The positions and lengths of the statements that are needed, among the first `used` words of a half: those about
 /// subjects that live, and those about subjects that ended and have an event in the blocks.
-pub(super) fn needed(log: &Log, words: Words<'_>, used: usize) -> Vec<(usize, usize)> {
+pub(super) fn needed_statements(log: &Log, words: Words<'_>, used: usize) -> Vec<(usize, usize)> {
     let mut newest = Newest::default();
     walk(words, 0, used, |found| newest.add(found));
     let stored = stored(log, &newest.ends);

@@ -1,4 +1,4 @@
-//! What a cell holds of a site whose calls are observed in known words only.
+//! Cached pointers for a site whose observers were resolved once: its row, its profilers, its tree of calling contexts.
 
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, compiler_fence};
 use metaspy_probe::{ANY, Cell};
 
 /// The bit by which the words of such cells differ from the words that sites are compared with.
-pub const NOTED: u64 = 0x4000_0000_0000_0000;
+pub const CACHED: u64 = 0x4000_0000_0000_0000;
 
-/// A cell of such a site.
+/// A cell with cached observers.
 #[derive(Clone, Copy)]
-pub struct Noted<'c>(&'c Cell);
+pub struct CachedCell<'c>(&'c Cell);
 
-/// What stays the same while the cell is valid.
+/// The observers of a site, which stay the same while the cell is valid.
 #[derive(Clone, Copy)]
-pub struct Notes {
+pub struct CachedObservers {
     /// The row of the tally, marked; null = calls are not counted there.
     pub row: *mut u8,
     /// The address of the profilers whose stack the calls are on; null if a tree counts them alone.
@@ -24,20 +24,20 @@ pub struct Notes {
     pub tree: *const (),
     /// The receiver that the calls are about, and its kind; [`ANY`] = of any.
     pub receiver: (u64, u64),
-    /// The number of the table that their times are added to, if nothing else is done at their ends; else [`Notes::OTHERS`].
+    /// The number of the table that their times are added to, if nothing else is done at their ends; else [`CachedObservers::OTHERS`].
     pub callers: u64,
 }
 
-impl<'c> Noted<'c> {
-    /// The cell, if it holds notes that are valid as long as sites are compared with this word.
+impl<'c> CachedCell<'c> {
+    /// The cell, if it holds observers that are valid as long as sites are compared with this word.
     #[inline(always)]
     pub fn under(who: u64, cell: &'c Cell) -> Option<Self> {
-        (cell.who.load(Relaxed) == who | NOTED).then_some(Noted(cell))
+        (cell.who.load(Relaxed) == who | CACHED).then_some(CachedCell(cell))
     }
 
     #[inline(always)]
-    pub fn notes(self) -> Notes {
-        Notes {
+    pub fn observers(self) -> CachedObservers {
+        CachedObservers {
             row: self.0.rows.load(Relaxed),
             profilers: self.0.also.load(Relaxed).cast_const().cast(),
             callers: self.0.length.load(Relaxed),
@@ -46,34 +46,34 @@ impl<'c> Noted<'c> {
         }
     }
 
-    /// Fills a cell with these notes, valid as long as sites are compared with this word.
+    /// Fills a cell with these observers, valid as long as sites are compared with this word.
     #[inline]
-    pub(super) fn fill(cell: &Cell, who: u64, notes: Notes) {
+    pub(super) fn fill(cell: &Cell, who: u64, observers: CachedObservers) {
         cell.who.store(0, Relaxed);
         compiler_fence(Release);
-        cell.rows.store(notes.row, Relaxed);
-        cell.length.store(notes.callers, Relaxed);
-        cell.also.store(notes.profilers.cast_mut().cast(), Relaxed);
-        cell.buckets.store(notes.tree.cast_mut().cast(), Relaxed);
-        cell.receiver.store(notes.receiver.0, Relaxed);
-        cell.kind.store(notes.receiver.1, Relaxed);
+        cell.rows.store(observers.row, Relaxed);
+        cell.length.store(observers.callers, Relaxed);
+        cell.also.store(observers.profilers.cast_mut().cast(), Relaxed);
+        cell.buckets.store(observers.tree.cast_mut().cast(), Relaxed);
+        cell.receiver.store(observers.receiver.0, Relaxed);
+        cell.kind.store(observers.receiver.1, Relaxed);
         compiler_fence(Release);
-        cell.who.store(who | NOTED, Relaxed);
+        cell.who.store(who | CACHED, Relaxed);
     }
 }
 
-impl Notes {
+impl CachedObservers {
     /// More is done at the end of a call than to add its time to a tree and to a table of callers.
     pub const OTHERS: u64 = u64::MAX;
     /// No row and no profilers.
     pub const NONE: Self =
-        Notes { row: null_mut(), profilers: null(), tree: null(), receiver: (ANY, 0), callers: Self::OTHERS };
+        CachedObservers { row: null_mut(), profilers: null(), tree: null(), receiver: (ANY, 0), callers: Self::OTHERS };
 
-    /// A cell with these notes, as [`Noted::fill`] makes it.
+    /// A cell with these observers, as [`CachedCell::fill`] makes it.
     #[inline]
     pub fn cell(self, who: u64) -> Cell {
         Cell {
-            who: AtomicU64::new(who | NOTED),
+            who: AtomicU64::new(who | CACHED),
             rows: AtomicPtr::new(self.row),
             length: AtomicU64::new(self.callers),
             buckets: AtomicPtr::new(self.tree.cast_mut().cast()),

@@ -16,23 +16,23 @@ use crate::recorder::entered::is_entered;
 use crate::recorder::folder::Inside;
 use crate::recorder::lane::Lane;
 
-/// Events that run on at most. A thread that may have more begins no further lean events.
+/// Maximum number of events that outlive their block. A thread that may have more begins no further lean events.
 const MOST: usize = 1024;
 
-/// What ends an event that is lean no more.
+/// An event that is no longer lean: the data that its end needs.
 #[derive(Clone, Copy)]
-pub(crate) struct RunsOn {
+pub(crate) struct OutlivingEvent {
     pub begun: Begun,
     pub site: u32,
     pub key: u64,
 }
 
-impl RunsOn {
+impl OutlivingEvent {
     /// A lean event in the block that the lane holds. From now on it is an event as others are.
     pub fn of(lane: &Lane, id: u64, cells: &[AtomicU64; SLOT_WORDS]) -> Self {
         let last = cells[3].load(Relaxed);
         cells[3].store(slot::let_go(last), Relaxed);
-        RunsOn::read(lane, id, cells)
+        OutlivingEvent::read(lane, id, cells)
     }
 
     /// Any event in the block that the lane holds.
@@ -41,7 +41,7 @@ impl RunsOn {
         let of_lane = About(lane.about.load(Relaxed));
         let about = About::of_event(of_lane.epoch(), of_lane.log(), last);
         let start = lane.base.load(Relaxed) + slot::start(commit);
-        RunsOn { begun: Begun { id, before, start, about }, site: slot::site(commit), key }
+        OutlivingEvent { begun: Begun { id, before, start, about }, site: slot::site(commit), key }
     }
 
     fn is_event(&self, id: u64, log: u8) -> bool {
@@ -66,20 +66,20 @@ const SITES_MOST: usize = OPEN_MOST / 2;
 /// The list of these events, oldest first. Only its thread reads and writes it, and only while its lane is busy.
 ///
 /// The system gives the memory, because a hook must not call the allocator of the program for every deep recursion.
-pub struct RunningOn {
+pub struct OutlivingEvents {
     /// Null without memory.
-    first: AtomicPtr<RunsOn>,
+    first: AtomicPtr<OutlivingEvent>,
     length: AtomicUsize,
 }
 
-const LAYOUT: Layout = match Layout::array::<RunsOn>(MOST) {
+const LAYOUT: Layout = match Layout::array::<OutlivingEvent>(MOST) {
     Ok(layout) => layout,
     Err(_) => unreachable!(),
 };
 
-impl RunningOn {
+impl OutlivingEvents {
     pub const fn none() -> Self {
-        RunningOn { first: AtomicPtr::new(std::ptr::null_mut()), length: AtomicUsize::new(0) }
+        OutlivingEvents { first: AtomicPtr::new(std::ptr::null_mut()), length: AtomicUsize::new(0) }
     }
 
     /// True if no call runs on.
@@ -124,9 +124,9 @@ impl RunningOn {
             }
             let (id, last) = (sequence * BLOCK_SLOTS as u64 + at as u64, cells[3].load(Relaxed));
             if site < FIRST_MARK && slot::is_held_in(last, sequence) {
-                self.push(RunsOn::of(lane, id, cells));
+                self.push(OutlivingEvent::of(lane, id, cells));
             } else if entered.contains(at) && slot::is_running_in(last, sequence) && !is_entered(site) {
-                self.push(RunsOn::read(lane, id, cells));
+                self.push(OutlivingEvent::read(lane, id, cells));
             }
             at += 1;
         }
@@ -135,8 +135,8 @@ impl RunningOn {
     /// The timed calls of a recording, for the block that the lane goes on in.
     pub(super) fn open_calls(&self, log: u8) -> OpenCalls {
         let mut open = OpenCalls { calls: [OpenCall::default(); OPEN_MOST], count: 0, unnamed: Unnamed::default() };
-        let is_open = |event: &&RunsOn| event.begun.about.log() == log && event.begun.about.timed();
-        let calls = || self.all().iter().filter(is_open).map(RunsOn::open_call);
+        let is_open = |event: &&OutlivingEvent| event.begun.about.log() == log && event.begun.about.timed();
+        let calls = || self.all().iter().filter(is_open).map(OutlivingEvent::open_call);
         let all = calls().take(OPEN_MOST + 1).count();
         if all > OPEN_MOST {
             // What later calls are inside of is mostly known from the outermost call of each site and the innermost calls.
@@ -169,7 +169,7 @@ impl RunningOn {
     /// The calls around one that began in an earlier block of this lane, and has ended.
     pub(super) fn inside(&self, begun: &Begun, site: u32, key: u64) -> Inside {
         let mut nesting = Nesting::new();
-        let is_around = |event: &&RunsOn| {
+        let is_around = |event: &&OutlivingEvent| {
             event.begun.about.log() == begun.about.log() && event.begun.about.timed() && event.begun.id < begun.id
         };
         for event in self.all().iter().filter(is_around) {
@@ -190,7 +190,7 @@ impl RunningOn {
         self.take_event(begun.id, begun.about.log());
     }
 
-    fn all(&self) -> &[RunsOn] {
+    fn all(&self) -> &[OutlivingEvent] {
         match self.length.load(Relaxed) {
             0 => &[],
             // SAFETY: that many were written, and only this thread uses them.
@@ -198,7 +198,7 @@ impl RunningOn {
         }
     }
 
-    fn push(&self, event: RunsOn) {
+    fn push(&self, event: OutlivingEvent) {
         let (first, length) = (self.first.load(Relaxed), self.length.load(Relaxed));
         if length < MOST && !first.is_null() {
             // SAFETY: the memory has room for `MOST` of them, and only this thread uses it.
@@ -208,11 +208,11 @@ impl RunningOn {
     }
 
     /// Takes an event out. Most often it is the last one.
-    pub(super) fn take(&self, lean: Lean) -> Option<RunsOn> {
+    pub(super) fn take(&self, lean: Lean) -> Option<OutlivingEvent> {
         self.take_event(lean.id(), lean.log())
     }
 
-    fn take_event(&self, id: u64, log: u8) -> Option<RunsOn> {
+    fn take_event(&self, id: u64, log: u8) -> Option<OutlivingEvent> {
         let (first, length) = (self.first.load(Relaxed), self.length.load(Relaxed));
         if length == 0 {
             return None;
