@@ -137,13 +137,19 @@ fn finding(site: SiteId, queue: &Queue, context: &Context<'_>) -> Option<Finding
     let [first, .., last] = &queue.waits;
     let (first, last, gap) = (first.median(), last.median(), queue.gaps.median());
     let grows = last >= first.saturating_mul(GROWTH) && queue.line.r2_if_rising() > R2;
-    let is_long = context.ns(last) > WAIT_NS && last >= gap.saturating_mul(RECEIPTS);
+    let is_long = context.ns(last) > context.config.at_least(KIND, "wait-us", WAIT_NS / 1_000).saturating_mul(1_000)
+        && last >= gap.saturating_mul(RECEIPTS);
     let receiving = queue.last.saturating_sub(queue.first);
     let sending = queue.sent_until.saturating_sub(queue.sent_from);
     let is_burst = sending * 100 < receiving * SENDING_PERCENT || queue.sent_later * 2 < queue.received;
     // What a loop sends without a pause is a batch, which is worked off, however long that takes.
     let is_batch = context.ns(queue.sent_gaps.median()) < BATCH_GAP_NS && context.ns(sending) < BATCH_NS;
-    if queue.received < MESSAGES || !grows || !is_long || is_burst || is_batch {
+    if queue.received < context.config.at_least(KIND, "messages", MESSAGES)
+        || !grows
+        || !is_long
+        || is_burst
+        || is_batch
+    {
         return None;
     }
     let sites: Vec<_> = [Some(site), queue.sent].into_iter().flatten().map(|site| context.site(site)).collect();

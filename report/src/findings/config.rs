@@ -33,7 +33,17 @@ pub struct KindSettings {
     pub is_off: bool,
     /// Least share of its findings, from 0 to 1, in place of that of all kinds.
     pub least_share: Option<f64>,
+    /// Thresholds in place of those of the detector, by their name in [`THRESHOLDS`].
+    pub at_least: BTreeMap<String, u64>,
 }
+
+/// Names of the thresholds that can be set, by kind.
+const THRESHOLDS: [(&str, &[&str]); 4] = [
+    ("backlog", &["messages", "wait-us"]),
+    ("never-ended", &["subjects"]),
+    ("repeated", &["calls", "subjects"]),
+    ("slow-because", &["us"]),
+];
 
 /// Finding that is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -85,7 +95,12 @@ impl Config {
         let mut of_kinds = BTreeMap::new();
         for (kind, settings) in file.kinds {
             let least_share = settings.least_share.map(share).transpose()?;
-            of_kinds.insert(kind, KindSettings { is_off: settings.off, least_share });
+            let known = THRESHOLDS.iter().find(|(of, _)| *of == kind).map_or(&[][..], |(_, names)| names);
+            if let Some(unknown) = settings.at_least.keys().find(|name| !known.contains(&name.as_str())) {
+                let names = if known.is_empty() { "nothing: it has none".to_owned() } else { known.join(", ") };
+                return Err(format!("kinds.{kind}.at-least: there is no threshold `{unknown}`: write {names}"));
+            }
+            of_kinds.insert(kind, KindSettings { is_off: settings.off, least_share, at_least: settings.at_least });
         }
         let unit = file.unit.map(|unit| unit.parse().map_err(|error| format!("unit: {error}"))).transpose()?;
         let least_share = file.least_share.map_or(Ok(Config::default().least_share), share)?;
@@ -103,6 +118,11 @@ impl Config {
     /// Returns the share below which a finding of this kind is small, from 0 to 1.
     pub fn least_share_of(&self, kind: &str) -> f64 {
         self.of_kinds.get(kind).and_then(|settings| settings.least_share).unwrap_or(self.least_share)
+    }
+
+    /// Returns a threshold of a kind: `usual`, unless the settings have another.
+    pub(super) fn at_least(&self, kind: &str, name: &str, usual: u64) -> u64 {
+        self.of_kinds.get(kind).and_then(|settings| settings.at_least.get(name)).copied().unwrap_or(usual)
     }
 
     /// Returns whether anybody has to look at a finding.
@@ -140,6 +160,7 @@ struct KindSection {
     off: bool,
     /// In percent.
     least_share: Option<f64>,
+    at_least: BTreeMap<String, u64>,
 }
 
 fn share(percent: f64) -> Result<f64, String> {
@@ -162,6 +183,7 @@ mod tests {
 
             [findings.kinds.repeated]
             least-share = 5
+            at-least = { calls = 100 }
 
             [findings.kinds.backlog]
             off = true
@@ -174,6 +196,8 @@ mod tests {
         assert!(config.unit.as_ref().is_some_and(|unit| unit.matches("page::frame")));
         assert_eq!((config.least_share_of("repeated"), config.least_share_of("other")), (0.05, 0.02));
         assert!(config.wants("repeated") && !config.wants("backlog"));
+        assert_eq!(config.at_least("repeated", "calls", 20), 100);
+        assert_eq!(config.at_least("repeated", "subjects", 8), 8);
         let accepted = State::Accepted("the canvas is cleared in each frame".to_owned());
         assert_eq!(config.state_of("repeated-0000000000000001"), accepted);
         assert_eq!(config.state_of("repeated-0000000000000002"), State::Open);
@@ -192,6 +216,8 @@ mod tests {
         check("[findings]\nleast-share = 300", "least-share: 300 is no percentage");
         check("[findings]\nunit = \"\"", "unit: ");
         check("[findings.kinds.repeatd]\noff = true", "there is no kind `repeatd`: write one of repeated");
+        let text = "[findings.kinds.repeated]\nat-least = { call = 3 }";
+        check(text, "kinds.repeated.at-least: there is no threshold `call`: write calls, subjects");
         check("[[findings.accepted]]\nfingerprint = \"a\"", "missing field `reason`");
         check("[[findings.accepted]]\nfingerprint = \"a\"\nreason = \" \"", "a has no reason");
         let own = "[[findings.own]]\nkind = \"repeated\"\nwhen = \"count(*) > 1\"\ntitle = \"again\"";

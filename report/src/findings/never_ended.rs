@@ -125,7 +125,11 @@ fn finding(id: KindId, kind: &Kind, context: &Context<'_>) -> Option<Finding> {
     });
     // Keys of a domain, such as numbers of nodes, have no ends.
     let has_ends = kind.ended > 0;
-    if idle < SUBJECTS || idle * 100 < kind.subjects * PERCENT || !is_steady || !has_ends {
+    if idle < context.config.at_least(KIND, "subjects", SUBJECTS)
+        || idle * 100 < kind.subjects * PERCENT
+        || !is_steady
+        || !has_ends
+    {
         return None;
     }
     let name = context.store.kind(id).map_or("subject", |kind| kind.short_name());

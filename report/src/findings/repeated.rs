@@ -16,7 +16,7 @@ pub(super) const KIND: &str = "repeated";
 /// Least number of repeated calls of a site.
 const CALLS: u64 = 20;
 /// Least number of subjects with repeated calls. A single canvas or connection is used again by nature.
-const SUBJECTS: usize = 8;
+const SUBJECTS: u64 = 8;
 /// Least share of repeated calls among the calls of the site, in percent.
 const PERCENT: u64 = 10;
 /// Largest share of repeated calls that ended otherwise than the call before, in percent. Such calls depend on more than
@@ -237,7 +237,9 @@ fn differ(found: &Repeats, context: &Context<'_>) -> bool {
 }
 
 fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Finding> {
-    let is_rare = found.repeats < CALLS || found.repeats * 100 < found.calls * PERCENT;
+    let least_calls = context.config.at_least(KIND, "calls", CALLS);
+    let least_subjects = context.config.at_least(KIND, "subjects", SUBJECTS);
+    let is_rare = found.repeats < least_calls || found.repeats * 100 < found.calls * PERCENT;
     let is_otherwise = found.otherwise * 100 > found.repeats * OTHERWISE_PERCENT;
     let all: u64 = found.numbers.values().sum();
     let equal = found.numbers.values().max().copied().unwrap_or(0);
@@ -248,7 +250,7 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     // The self time of async calls is not known.
     let is_cheap =
         is_kept || found.self_ticks == 0 || found.self_ticks < context.survey.work_ticks / 100 * WORK_PERCENT;
-    if is_rare || is_otherwise || is_by_plan || is_cheap || found.subjects.len() < SUBJECTS {
+    if is_rare || is_otherwise || is_by_plan || is_cheap || (found.subjects.len() as u64) < least_subjects {
         return None;
     }
     if differ(found, context) || follow_failures(found, context) {
@@ -285,6 +287,7 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
 
 #[cfg(test)]
 mod tests {
+    use super::super::Config;
     use super::super::testing::Run;
     use super::*;
 
@@ -312,6 +315,23 @@ mod tests {
         let title = "Scene::layout runs again on the same subject although nothing happened to it";
         check(2, |_, _| {}, &[&format!("{title}: repeated_calls=360 calls=1080")]);
         check(1, |_, _| {}, &[]);
+    }
+
+    #[test]
+    fn the_settings_have_the_least_number_of_calls() {
+        let listed = |calls: u64| {
+            let mut run = Run::new();
+            for _ in 0..30 {
+                run.call("page::frame", None, |run| {
+                    (0..12).chain(0..8).for_each(|node| _ = run.leaf("page::Scene::layout", node, 1_000));
+                });
+            }
+            let settings = format!("[findings.kinds.repeated]\nat-least = {{ calls = {calls} }}");
+            let config = Config::parse(&settings, &[KIND]).expect("it is right");
+            let found = run.findings_of(&config).found;
+            found.iter().filter(|finding| finding.kind == KIND).count()
+        };
+        assert_eq!((listed(240), listed(241)), (1, 0));
     }
 
     #[test]

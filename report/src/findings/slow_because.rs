@@ -205,7 +205,8 @@ fn explains(effect: SiteId, with: &With, calls: &Calls, context: &Context<'_>) -
     let slow = with.samples.median_by(|sample| sample.ticks);
     let explained = with.samples.median_by(|sample| sample.effect_ticks);
     let is_few = with.calls >= SLOW && with.calls * 100 <= calls.calls * SLOW_PERCENT;
-    let is_slow = slow >= usual.saturating_mul(FACTOR) && context.ns(slow) >= SLOW_NS;
+    let is_slow = slow >= usual.saturating_mul(FACTOR)
+        && context.ns(slow) >= context.config.at_least(KIND, "us", SLOW_NS / 1_000).saturating_mul(1_000);
     let is_explained = explained.saturating_mul(100) >= slow.saturating_sub(usual).saturating_mul(EXPLAINED_PERCENT);
     // What is due now and then, as the writing of a full buffer, costs less than all that it is done for.
     let excess = with.ticks.saturating_sub(usual.saturating_mul(with.calls));
