@@ -1,13 +1,17 @@
 //! What every detector knows of the recording.
 
+use std::sync::OnceLock;
+
 use metaspy_format::facts::Facts;
 use metaspy_probe::{SiteId, SiteKind, Subject};
-use metaspy_reader::{Outcome, Reason, ResolvedEvent, Store, Survey, Totals};
+use metaspy_reader::{Filter, Outcome, Reason, ResolvedEvent, Store, Survey, Totals};
 
 use super::finding::NAMED;
 use super::map::HashMap;
 use super::{Certainty, Config, FoundSite, FoundSubject, FoundSubjects};
+use crate::program::Program;
 use crate::text::{counted, grouped, short_path};
+use crate::types::Types;
 
 /// Recording of a search, and what is known of it before the first event.
 #[derive(Debug)]
@@ -24,6 +28,9 @@ pub struct Context<'s> {
     pub pairs: Vec<(SiteId, Option<Subject>)>,
     /// Kinds of the sites, by number.
     site_kinds: Vec<Option<SiteKind>>,
+    /// The program and the types, which only some kinds need.
+    program: OnceLock<Program>,
+    types: OnceLock<Types>,
 }
 
 impl<'s> Context<'s> {
@@ -34,7 +41,19 @@ impl<'s> Context<'s> {
             site_kinds.resize(site_kinds.len().max(at + 1), None);
             site_kinds[at] = Some(site.kind);
         }
-        Context { store, config, survey, totals: store.totals(), pairs: Vec::new(), site_kinds }
+        let totals = store.totals();
+        let (program, types) = (OnceLock::new(), OnceLock::new());
+        Context { store, config, survey, totals, pairs: Vec::new(), site_kinds, program, types }
+    }
+
+    /// Returns the program of the recording.
+    pub fn program(&self) -> &Program {
+        self.program.get_or_init(|| Program::read(self.store, &Filter::default()))
+    }
+
+    /// Returns the types that arrived.
+    pub fn types(&self) -> &Types {
+        self.types.get_or_init(|| Types::read([self.store]))
     }
 
     /// Returns the kind of a site; a method if the recording does not name the site.
@@ -44,9 +63,8 @@ impl<'s> Context<'s> {
 
     /// Returns a site as it is named in a finding.
     pub fn site(&self, id: SiteId) -> FoundSite {
-        let path = self.store.site_path(id).to_owned();
-        let (file, line) = self.store.site(id).map_or_else(Default::default, |it| (it.file.clone(), it.lines.0));
-        FoundSite { id, path, file, line }
+        let known = self.store.site(id).map(FoundSite::of_site);
+        known.unwrap_or_else(|| FoundSite { id, ..FoundSite::of_path(self.store.site_path(id)) })
     }
 
     /// Returns true if an event failed: it returned an `Err` or panicked. A `None` is an answer, and so is the end of an

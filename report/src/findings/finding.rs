@@ -1,7 +1,7 @@
 //! One finding: what is stated, what it costs, and what proves it.
 
 use metaspy_probe::{SiteId, Subject};
-use metaspy_reader::EventId;
+use metaspy_reader::{EventId, RecordedSite};
 
 /// Maximum number of events and of subjects that a finding names.
 pub(super) const NAMED: usize = 10;
@@ -166,6 +166,18 @@ impl Finding {
     }
 }
 
+impl FoundSite {
+    /// Returns a site as it is named in a finding.
+    pub(super) fn of_site(site: &RecordedSite) -> FoundSite {
+        FoundSite { id: site.id, path: site.path.clone(), file: site.file.clone(), line: site.lines.0 }
+    }
+
+    /// Returns what a path names that is no site, such as a trait.
+    pub(super) fn of_path(path: &str) -> FoundSite {
+        FoundSite { id: SiteId(0), path: path.to_owned(), file: String::new(), line: 0 }
+    }
+}
+
 impl State {
     /// Returns true if the finding is neither known nor accepted.
     pub fn is_open(&self) -> bool {
@@ -196,6 +208,11 @@ impl Cost {
     /// Returns a cost in time in which roots wait.
     pub fn of_waiting(time_ns: u64, events: u64) -> Cost {
         Cost { time_ns: Some(time_ns), of: Whole::Roots, events, ..Cost::default() }
+    }
+
+    /// Returns true if nothing in this run would be saved.
+    pub fn is_none(&self) -> bool {
+        self.time_ns.is_none() && self.events == 0
     }
 
     /// Returns the larger of both shares, in millionths.

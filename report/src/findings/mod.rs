@@ -11,6 +11,7 @@ mod call_graph;
 mod cold_cache;
 mod config;
 mod context;
+mod coverage;
 mod detector;
 mod explain;
 mod failing_subject;
@@ -26,12 +27,14 @@ mod lost_cause;
 mod map;
 mod n_plus_one;
 mod never_ended;
+mod of_recording;
 mod one_lane;
 mod open_calls;
 mod own;
 mod own_kind;
 mod ping_pong;
 mod polled_calls;
+mod productions;
 mod rank;
 mod recent;
 mod repeated;
@@ -45,6 +48,7 @@ mod slow_because;
 mod testing;
 pub mod text;
 mod thrown_away;
+mod types;
 mod unheard;
 mod without_reason;
 
@@ -102,6 +106,18 @@ impl Findings {
         self.found.iter().filter(|finding| !finding.is_small && finding.state.is_open())
     }
 
+    /// Returns the reasons why kinds could not be looked for, with the kinds of each.
+    pub fn not_looked_for_by_reason(&self) -> Vec<(&str, Vec<&str>)> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for NotLookedFor { kind, why } in &self.not_looked_for {
+            match reasons.iter_mut().find(|(reason, _)| reason == why) {
+                Some((_, kinds)) => kinds.push(kind),
+                None => reasons.push((why, vec![kind])),
+            }
+        }
+        reasons
+    }
+
     /// Returns the kinds that were looked for and found nowhere.
     pub fn found_nothing(&self) -> impl Iterator<Item = &str> {
         let found: HashSet<&str> = self.found.iter().map(|finding| finding.kind.as_str()).collect();
@@ -122,17 +138,25 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
         Box::new(held_lock::HeldLock::default()),
         Box::new(hot_subject::HotSubject::default()),
         Box::new(lost_cause::LostCause::default()),
+        Box::new(types::MEGAMORPHIC),
+        Box::new(coverage::MORE_TESTS),
         Box::new(n_plus_one::NPlusOne::default()),
+        Box::new(types::NEVER_ARRIVED),
         Box::new(never_ended::NeverEnded::default()),
+        Box::new(productions::NEVER_MATCHED),
         Box::new(one_lane::OneLane::default()),
         Box::new(ping_pong::PingPong::default()),
         Box::new(repeated::Repeated::default()),
         Box::new(repeated_for_all::RepeatedForAll::default()),
         Box::new(retried::Retried::default()),
+        Box::new(coverage::SAME_RESULT),
         Box::new(self_wake::SelfWake::default()),
+        Box::new(productions::SHADOWED),
         Box::new(slow_because::SlowBecause::default()),
         Box::new(thrown_away::ThrownAway::default()),
         Box::new(unheard::Unheard::default()),
+        Box::new(coverage::UNTESTED),
+        Box::new(types::WIDE_PARAMETER),
         Box::new(without_reason::WithoutReason::default()),
     ]
 }

@@ -43,7 +43,8 @@ fn complete(finding: &mut Finding, context: &Context<'_>) {
     cost.events_ppm = ppm(cost.events, survey.events);
     cost.at_least = context.totals.stored != context.totals.emitted;
     let least = (context.config.least_share_of(&finding.kind) * 1e6) as u32;
-    finding.is_small = cost.share_ppm() < least;
+    // Without a cost, a finding is listed where its kind is asked for.
+    finding.is_small = if cost.is_none() { context.config.kinds.is_empty() } else { cost.share_ppm() < least };
     finding.evidence.events.truncate(super::finding::NAMED);
     finding.fingerprint = finding.computed_fingerprint();
     finding.state = context.config.state_of(&finding.fingerprint);
@@ -51,7 +52,7 @@ fn complete(finding: &mut Finding, context: &Context<'_>) {
 
 /// Returns a part of a whole in millionths.
 fn ppm(part: u64, whole: u64) -> u32 {
-    let ppm = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
+    let ppm = (u128::from(part) * 1_000_000).checked_div(whole.into()).unwrap_or(0);
     ppm.min(1_000_000) as u32
 }
 

@@ -33,6 +33,8 @@ pub(super) struct Run {
 
 /// Kind of all subjects.
 const NODE: KindId = KindId(1);
+/// Kind of the reasons why productions never matched.
+const SHADOW: KindId = KindId(2);
 
 impl Run {
     /// Creates an empty recording with room for half a million events.
@@ -112,6 +114,12 @@ impl Run {
         let id = self.ended_call(path, node, outcome, body);
         self.writer.mark(self.lane, self.now, Mark::Polls, [id.raw(), busy_ns, polls]);
         id
+    }
+
+    /// States why a production never matched.
+    pub(super) fn shadow(&mut self, production: &str, reason: &str) {
+        self.writer.entry(Entry::Kind, u32::from(SHADOW.0), &[0], &["Shadow", ""]);
+        self.writer.entry(Entry::Label, u32::from(SHADOW.0), &[self.sites[production].into()], &[reason]);
     }
 
     /// Ends a subject.

@@ -63,8 +63,8 @@ pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &
     if !nothing.is_empty() {
         paragraph(out, 0, &format!("Nothing found by: {}", nothing.join(", ")))?;
     }
-    for kind in &findings.not_looked_for {
-        paragraph(out, 0, &format!("Not looked for: {}: {}", kind.kind, kind.why))?;
+    for (why, kinds) in findings.not_looked_for_by_reason() {
+        paragraph(out, 0, &format!("Not looked for: {}: {why}", kinds.join(", ")))?;
     }
     if findings.listed().next().is_some() {
         let sources: Vec<String> = sources.iter().map(|source| file_name(Path::new(source))).collect();
@@ -128,6 +128,9 @@ pub fn parts(finding: &Finding, all: &Findings) -> Vec<Part> {
 
 /// Returns the larger share of a cost, and what it is of: `38 % of the time`.
 pub fn cost(cost: &Cost) -> String {
+    if cost.is_none() {
+        return "no cost in this run".to_owned();
+    }
     let sign = if cost.at_least { "≥" } else { "" };
     let of = match (cost.time_ppm >= cost.events_ppm && cost.time_ns.is_some(), cost.of) {
         (true, Whole::Work) => "of the time",

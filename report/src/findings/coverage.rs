@@ -1,0 +1,127 @@
+//! `untested`, `more-tests` and `same-result`: what the methods of a woven program show.
+
+use super::of_recording::OfRecording;
+use super::{Certainty, Context, Cost, Evidence, Finding, FoundSite};
+use crate::coverage::{Example, LEAST, Pattern, constants, is_cache, patterns, test_command};
+use crate::program::{Element, Program};
+use crate::text::{counted, grouped, short_path, time};
+
+/// Least number of calls of a method that returns the same value again and again.
+const CALLS: u64 = 20;
+/// Number of methods that a sentence names.
+const NAMED: usize = 5;
+
+pub(super) const UNTESTED: OfRecording = OfRecording {
+    kind: "untested",
+    missing: missing_tests,
+    find: |context| {
+        let text = "no test runs them";
+        of_patterns(
+            UNTESTED.kind,
+            &[Pattern::Absent, Pattern::LongUntested],
+            text,
+            "write a test that runs them",
+            context,
+        )
+    },
+};
+
+pub(super) const MORE_TESTS: OfRecording = OfRecording {
+    kind: "more-tests",
+    missing: missing_tests,
+    find: |context| {
+        let text = "they have five branches or more, and ran once or on one object only";
+        of_patterns(
+            MORE_TESTS.kind,
+            &[Pattern::MoreTests],
+            text,
+            "test them with other inputs and other objects",
+            context,
+        )
+    },
+};
+
+pub(super) const SAME_RESULT: OfRecording =
+    OfRecording { kind: "same-result", missing: missing_values, find: same_results };
+
+fn missing_tests(context: &Context<'_>) -> Option<String> {
+    let is_tested =
+        context.program().methods().filter_map(|it| it.method.as_deref()).any(|it| !it.profile.tests.is_empty());
+    (!is_tested).then(|| "it has no tests: record with `cargo metaspy test`".to_owned())
+}
+
+fn missing_values(context: &Context<'_>) -> Option<String> {
+    let has_values =
+        context.program().methods().filter_map(|it| it.method.as_deref()).any(|it| it.profile.returns.is_some());
+    (!has_values).then(|| "it has no returned values: record with `cargo metaspy run --returns`".to_owned())
+}
+
+/// States which types show one of these patterns.
+fn of_patterns(kind: &str, wanted: &[Pattern], text: &str, advice: &str, context: &Context<'_>) -> Vec<Finding> {
+    let found = patterns(context.program());
+    let examples = found.iter().filter(|found| wanted.contains(&found.pattern)).flat_map(|found| &found.examples);
+    examples.map(|example| of_pattern(kind, example, text, advice, context)).collect()
+}
+
+fn of_pattern(kind: &str, example: &Example<'_>, text: &str, advice: &str, context: &Context<'_>) -> Finding {
+    let methods = &example.methods;
+    let lines: u64 = methods.iter().map(|method| method.lines).sum();
+    let count = counted(methods.len() as u64, "method");
+    let mut names = methods.iter().take(NAMED).map(|method| method.name.clone()).collect::<Vec<_>>().join(", ");
+    if methods.len() > NAMED {
+        names.push_str(&format!(" and {} more", methods.len() - NAMED));
+    }
+    let owner = example.ty.path_text();
+    let sites = methods.iter().filter_map(|method| method.site()).map(|site| context.site(site)).collect();
+    let mut finding = Finding::new(kind, format!("{count} of {}: {text}", short_path(owner)), sites);
+    finding.evidence = Evidence {
+        text: format!("{names}: {} lines.", grouped(lines)),
+        numbers: vec![("methods", methods.len() as u64), ("lines", lines)],
+        filter: format!("site:{owner}::*"),
+        ..Evidence::default()
+    };
+    if !context.program().exact {
+        finding.certainty = Certainty::Estimated("a part of the calls is not counted".to_owned());
+    }
+    finding.advice = advice.to_owned();
+    finding
+}
+
+fn same_results(context: &Context<'_>) -> Vec<Finding> {
+    let program = context.program();
+    let found = constants(program);
+    let methods =
+        found.iter().flat_map(|found| &found.constant).filter(|method| method.measure.count >= CALLS.max(LEAST));
+    methods.filter_map(|method| same_result(method, program, context)).collect()
+}
+
+fn same_result(element: &Element, program: &Program, context: &Context<'_>) -> Option<Finding> {
+    let method = element.method.as_deref()?;
+    let owner = element.under.map_or("", |under| &program.elements[under].name);
+    if is_cache(method, &element.name, owner) {
+        return None;
+    }
+    let calls = element.measure.count;
+    let path = element.path_text();
+    let site = element.site().map_or_else(|| FoundSite::of_path(path), |site| context.site(site));
+    let name = short_path(path);
+    let mut finding =
+        Finding::new(SAME_RESULT.kind, format!("{name} returns the same value for its receiver each time"), vec![site]);
+    let total_ns = element.total_ticks().map(|ticks| context.ns(ticks)).or(method.profile.total_ns);
+    // Shares are of the events, so only what is recorded as events has one.
+    if let (Some(ns), true) = (total_ns, context.totals.stored == context.totals.emitted) {
+        finding.cost = Cost { time_ns: Some(ns), ..Cost::default() };
+    }
+    let took = total_ns.map_or_else(String::new, |ns| format!(", which take {}", time(ns)));
+    finding.evidence = Evidence {
+        text: format!("{} calls{took}; {} calls that they make.", grouped(calls), grouped(method.profile.calls)),
+        numbers: vec![("calls", calls), ("made", method.profile.calls)],
+        filter: context.filter(element.site()?),
+        ..Evidence::default()
+    };
+    finding.certainty =
+        Certainty::Estimated("the values of this run are equal; those of another one may change".to_owned());
+    finding.advice =
+        format!("keep the value where it is made. Then test: {}", test_command(path, &method.profile.tests));
+    Some(finding)
+}

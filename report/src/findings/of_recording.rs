@@ -1,0 +1,31 @@
+//! Kinds that are stated of what a recording holds beside its events: its program, its types and its grammar.
+
+use metaspy_reader::ResolvedEvent;
+
+use super::{Context, Detector, Finding};
+
+/// Detector of a kind that needs no events.
+pub(super) struct OfRecording {
+    /// Word of the kind.
+    pub(super) kind: &'static str,
+    /// Why the recording cannot show the kind.
+    pub(super) missing: fn(&Context<'_>) -> Option<String>,
+    /// The findings.
+    pub(super) find: fn(&Context<'_>) -> Vec<Finding>,
+}
+
+impl Detector for OfRecording {
+    fn kind(&self) -> &str {
+        self.kind
+    }
+
+    fn missing(&self, context: &Context<'_>) -> Option<String> {
+        (self.missing)(context)
+    }
+
+    fn read(&mut self, _: &[ResolvedEvent], _: &Context<'_>) {}
+
+    fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+        (self.find)(context)
+    }
+}
