@@ -134,6 +134,25 @@ fn the_parses_are_recorded_event_by_event() {
     );
 }
 
+/// The fault of the grammar is found without its name, and that parsers try what does not match is none.
+#[test]
+fn findings_of_recorded_parses_are_what_is_wrong_in_the_grammar() {
+    let place = Place::with_lists("findings");
+    let many = "1,22,abc,".repeat(200) + "x";
+    let place = place.file("in/many.txt", many);
+    let (code, _, error) = place.run(&[&LISTS[..], &["--record", "parses.spy"]].concat());
+    assert_eq!((code, error.as_str()), (0, ""));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let run = command.args(["findings", "--json"]).arg(place.path("parses.spy")).output().unwrap();
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let found: Vec<Value> = serde_json::from_value(report["findings"].clone()).unwrap();
+    let listed = found.iter().filter(|finding| finding["small"] == false);
+    let listed: Vec<_> = listed.map(|finding| (&finding["kind"], &finding["sites"][0]["path"])).collect();
+    assert_eq!(listed, [(&Value::from("shadowed"), &Value::from("list::integer"))], "{report}");
+    let text = found[0]["evidence"]["text"].as_str().unwrap();
+    assert!(text.contains("tried 200 times") || text.contains("`float` matches where it would"), "{text}");
+}
+
 #[test]
 fn a_picture_that_cannot_be_written_leaves_no_recording_behind() {
     let place = Place::with_lists("undrawn");

@@ -21,6 +21,7 @@ mod runs;
 mod selectors;
 mod settings;
 mod shared_libraries;
+mod stated;
 mod story;
 mod types;
 mod values;

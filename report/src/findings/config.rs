@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use metaspy_reader::Selector;
 use serde::Deserialize;
 
+use super::productions::SHADOWED;
 use super::{Baseline, OwnKind, State};
 
 /// Settings of a search.
@@ -117,7 +118,9 @@ impl Config {
 
     /// Returns the share below which a finding of this kind is small, from 0 to 1.
     pub fn least_share_of(&self, kind: &str) -> f64 {
-        self.of_kinds.get(kind).and_then(|settings| settings.least_share).unwrap_or(self.least_share)
+        // What is wrong in a grammar is wrong however seldom it is tried.
+        let own = if kind == SHADOWED.kind { 0.0 } else { self.least_share };
+        self.of_kinds.get(kind).and_then(|settings| settings.least_share).unwrap_or(own)
     }
 
     /// Returns a threshold of a kind: `usual`, unless the settings have another.

@@ -68,9 +68,10 @@ impl<'s> Context<'s> {
     }
 
     /// Returns true if an event failed: it returned an `Err` or panicked. A `None` is an answer, and so is the end of an
-    /// iterator.
+    /// iterator. A parser tries productions that do not match.
     pub fn is_failure(&self, event: &ResolvedEvent) -> bool {
         match event.event.outcome {
+            _ if self.site_kind(event.event.site) == SiteKind::Production => false,
             Outcome::Panicked => true,
             Outcome::Failed => self.store.site(event.event.site).is_none_or(|site| site.failure() != "none"),
             _ => false,

@@ -1,5 +1,6 @@
 //! `untested`, `more-tests` and `same-result`: what the methods of a woven program show.
 
+use super::map::HashSet;
 use super::of_recording::OfRecording;
 use super::{Certainty, Context, Cost, Evidence, Finding, FoundSite};
 use crate::coverage::{Example, LEAST, Pattern, constants, is_cache, patterns, test_command};
@@ -15,14 +16,9 @@ pub(super) const UNTESTED: OfRecording = OfRecording {
     kind: "untested",
     missing: missing_tests,
     find: |context| {
-        let text = "no test runs them";
-        of_patterns(
-            UNTESTED.kind,
-            &[Pattern::Absent, Pattern::LongUntested],
-            text,
-            "write a test that runs them",
-            context,
-        )
+        let title = |count: &str, owner: &str| format!("no test runs {count} of {owner}");
+        let wanted = [Pattern::Absent, Pattern::LongUntested];
+        of_patterns(UNTESTED.kind, &wanted, title, "write a test that runs them", context)
     },
 };
 
@@ -30,14 +26,9 @@ pub(super) const MORE_TESTS: OfRecording = OfRecording {
     kind: "more-tests",
     missing: missing_tests,
     find: |context| {
-        let text = "they have five branches or more, and ran once or on one object only";
-        of_patterns(
-            MORE_TESTS.kind,
-            &[Pattern::MoreTests],
-            text,
-            "test them with other inputs and other objects",
-            context,
-        )
+        let title = |count: &str, owner: &str| format!("tests run {count} of {owner} once or on one object only");
+        let advice = "they have five branches or more: test them with other inputs and other objects";
+        of_patterns(MORE_TESTS.kind, &[Pattern::MoreTests], title, advice, context)
     },
 };
 
@@ -56,26 +47,36 @@ fn missing_values(context: &Context<'_>) -> Option<String> {
     (!has_values).then(|| "it has no returned values: record with `cargo metaspy run --returns`".to_owned())
 }
 
-/// States which types show one of these patterns.
-fn of_patterns(kind: &str, wanted: &[Pattern], text: &str, advice: &str, context: &Context<'_>) -> Vec<Finding> {
+/// States which types show one of these patterns, each type once.
+fn of_patterns(
+    kind: &str,
+    wanted: &[Pattern],
+    title: fn(&str, &str) -> String,
+    advice: &str,
+    context: &Context<'_>,
+) -> Vec<Finding> {
     let found = patterns(context.program());
     let examples = found.iter().filter(|found| wanted.contains(&found.pattern)).flat_map(|found| &found.examples);
-    examples.map(|example| of_pattern(kind, example, text, advice, context)).collect()
+    let mut stated: HashSet<&str> = HashSet::default();
+    let new = examples.filter(|example| stated.insert(example.ty.path_text()));
+    let finding =
+        |example: &Example<'_>| Finding { advice: advice.to_owned(), ..of_pattern(kind, example, title, context) };
+    new.map(finding).collect()
 }
 
-fn of_pattern(kind: &str, example: &Example<'_>, text: &str, advice: &str, context: &Context<'_>) -> Finding {
+fn of_pattern(kind: &str, example: &Example<'_>, title: fn(&str, &str) -> String, context: &Context<'_>) -> Finding {
     let methods = &example.methods;
     let lines: u64 = methods.iter().map(|method| method.lines).sum();
-    let count = counted(methods.len() as u64, "method");
-    let mut names = methods.iter().take(NAMED).map(|method| method.name.clone()).collect::<Vec<_>>().join(", ");
+    let mut names = methods.iter().take(NAMED).map(|method| method.name.as_str()).collect::<Vec<_>>().join(", ");
     if methods.len() > NAMED {
         names.push_str(&format!(" and {} more", methods.len() - NAMED));
     }
     let owner = example.ty.path_text();
     let sites = methods.iter().filter_map(|method| method.site()).map(|site| context.site(site)).collect();
-    let mut finding = Finding::new(kind, format!("{count} of {}: {text}", short_path(owner)), sites);
+    let title = title(&counted(methods.len() as u64, "method"), short_path(owner));
+    let mut finding = Finding::new(kind, title, sites);
     finding.evidence = Evidence {
-        text: format!("{names}: {} lines.", grouped(lines)),
+        text: format!("{names}: {}.", counted(lines, "line")),
         numbers: vec![("methods", methods.len() as u64), ("lines", lines)],
         filter: format!("site:{owner}::*"),
         ..Evidence::default()
@@ -83,7 +84,6 @@ fn of_pattern(kind: &str, example: &Example<'_>, text: &str, advice: &str, conte
     if !context.program().exact {
         finding.certainty = Certainty::Estimated("a part of the calls is not counted".to_owned());
     }
-    finding.advice = advice.to_owned();
     finding
 }
 

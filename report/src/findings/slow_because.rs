@@ -112,7 +112,7 @@ impl Detector for SlowBecause {
             open.close(event, |call| close(call, sites, pairs));
             let it = &event.event;
             let kind = context.site_kind(it.site);
-            if !matches!(kind, SiteKind::Method | SiteKind::Async | SiteKind::Span | SiteKind::Production) {
+            if !matches!(kind, SiteKind::Method | SiteKind::Async | SiteKind::Span) {
                 continue;
             }
             let use_of_subject = match (it.subject, event.row) {

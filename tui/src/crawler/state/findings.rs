@@ -37,7 +37,7 @@ enum Row {
     Small,
     /// All kinds without a finding.
     FoundNothing,
-    /// Kind with this index that the recording cannot show.
+    /// Kinds that the recording cannot show, by the index of their reason.
     NotLookedFor(usize),
 }
 
@@ -60,7 +60,7 @@ impl FindingsView {
         let mut rows: Vec<Row> = (0..listed).map(Row::Finding).collect();
         rows.extend((listed < read.found.len()).then_some(Row::Small));
         rows.extend(read.found_nothing().next().map(|_| Row::FoundNothing));
-        rows.extend((0..read.not_looked_for.len()).map(Row::NotLookedFor));
+        rows.extend((0..read.not_looked_for_by_reason().len()).map(Row::NotLookedFor));
         let found = before.and_then(|before| read.listed().position(|finding| finding.fingerprint == before));
         self.read = Some(Arc::new(read));
         self.rows = Arc::new(rows);
@@ -108,9 +108,10 @@ impl FindingsView {
                 Details { title, parts: vec![plain(self.name(row))], ..Details::default() }
             }
             Row::NotLookedFor(at) => {
-                let kind = &read.not_looked_for[at];
-                let title = format!("{} was not looked for", kind.kind);
-                Details { title, parts: vec![plain(kind.why.clone())], ..Details::default() }
+                let (why, kinds) = &read.not_looked_for_by_reason()[at];
+                let were = if kinds.len() == 1 { "was" } else { "were" };
+                let title = format!("{} {were} not looked for", kinds.join(", "));
+                Details { title, parts: vec![plain((*why).to_owned())], ..Details::default() }
             }
         }
     }
@@ -123,8 +124,8 @@ impl FindingsView {
             Row::Small => counted(read.found.iter().filter(|finding| finding.is_small).count() as u64, "finding"),
             Row::FoundNothing => read.found_nothing().collect::<Vec<_>>().join(", "),
             Row::NotLookedFor(at) => {
-                let kind = &read.not_looked_for[at];
-                format!("{}: {}", kind.kind, kind.why)
+                let (why, kinds) = &read.not_looked_for_by_reason()[at];
+                format!("{}: {why}", kinds.join(", "))
             }
         }
     }
