@@ -88,6 +88,15 @@ impl Tmux {
         }
     }
 
+    /// Waits until the screen no longer shows a text.
+    pub fn wait_until_gone(&self, text: &str) {
+        let began = Instant::now();
+        while self.screen().contains(text) {
+            assert!(began.elapsed() < PATIENCE, "the screen still shows `{text}`:\n{}", self.screen());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// The screen as soon as it has not changed for a while; a live one after some time.
     pub fn settled(&self) -> String {
         let mut screen = self.screen();
