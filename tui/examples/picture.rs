@@ -13,7 +13,6 @@ use std::process::ExitCode;
 use metaspy_reader::Store;
 use metaspy_tui::crawler::Crawler;
 use metaspy_tui::crawler::draw::draw;
-use metaspy_tui::crawler::worker::{QueuedJob, Reply};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
@@ -70,10 +69,9 @@ fn settle(crawler: &mut Crawler) {
         if jobs.is_empty() {
             return;
         }
-        for QueuedJob { number, job, progress } in jobs {
-            let slot = job.slot;
-            let change = job.run(&crawler.store, &progress);
-            crawler.accept(Reply { number, slot, change });
+        for job in jobs {
+            let reply = job.run(&crawler.store);
+            crawler.accept(reply);
         }
     }
 }
