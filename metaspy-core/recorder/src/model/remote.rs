@@ -5,7 +5,7 @@
 //! other. Hooks are not involved.
 //!
 //! ```
-//! use metaspy_core::{TraceParent, from_remote};
+//! use metaspy_recorder::remote::{TraceParent, from_remote};
 //!
 //! // In the sending process; `None` outside of events.
 //! let header: Option<String> = TraceParent::current().map(|parent| parent.to_string());

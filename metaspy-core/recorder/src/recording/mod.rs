@@ -47,11 +47,11 @@ pub const BUDGETS: std::ops::RangeInclusive<u64> = layout::SMALLEST..=layout::LA
 /// everything; empty, nothing.
 ///
 /// ```
-/// use metaspy_core::Recording;
+/// use metaspy_recorder::recording::Recording;
 ///
 /// let recording = Recording::memory().budget(4 << 20).start()?;
 /// assert_eq!(recording.store().totals().emitted, 0);
-/// # Ok::<(), metaspy_core::recording::StartError>(())
+/// # Ok::<(), metaspy_recorder::recording::StartError>(())
 /// ```
 #[derive(Clone, Copy)]
 pub struct Recording {

@@ -32,7 +32,7 @@ pub struct Timed {
     is_paired: AtomicBool,
     ticks: AtomicPtr<libc::c_void>,
     work: AtomicPtr<libc::c_void>,
-    /// Processor time at the last tick in ns, and the number of idle ticks before it.
+    /// Processor time after the last tick in ns, and the number of idle ticks before it.
     seen_ns: AtomicU64,
     idle: AtomicU64,
     /// Number of times that the thread had waited at the last look.
@@ -96,7 +96,7 @@ impl Timed {
             set(ticks, period_ns);
         }
         let worked = cpu_ns.saturating_sub(self.seen_ns.swap(cpu_ns, Ordering::Relaxed));
-        let has_waited = worked <= period_ns / 16 && self.has_waited();
+        let has_waited = self.has_waited() && worked <= period_ns / 4;
         let idle = if has_waited { self.idle.load(Ordering::Relaxed) + 1 } else { 0 };
         self.idle.store(idle, Ordering::Relaxed);
         if idle == WAITS_AFTER {
@@ -190,6 +190,8 @@ extern "C" fn handle(_: i32, info: *mut libc::siginfo_t, context: *mut libc::c_v
             && let Some(ring) = RING.load(Ordering::Acquire).as_ref()
         {
             sample(thread, ring, value & OF_WORK != 0, &*context.cast());
+            // The time of the handler is no work of the thread: otherwise a thread that waits seems to work.
+            thread.seen_ns.store(now_ns(libc::CLOCK_THREAD_CPUTIME_ID), Ordering::Relaxed);
         }
         *libc::__errno_location() = errno;
     }

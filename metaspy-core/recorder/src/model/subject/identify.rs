@@ -7,7 +7,7 @@ use crate::subject::{Owner, Subject};
 /// Keys are at most 64 bits wide and must not be reused while a recording runs. For keys of a type of your own:
 ///
 /// ```
-/// use metaspy_core::{Identify, Kind, Subject};
+/// use metaspy_recorder::subject::{Identify, Kind, Subject};
 ///
 /// struct NodeId(u32);
 ///

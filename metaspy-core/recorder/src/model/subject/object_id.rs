@@ -12,7 +12,7 @@ use crate::subject::{Identify, Kind, KindId, Nature, Subject, kind_of_type};
 /// A clone is another object, so it gets a new identity; two ids are equal only if they are the same object's.
 ///
 /// ```
-/// use metaspy_core::ObjectId;
+/// use metaspy_recorder::subject::ObjectId;
 ///
 /// struct Widget {
 ///     id: ObjectId,
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_kind_of_an_object_is_its_type_and_no_kind_of_the_domain() {
-        static OF_THE_DOMAIN: Kind = Kind::new("metaspy_core::model::subject::object_id::tests::Widget");
+        static OF_THE_DOMAIN: Kind = Kind::new("metaspy_recorder::model::subject::object_id::tests::Widget");
         let (one, other) = (ObjectId::of::<Widget>(), ObjectId::of::<Widget>());
         assert_eq!(one.identify().kind, other.identify().kind);
         assert_ne!(one.identify(), other.identify());
