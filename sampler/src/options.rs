@@ -116,7 +116,7 @@ pub struct Options {
     pub clock: Clock,
     /// Source of the samples.
     pub back_end: Choice,
-    /// Samples per second of processor time of each thread: 1 to [`RATE_MAX_HZ`].
+    /// Samples per second of processor time of each thread: 1 to 10,000.
     pub rate_hz: u32,
     /// Method of finding the frames of a stack.
     pub stacks: Stacks,

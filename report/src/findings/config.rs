@@ -34,7 +34,7 @@ pub struct KindSettings {
     pub is_off: bool,
     /// Least share of its findings, from 0 to 1, in place of that of all kinds.
     pub least_share: Option<f64>,
-    /// Thresholds in place of those of the detector, by their name in [`THRESHOLDS`].
+    /// Thresholds in place of those of the detector, by their name in `THRESHOLDS`.
     pub at_least: BTreeMap<String, u64>,
 }
 

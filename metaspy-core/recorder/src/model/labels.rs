@@ -123,7 +123,7 @@ pub fn unrelate(name: impl Into<String>, from: impl Identify, to: impl Identify)
 }
 
 /// Ends a subject. Its label and its relations are removed, and its key may identify another object from now on. Profilers
-/// that were installed [until then](crate::Installed::until_end_of) are uninstalled.
+/// that were installed with `Installed::until_end_of` are uninstalled.
 ///
 /// A recording keeps what was stated about the subject, its end included, while it holds an event of the subject.
 pub fn forget(subject: impl Identify) {

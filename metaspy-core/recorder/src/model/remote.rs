@@ -111,8 +111,8 @@ impl std::error::Error for MalformedTraceParent {}
 /// Names an event of another process as the cause of this thread's next events, until the guard is dropped. `text` is a
 /// `traceparent`.
 ///
-/// A malformed text is ignored and counted, and so is a cause without room. [`crate::current`] returns this cause as well,
-/// so it can be passed to another thread and named there with [`crate::because`].
+/// A malformed text is ignored and counted, and so is a cause without room. [`crate::causality::current`] returns this cause as well,
+/// so it can be passed to another thread and named there with [`crate::causality::because`].
 #[must_use = "the cause is named until the guard is dropped"]
 pub fn from_remote(text: &str) -> FromRemote {
     let Some(log) = recorder::current() else { return FromRemote { _current: None } };

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The time stamp counter. Zero on machines without one: check [`has_counter`] first.
+/// The time stamp counter. Zero on machines without one: check `has_counter` first.
 #[inline(always)]
 pub fn counter() -> u64 {
     #[cfg(target_arch = "x86_64")]

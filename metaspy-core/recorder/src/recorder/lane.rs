@@ -69,7 +69,7 @@ pub struct Lane {
     pub dice: AtomicU64,
     /// Events lost since the last header.
     pub lost: AtomicU64,
-    /// Row number + 1; 0 = no row yet, [`NO_ROW`] = none to be had.
+    /// Row number + 1; 0 = no row yet, `NO_ROW` = none to be had.
     pub row: AtomicU64,
     /// Where it counts what is no event.
     pub page: Page,

@@ -67,7 +67,7 @@ pub(super) struct LaneRows {
 /// A recording being written.
 ///
 /// Its addresses stay: a guard on some stack may still end its call in it. When a rotation has closed it and no thread uses it,
-/// its memory [is let go](Log::let_go).
+/// its memory is let go.
 pub struct Log {
     pub region: Region,
     pub layout: Layout,

@@ -7,7 +7,7 @@ pub use metaspy_probe::KindId;
 use crate::platform::saving;
 use crate::subject::registry::{Nature, register, register_owned};
 
-/// A kind of subjects, as a `static` beside the [`Identify`](crate::Identify) impl that uses it.
+/// A kind of subjects, as a `static` beside the [`Identify`](crate::subject::Identify) impl that uses it.
 pub struct Kind {
     name: &'static str,
     nature: Nature,
