@@ -112,9 +112,11 @@ fn same_result(element: &Element, program: &Program, context: &Context<'_>) -> O
     if let (Some(ns), true) = (total_ns, context.totals.stored == context.totals.emitted) {
         finding.cost = Cost { time_ns: Some(ns), ..Cost::default() };
     }
-    let took = total_ns.map_or_else(String::new, |ns| format!(", which take {}", time(ns)));
+    let (sign, total_sign) = (element.measure.sign(), element.measure.total_sign());
+    let took = total_ns.map_or_else(String::new, |ns| format!(", which take {total_sign}{}", time(ns)));
+    let made = grouped(method.profile.calls);
     finding.evidence = Evidence {
-        text: format!("{} calls{took}; {} calls that they make.", grouped(calls), grouped(method.profile.calls)),
+        text: format!("{sign}{} calls{took}; {made} calls that they make.", grouped(calls)),
         numbers: vec![("calls", calls), ("made", method.profile.calls)],
         filter: context.filter(element.site()?),
         ..Evidence::default()

@@ -142,7 +142,7 @@ fn finding(id: KindId, kind: &Kind, context: &Context<'_>) -> Option<Finding> {
     finding.evidence = Evidence {
         text: format!(
             "Of {} subjects {name}, {} live at the last event of the recording and are not used any more. After each quarter \
-             of the time there are {}, {}, {} and {} of them.",
+             of the events there are {}, {}, {} and {} of them.",
             grouped(kind.subjects),
             grouped(idle),
             grouped(kind.idle[1]),

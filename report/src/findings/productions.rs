@@ -40,13 +40,15 @@ pub(super) const NEVER_MATCHED: OfRecording = OfRecording {
 };
 
 fn missing(context: &Context<'_>) -> Option<String> {
-    let has_productions = context.store.sites().iter().any(|site| site.kind == SiteKind::Production);
-    let lost = context.totals.lost > 0;
-    match has_productions {
-        false => Some("it has no productions: record the parser (docs/grammar.md)".to_owned()),
-        // A lost activation may be the match.
-        true => lost.then(|| "activations were lost: record with a larger METASPY_BUDGET".to_owned()),
+    if !context.store.sites().iter().any(|site| site.kind == SiteKind::Production) {
+        return Some("it has no productions: record the parser (docs/grammar.md)".to_owned());
     }
+    // What is missing may be the match.
+    if context.totals.lost > 0 || context.totals.unnamed > 0 {
+        return Some("activations were lost: record with a larger METASPY_BUDGET".to_owned());
+    }
+    let damage = context.store.missing().first().cloned();
+    damage.or_else(|| context.store.absent_files().map(|absent| format!("{absent}: give all files of the process")))
 }
 
 /// Returns the productions that were tried and never matched.
