@@ -135,6 +135,7 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
             }
             if let Some(run) = recordings.kept() {
                 print_message(&text::browse(run));
+                text::mention(run).iter().for_each(print_message);
             }
         }
         None => {

@@ -2,14 +2,15 @@
 
 use std::env;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use metaspy_core::Selector;
+use metaspy_core::{Selector, Store};
 use metaspy_report::contexts::{self, allocations};
 use metaspy_report::coverage::{Comparison, text};
 use metaspy_report::rows::By;
 use metaspy_report::text::{counted, grouped};
 use metaspy_report::types;
+use metaspy_report::{findings, runs};
 use metaspy_weave::wrapper::{Left, Uncarried};
 
 use crate::cargo_metaspy::arguments;
@@ -65,8 +66,22 @@ pub fn refused(Refused { paths, message, asked_by }: &Refused<'_>) -> String {
 
 /// One line: how the recordings of a run are browsed from this directory.
 pub fn browse(run: &Path) -> String {
+    format!("browse the run:  metaspy open {}", from_here(run).display())
+}
+
+/// One line: how many findings a run has, if it has any and recorded events.
+pub fn mention(run: &Path) -> Option<String> {
+    let recordings = runs::recordings_in(run);
+    let stores: Vec<(String, Store)> =
+        recordings.iter().filter_map(|path| Some((path.display().to_string(), Store::open(path).ok()?))).collect();
+    let command = format!("metaspy findings {}", from_here(run).display());
+    findings::mention(stores, &env::current_dir().ok()?, &command)
+}
+
+/// A path as it is written in the current directory.
+fn from_here(path: &Path) -> PathBuf {
     let here = env::current_dir().unwrap_or_default();
-    format!("browse the run:  metaspy open {}", run.strip_prefix(here).unwrap_or(run).display())
+    path.strip_prefix(here).unwrap_or(path).to_owned()
 }
 
 fn report(results: &Results, options: &arguments::Woven) -> String {

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use metaspy_core::Store;
@@ -13,7 +14,7 @@ use metaspy_report::text::file_name;
 
 use crate::exit::{Ended, cannot_write, complain, end_undecided, say};
 use crate::metaspy::progress::with_time;
-use crate::metaspy::{arguments, live};
+use crate::metaspy::{arguments, incoming, live};
 
 /// Writes the findings.
 pub fn run(options: &arguments::Findings, out: &mut impl Write) -> Result<Ended> {
@@ -74,6 +75,17 @@ fn unknown(option: &str, kind: &str, known: &[&str]) -> anyhow::Error {
 pub fn search(store: &Store) -> Result<Findings> {
     let config = of_project()?;
     Ok(with_time("looking", || findings::find(store, &config)))
+}
+
+/// Returns the line with which another command on this recording ends, if there is anything to find. What came on
+/// standard input cannot be read again.
+pub fn mention(store: &Store, sources: &[PathBuf]) -> Option<String> {
+    if sources.iter().any(|source| source == Path::new(incoming::STANDARD)) {
+        return None;
+    }
+    let names: Vec<String> = sources.iter().map(|source| file_name(source)).collect();
+    let command = format!("metaspy findings {}", names.join(" "));
+    findings::mention(vec![(String::new(), store.clone())], &env::current_dir().ok()?, &command)
 }
 
 fn of_project() -> Result<Config> {

@@ -20,7 +20,7 @@ use metaspy_report::types::{self, Types};
 
 use crate::exit::{Ended, complain, end_undecided, say};
 use crate::metaspy::progress::with_time;
-use crate::metaspy::{arguments, export, filter, live};
+use crate::metaspy::{arguments, export, filter, findings, live};
 
 /// Rows of the text by default. JSON has all rows by default.
 const TOP: usize = 20;
@@ -100,7 +100,9 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         |out| rows::json::write(out, &store, &report, top.limit(usize::MAX), &verdicts, &outcomes),
         |out| {
             rows::text::write(out, &store, &report, top.limit(TOP), numbers, &verdicts)?;
-            outcomes.iter().try_for_each(|outcome| writeln!(out, "{}", clean_lines(&outcome.to_string())))
+            outcomes.iter().try_for_each(|outcome| writeln!(out, "{}", clean_lines(&outcome.to_string())))?;
+            let mention = if has_mention(options) { findings::mention(&store, &options.sources) } else { None };
+            mention.iter().try_for_each(|line| writeln!(out, "\n{line}"))
         },
     )?;
     let unknown = verdicts.iter().filter(|verdict| verdict.holds.is_none()).map(Verdict::doubt);
@@ -115,6 +117,12 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         || verdicts.iter().any(|verdict| verdict.holds == Some(true));
     end_undecided(doubts, failed)?;
     Ok(if failed || !report.damage.is_empty() { Ended::Failed } else { Ended::Fine })
+}
+
+/// Whether the report ends with the number of findings: it is of the whole recording, and checks nothing.
+fn has_mention(options: &arguments::Report) -> bool {
+    let is_whole = options.filter.is_none() && options.profile.is_empty() && !options.cpu;
+    is_whole && options.fail_if.is_empty() && options.expect.is_empty()
 }
 
 /// Writes the functions by processor time.

@@ -69,6 +69,37 @@ fn the_settings_of_a_directory_above_accept_a_finding_with_a_reason() {
 }
 
 #[test]
+fn a_report_of_a_whole_recording_ends_with_the_number_of_findings() {
+    let directory = directory("findings-mentioned", SETTINGS);
+    let report = |arguments: &[&str]| {
+        let mut command = metaspy(&[&["report"], arguments].concat());
+        let output = command.current_dir(&directory).output().expect("the command can be started");
+        (output.status.code(), String::from_utf8(output.stdout).expect("it is UTF-8"))
+    };
+    let ends = |arguments: &[&str], line: &str| {
+        let (code, out) = report(arguments);
+        assert!(code == Some(0) && out.ends_with(&format!("\n\n{line}\n")), "{out}");
+    };
+    ends(&["run.spy"], "1 finding: metaspy findings run.spy");
+    ends(&["run.spy", "--by", "subject"], "1 finding: metaspy findings run.spy");
+    let silent: [&[&str]; 4] = [
+        &["--json"],
+        &["--filter", "site:measure"],
+        &["--fail-if", "count(site:measure) > 1000"],
+        &["--expect", "site:measure => site:measure"],
+    ];
+    for arguments in silent {
+        let (code, out) = report(&[&["run.spy"], arguments].concat());
+        assert!(code == Some(0) && !out.contains("metaspy findings"), "{out}");
+    }
+    fs::write(directory.join("metaspy.toml"), "[findings]\nleast = 1").expect("it can be written");
+    ends(&["run.spy"], "metaspy findings run.spy looks for what is wrong");
+    fs::write(directory.join("metaspy.toml"), "").expect("it can be written");
+    let (code, out) = report(&["run.spy"]);
+    assert!(code == Some(0) && !out.contains("metaspy findings"), "{out}");
+}
+
+#[test]
 fn a_kind_is_explained_without_a_recording() {
     let (code, out, _) = ended(&["findings", "--explain", "repeated"]);
     assert!(

@@ -98,3 +98,35 @@ fn types_tests_and_returned_values_are_stated_where_they_are_asked_for() {
     ];
     assert_eq!(stated(&package, &asked), expected.map(|(kind, path)| (kind.to_owned(), path.to_owned())).into());
 }
+
+/// A kind of which each run of the package that lays out has a finding.
+const OFTEN: &str = r#"
+[[findings.own]]
+kind = "often"
+when = "count(site:*::layout) > 5"
+title = "{site} runs {count} times"
+"#;
+
+#[test]
+fn a_run_with_events_ends_with_the_number_of_its_findings() {
+    let main = "fn layout(node: u64) -> u64 {\n    node + 1\n}\n\nfn main() {\n    \
+                let height: u64 = (0..9).map(layout).sum();\n    println!(\"{height}\");\n}\n";
+    let package =
+        Package::new("mentioned", &[("Cargo.toml", MANIFEST), ("src/main.rs", main), ("metaspy.toml", OFTEN)]);
+    let full = [("METASPY_MODE", "full".as_ref())];
+    let did = package.metaspy_in(&["run"], &full);
+    let line = did.stderr.lines().find(|line| line.contains("1 finding: metaspy findings "));
+    let (_, run) = line.and_then(|line| line.rsplit_once(' ')).unwrap_or_else(|| panic!("{}", did.stderr));
+    assert!(!did.stdout.contains("metaspy findings"), "{}", did.stdout);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let output = command.current_dir(&package.dir).args(["findings", run]).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.starts_with("1 finding in 10 events") && text.contains("layout runs 9 times"), "{text}");
+    // Without a finding there is no line, and so of a run that only counts.
+    for settings in [("metaspy.toml", OFTEN), ("metaspy.toml", "")] {
+        package.write(settings.0, settings.1);
+        let environment = if settings.1.is_empty() { &full[..] } else { &[] };
+        let did = package.metaspy_in(&["run"], environment);
+        assert!(did.stderr.contains("browse the run:") && !did.stderr.contains("metaspy findings"), "{}", did.stderr);
+    }
+}

@@ -25,6 +25,7 @@ mod hot_subject;
 pub mod json;
 mod lost_cause;
 mod map;
+mod mention;
 mod n_plus_one;
 mod never_ended;
 mod of_recording;
@@ -66,6 +67,7 @@ pub use detector::Detector;
 pub use explain::explain;
 pub use finding::{Certainty, Cost, Evidence, Finding, FoundSite, FoundSubject, FoundSubjects, State, Whole};
 pub use gate::{Gate, Judgement};
+pub use mention::mention;
 pub use own_kind::OwnKind;
 
 /// Name of the file with the settings of a project.

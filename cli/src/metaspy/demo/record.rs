@@ -5,23 +5,28 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use metaspy_core::Recording;
 use metaspy_core::recording::{self, Policy};
+use metaspy_core::store::Filter;
+use metaspy_core::{Recording, Store};
 use metaspy_report::findings::text::{self, Shown};
-use metaspy_report::rows::By;
+use metaspy_report::rows::text::Numbers;
+use metaspy_report::rows::{self, By, Report};
+use metaspy_report::table::Top;
 use metaspy_report::text::{file_name, grouped, print_message, short_bytes};
 
 use super::guide;
 use super::story::{self, End};
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments::{self, Limits};
-use crate::metaspy::{findings, live, report};
-use crate::options::{ContextOptions, JsonOption, TopOption};
+use crate::metaspy::progress::with_time;
+use crate::metaspy::{findings, live};
 
 /// How long a recording runs that was given no end.
 const SECONDS: f64 = 5.0;
 /// Stored events of a recording whose findings are looked for at once.
 const SEARCHED_AT_ONCE: u64 = 20_000_000;
+/// Sites whose counts are printed.
+const ROWS: usize = 20;
 
 /// Bytes that a file takes: a growing one promises more than it has.
 fn on_disk(file: &Path) -> u64 {
@@ -49,6 +54,13 @@ fn warn_if_spent(file: &Path, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
+/// Writes what was called how often.
+fn counts(store: &Store, out: &mut impl Write) -> Result<Ended> {
+    let report = with_time("counting", || Report::new(store, By::Site, &Filter::default(), Top::default()));
+    rows::text::write(out, store, &report, ROWS, Numbers::All, &[])?;
+    Ok(if report.damage.is_empty() { Ended::Fine } else { Ended::Failed })
+}
+
 /// Records the story into a file and prints a summary.
 pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl Write) -> Result<Ended> {
     let is_shipped = page.is_none();
@@ -71,28 +83,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
     story::run(page, end)?;
     let took = began.elapsed();
     writeln!(out, "{name}, {} elements, laid out for {:.1} s", grouped(elements as u64), took.as_secs_f64())?;
-    let report = arguments::Report {
-        sources: vec![file.to_owned()],
-        types: None,
-        functions: false,
-        by: By::Site,
-        cpu: false,
-        contexts: false,
-        allocations: false,
-        shown: ContextOptions::default(),
-        top: TopOption::default(),
-        sort: None,
-        percent: false,
-        filter: None,
-        profile: Vec::new(),
-        fail_if: Vec::new(),
-        expect: Vec::new(),
-        allow_empty: false,
-        lcov: None,
-        cobertura: None,
-        json: JsonOption::default(),
-    };
-    let ended = report::run(&report, out)?;
+    let ended = counts(&live::open(file)?, out)?;
     warn_if_spent(file, limits)?;
     let (spelled, size) = (file_name(file), short_bytes(on_disk(file)));
     writeln!(out, "\n{spelled}: {size}. Now:  metaspy open {spelled}\n")?;
