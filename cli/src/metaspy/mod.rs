@@ -38,6 +38,7 @@ use anyhow::Result;
 use clap::CommandFactory;
 use metaspy_blueprints::Kind;
 use metaspy_core::Store;
+use metaspy_core::store::EventId;
 use metaspy_core::store::platform::allocator;
 use metaspy_report::table::{Column, Table};
 use metaspy_report::text::{clean, counted, file_name, short_bytes};
@@ -78,7 +79,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
             needs_terminal(&format!("metaspy report {}", names.join(" ")))?;
             crawl(crawler_on(live::open_all(&paths)?, &paths))
         }
-        Command::Open { files, finding } => {
+        Command::Open { files, finding, event } => {
             drop(out);
             let paths = live::paths_of(&files)?;
             let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
@@ -87,6 +88,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
             if let [only] = &paths[..]
                 && is_stream(only)
                 && finding.is_none()
+                && event.is_none()
             {
                 let coming = incoming::open()?;
                 needs_terminal_beside_input(&instead)?;
@@ -96,6 +98,9 @@ pub fn run(cli: Cli) -> Result<Ended> {
             let mut crawler = crawler_on(live::open_all(&paths)?, &paths);
             if let Some(number) = finding {
                 open_finding(&mut crawler, number, &names)?;
+            }
+            if let Some(id) = event {
+                open_event(&mut crawler, id)?;
             }
             match paths.iter().any(is_stream) {
                 true => needs_terminal_beside_input(&instead)?,
@@ -203,6 +208,14 @@ fn open_finding(crawler: &mut Crawler, number: usize, sources: &[String]) -> Res
         found => format!("the recording has {}", counted(found as u64, "finding")),
     };
     Err(say(format!("--finding: there is no finding {number}, {found}: `metaspy findings {sources}` lists all")))
+}
+
+/// Opens the event with this id.
+fn open_event(crawler: &mut Crawler, id: EventId) -> Result<()> {
+    let event = crawler.store.event(id);
+    let lost = || say(format!("--event: the recording has no event {id}: it left the window, or it is of another one"));
+    crawler.go_to(event.ok_or_else(lost)?);
+    Ok(())
 }
 
 fn crawler_on(store: Store, files: &[PathBuf]) -> Crawler {

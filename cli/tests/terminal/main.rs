@@ -87,6 +87,15 @@ fn a_finding_leads_to_its_events() {
     quits(&mut terminal);
     terminal.command(&format!("{metaspy} open {} --finding 99", path.display()));
     terminal.wait_for("there is no finding 99");
+    let store = fixture::open(&path);
+    let events =
+        store.forward(metaspy_core::store::Position::Start, &metaspy_core::store::Filter::all(), 700, 10_000).events;
+    let measured = events.last().expect("there are so many");
+    terminal.command(&format!("{metaspy} open {} --event {}", path.display(), measured.id));
+    terminal.wait_for("1,110 events");
+    quits(&mut terminal);
+    terminal.command(&format!("{metaspy} open {} --event 9999.3", path.display()));
+    terminal.wait_for("no event 9999.3");
 }
 
 /// The papers' journeys: which node is displayed too often, and what activated this cache.

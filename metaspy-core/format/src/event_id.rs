@@ -1,7 +1,9 @@
 //! Events and lanes by number.
 
+use std::error::Error;
 use std::fmt;
 use std::num::NonZeroU64;
+use std::str::FromStr;
 
 use crate::BLOCK_SLOTS;
 
@@ -57,6 +59,31 @@ impl fmt::Display for EventId {
     }
 }
 
+/// Parses sequence and slot: `77.3`.
+impl FromStr for EventId {
+    type Err = ParseEventIdError;
+
+    fn from_str(text: &str) -> Result<Self, ParseEventIdError> {
+        let (sequence, slot) = text.trim().split_once('.').ok_or(ParseEventIdError)?;
+        let number = |digits: &str| digits.parse::<u64>().map_err(|_| ParseEventIdError);
+        let (sequence, slot) = (number(sequence)?, number(slot)?);
+        let is_place = (1..BLOCK_SLOTS as u64).contains(&slot) && (1..1 << 56).contains(&sequence);
+        if is_place { EventId::new(sequence, slot).ok_or(ParseEventIdError) } else { Err(ParseEventIdError) }
+    }
+}
+
+/// The error of a text that is no id of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseEventIdError;
+
+impl fmt::Display for ParseEventIdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an event is named by its place, such as 77.3: a block, a point, and a slot from 1 to 127")
+    }
+}
+
+impl Error for ParseEventIdError {}
+
 /// A lane: the events begun on one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LaneId(pub u32);
@@ -72,6 +99,7 @@ mod tests {
             for slot in 1..BLOCK_SLOTS {
                 let id = EventId::new(sequence, slot as u64).expect("no sequence is 0");
                 assert_eq!((id.sequence(), id.slot(), EventId::from_raw(id.raw())), (sequence, slot, Some(id)));
+                assert_eq!(id.to_string().parse(), Ok(id));
                 ids.push(id);
             }
         }
@@ -79,5 +107,8 @@ mod tests {
         assert_eq!((EventId::new(0, 0), EventId::from_raw(0)), (None, None));
         let id = EventId::new(77, 3).expect("it is not 0");
         assert_eq!((format!("{id}"), format!("{id:?}")), ("77.3".to_owned(), "77.3".to_owned()));
+        for text in ["", "77", "77.", "77.0", "77.128", "0.3", "-1.3", "18446744073709551615.3", "7.3.1"] {
+            assert_eq!(text.parse::<EventId>(), Err(ParseEventIdError), "{text}");
+        }
     }
 }

@@ -39,7 +39,7 @@ mod event_id;
 mod words;
 
 pub use arena::View;
-pub use event_id::{EventId, LaneId};
+pub use event_id::{EventId, LaneId, ParseEventIdError};
 pub use superblock::{Clock, Policy};
 #[doc(hidden)]
 pub use words::{Region, Words, high, join, low};

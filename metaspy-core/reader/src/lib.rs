@@ -54,7 +54,7 @@ pub use causes::{Ancestors, Origin};
 pub use event::details::{EventMarks, Polls};
 pub use event::rank::Rank;
 pub use event::timeline::{Page, Position};
-pub use event::{Event, EventId, LaneId, Outcome};
+pub use event::{Event, EventId, LaneId, Outcome, ParseEventIdError};
 pub use filter::matcher::Members;
 pub use filter::selector::{self, Selector, SelectorError};
 pub use filter::violations::Violations;

@@ -19,6 +19,7 @@ mod scale;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use metaspy_core::store::EventId;
 
 use crate::options::JsonOption;
 
@@ -83,7 +84,7 @@ pub enum Command {
     },
     /// Opens the crawler on recordings; several are one
     #[command(
-        before_help = "Examples:\n  metaspy demo --record run.spy --seconds 1\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  metaspy open run.spy --finding 1\n  metaspy open sealed/run=20260131T235959.123456789Z\n  ssh host metaspy stream 4711 | metaspy open -",
+        before_help = "Examples:\n  metaspy demo --record run.spy --seconds 1\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  metaspy open run.spy --finding 1\n  metaspy open run.spy --event 77.3\n  metaspy open sealed/run=20260131T235959.123456789Z\n  ssh host metaspy stream 4711 | metaspy open -",
         after_help = "Several are read as one, as they are now: causes cross from process to process (docs/processes.md)."
     )]
     Open {
@@ -94,6 +95,9 @@ pub enum Command {
         /// Opens on the events of the finding with this number in `metaspy findings`
         #[arg(long, value_name = "N")]
         finding: Option<usize>,
+        /// Opens on the event with this id, such as 77.3, with its causes and its effects
+        #[arg(long, value_name = "ID", conflicts_with = "finding")]
+        event: Option<EventId>,
     },
     /// Writes a live recording to standard output
     #[command(

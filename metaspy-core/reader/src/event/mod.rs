@@ -6,7 +6,7 @@ pub(crate) mod time;
 pub(crate) mod timeline;
 
 use metaspy_format::slot;
-pub use metaspy_format::{EventId, LaneId};
+pub use metaspy_format::{EventId, LaneId, ParseEventIdError};
 pub use metaspy_probe::Outcome;
 use metaspy_probe::{SiteId, Subject};
 
