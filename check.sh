@@ -54,6 +54,7 @@ if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
         step "unit tests of what depends on it" cargo test $(printf -- '-p %s ' $above) --lib
     fi
     if grep -qx metaspy-cli <<<"$above"; then step "commands" cargo test -p metaspy-cli --test commands; fi
+    if [ "$package" = metaspy-mcp ]; then step "agents" cargo test -p metaspy-cli --features mcp --test agents; fi
     exit
 fi
 
@@ -62,6 +63,8 @@ step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "clippy, default features" cargo clippy -p metaspy -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,combine,nom,winnow -- -D warnings
 step "tests" cargo test --workspace --no-fail-fast -- --nocapture
+step "clippy, agents" cargo clippy -p metaspy-cli --features mcp --all-targets -- -D warnings
+step "tests of the server for agents" cargo test -p metaspy-cli --features mcp --test agents -- --nocapture
 step "tests of allocations" cargo test -p metaspy --features allocations --test allocations
 discard
 if [ "${1:-}" != "--fast" ]; then

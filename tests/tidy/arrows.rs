@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "metaspy-lsp",
         &["metaspy-report", "metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"],
     ),
+    ("metaspy-mcp", &["metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-blueprints", &["metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-sampler", &["metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     // One of its screens is a blueprint.
@@ -35,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "metaspy-tui",
             "metaspy-lsp",
+            "metaspy-mcp",
             "metaspy-blueprints",
             "metaspy-sampler",
             "metaspy-report",

@@ -21,6 +21,8 @@ mod instructions;
 mod live;
 #[cfg(feature = "editor")]
 mod lsp;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod progress;
 mod report;
 #[cfg(feature = "sample")]
@@ -133,6 +135,11 @@ pub fn run(cli: Cli) -> Result<Ended> {
             drop(out);
             lsp::run(&options)
         }
+        #[cfg(feature = "mcp")]
+        Command::Mcp(options) => {
+            drop(out);
+            mcp::run(&options)
+        }
         #[cfg(feature = "sample")]
         Command::History(History::Run(options)) => history::run(&options, &mut out),
         #[cfg(feature = "grammar")]
@@ -151,6 +158,11 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Lsp(_) => Err(left_out("editor")),
         #[cfg(not(feature = "grammar"))]
         Command::Grammar(_) => Err(left_out("grammar")),
+        #[cfg(not(feature = "mcp"))]
+        Command::Mcp(_) => Err(say(
+            "this metaspy was built without the feature `mcp`: `cargo install --locked --path cli --features mcp`, in a clone of \
+             metaspy, has it",
+        )),
         #[cfg(not(feature = "sample"))]
         Command::History(_) | Command::Instructions(_) | Command::Sample(_) => Err(left_out("sample")),
     }

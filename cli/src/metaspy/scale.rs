@@ -53,6 +53,20 @@ fn cannot_start(command: &str, error: &io::Error) -> anyhow::Error {
     })
 }
 
+/// The program that has the commands, if it is installed.
+#[cfg(feature = "mcp")]
+pub fn installed() -> Option<PathBuf> {
+    let program = program();
+    if program.is_absolute() { Some(program) } else { on_path(PROGRAM) }
+}
+
+/// The file of a program on the `PATH`.
+#[cfg(feature = "mcp")]
+pub fn on_path(program: &str) -> Option<PathBuf> {
+    let name = format!("{program}{EXE_SUFFIX}");
+    env::split_paths(&env::var_os("PATH")?).map(|directory| directory.join(&name)).find(|file| file.is_file())
+}
+
 /// The program beside this one, or else on the `PATH`.
 fn program() -> PathBuf {
     let name = format!("{PROGRAM}{EXE_SUFFIX}");

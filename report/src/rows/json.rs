@@ -235,7 +235,7 @@ fn hundredths(percent: f64) -> f64 {
 }
 
 /// The values of method profilers, by the names of profiler and column. A lower bound is marked by a second key.
-pub(crate) fn profile_values(profiles: &Values) -> serde_json::Map<String, serde_json::Value> {
+pub fn profile_values(profiles: &Values) -> serde_json::Map<String, serde_json::Value> {
     profiles.iter().map(|(name, columns)| (name.clone(), column_values(columns))).collect()
 }
 

@@ -10,6 +10,8 @@ mod history;
 mod instructions;
 #[cfg(feature = "editor")]
 mod lsp;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod overview;
 mod report;
 #[cfg(feature = "sample")]
@@ -33,6 +35,8 @@ pub use history::{History, HistoryRun};
 pub use instructions::Instructions;
 #[cfg(feature = "editor")]
 pub use lsp::Lsp;
+#[cfg(feature = "mcp")]
+pub use mcp::Mcp;
 pub use overview::{Printed, overview};
 pub use report::Report;
 #[cfg(feature = "sample")]
@@ -40,6 +44,8 @@ pub use sample::Sample;
 pub use scale::Scale;
 #[cfg(not(feature = "editor"))]
 pub use scale::Scale as Lsp;
+#[cfg(not(feature = "mcp"))]
+pub use scale::Scale as Mcp;
 #[cfg(not(feature = "sample"))]
 pub use scale::Scale as Sample;
 
@@ -203,6 +209,15 @@ pub enum Command {
         (docs/editor.md)."
     )]
     Lsp(Lsp),
+    /// Answers coding agents, over MCP
+    #[command(
+        before_help = "Examples:\n  metaspy mcp --install claude --write\n  metaspy mcp --install codex\n  \
+        metaspy mcp run.spy --install vscode --write\n  \
+        metaspy mcp --allow-run 'cargo metaspy *' --install claude --write",
+        after_help = "Without --install it speaks the Model Context Protocol on standard input and output: clients start it. It reads\n\
+        recordings, and the sources that they name in this directory, and changes nothing (docs/agents.md)."
+    )]
+    Mcp(Mcp),
     /// Records the revisions of a repository, to compare them
     #[command(subcommand, before_help = "Example:\n  metaspy history run HEAD~1..HEAD -- cargo metaspy run --release")]
     History(History),

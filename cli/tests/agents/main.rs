@@ -1,0 +1,15 @@
+//! `metaspy mcp` as clients meet it: a process, and messages over its standard input and output.
+
+mod client;
+#[path = "../../../tui/tests/fixture/mod.rs"]
+mod fixture;
+mod installed;
+#[cfg(target_os = "linux")]
+mod programs;
+mod protocol;
+mod python;
+mod questions;
+mod recordings;
+mod schema;
+mod sources;
+mod tools;

@@ -1,0 +1,40 @@
+//! What the tools work on, and the arguments that several of them have.
+
+use std::path::PathBuf;
+
+use metaspy_reader::{Filter, FilterError, Store};
+
+use crate::answer::ToolError;
+use crate::library::Library;
+use crate::shell::Pattern;
+
+/// Items of a list that are made for one answer, before it is cut to its size.
+pub const ITEMS: usize = 400;
+
+/// What the tools work on.
+pub struct Session {
+    /// The recordings.
+    pub recordings: Library,
+    /// Commands that may run.
+    pub allowed: Vec<Pattern>,
+    /// The program that answers SQL, if it is there.
+    pub engine: Option<PathBuf>,
+}
+
+/// Parses the filter of a call. Without one, every event passes.
+pub fn filter_of(text: Option<&str>) -> Result<Filter, ToolError> {
+    match text {
+        Some(text) => text.parse().map_err(|error| ToolError::new(format!("filter: {error}"))),
+        None => Ok(Filter::all()),
+    }
+}
+
+/// Fails if a selector of the filter matches no site. An unknown kind of subjects is a note, because
+/// kinds are known when a subject of theirs is met.
+pub fn check(filter: &Filter, store: &Store, notes: &mut Vec<String>) -> Result<(), ToolError> {
+    match filter.check(store) {
+        Err(error @ FilterError::NoSuchKind { .. }) => notes.push(format!("filter: {error}")),
+        checked => checked.map_err(|error| ToolError::new(format!("filter: {error}")))?,
+    }
+    Ok(())
+}

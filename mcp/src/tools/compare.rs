@@ -1,0 +1,238 @@
+//! The tool `compare`: two versions of a program.
+
+use metaspy_reader::{Filter, Store};
+use metaspy_report::diff::{By, Change, Diff, Presence, Row, Side, Size, Sort};
+use metaspy_report::text::{counted, grouped, time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::answer::{Answer, ToolError, quoted};
+use crate::arguments::Call;
+use crate::library::Opened;
+use crate::session::{ITEMS, Session, check, filter_of};
+use crate::shell::CommandLine;
+
+/// Arguments of the tool.
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// The recording of the version before; several runs of it with commas
+    before: String,
+    /// The recording of the version after; several runs of it with commas
+    after: String,
+    /// What a row is about [default: site]
+    #[serde(default)]
+    by: CompareBy,
+    /// Only events that pass: `site:taffy::**`
+    filter: Option<String>,
+    /// The column whose change the rows are sorted by, the largest first: count, total, self, name, or PROFILER.COLUMN
+    /// [default: self, then count]
+    sort: Option<String>,
+    /// Sorts by the ratio in place of the difference
+    #[serde(default)]
+    percent: bool,
+    /// Also rows without a change
+    #[serde(default)]
+    all: bool,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum CompareBy {
+    /// A place in the code
+    #[default]
+    Site,
+    /// A domain object
+    Subject,
+    /// A method or a function
+    Method,
+    /// A type with its methods
+    Type,
+    /// A crate or a module
+    Package,
+}
+
+/// What changed.
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    rows: Vec<RowOut>,
+    /// Number of the rows with a change, or of all.
+    total: u64,
+    /// Number of rows that are not in this answer.
+    left_out: u64,
+    /// Goes on with the next rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Rows without a change.
+    unchanged: u64,
+    /// Recordings of the version before.
+    recordings_before: u64,
+    /// Recordings of the version after.
+    recordings_after: u64,
+    /// Calls of everything.
+    calls: ChangeOut,
+    /// Self time of everything, in nanoseconds; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    self_ns: Option<ChangeOut>,
+    /// What is not known, or to distrust.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    /// The command that shows a person the same.
+    command: String,
+}
+
+/// One thing in both versions.
+#[derive(Serialize, JsonSchema)]
+struct RowOut {
+    name: String,
+    kind: String,
+    /// `both`, or the only version that has it: `before` or `after`.
+    r#in: &'static str,
+    /// Its name before, if it was renamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    was: Option<String>,
+    /// True beyond noise: another count, or a time whose interval does not contain 1.
+    changed: bool,
+    calls: ChangeOut,
+    /// True if there may be more calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls_at_least: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_ns: Option<ChangeOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    self_ns: Option<ChangeOut>,
+}
+
+/// A number before and after: medians of the recordings.
+#[derive(Serialize, JsonSchema)]
+struct ChangeOut {
+    before: u64,
+    after: u64,
+    /// After divided by before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio: Option<f64>,
+    /// The interval of the ratio, with several recordings of each version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most: Option<f64>,
+}
+
+/// Answers a call.
+pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let filter = filter_of(input.filter.as_deref())?;
+    let mut notes = Vec::new();
+    let by = input.by.of_diff();
+    let mut side = |name: &str| {
+        let opened = session.recordings.open_each(name)?;
+        let runs = opened.into_iter().map(|opened| run(opened, &filter, &mut notes));
+        let side = Side::read(&runs.collect::<Result<Vec<_>, ToolError>>()?, by, &filter);
+        call.watch.check()?;
+        Ok::<_, ToolError>(side)
+    };
+    let (before, after) = (side(&input.before)?, side(&input.after)?);
+    let mut diff = Diff::new(by, &before, &after).map_err(|error| ToolError::new(error.to_string()))?;
+    if input.sort.is_some() || input.percent {
+        let usual = if diff.is_timed { Sort::SelfTime } else { Sort::Count };
+        let sort = input.sort.as_deref().and_then(|word| word.parse().ok()).unwrap_or(usual);
+        let size = if input.percent { Size::Percent } else { Size::Difference };
+        diff.sort(&sort, size).map_err(|error| ToolError::new(format!("sort: {error}")))?;
+    }
+    let changed = diff.changed().count();
+    let shown: Vec<&Row> = diff.rows.iter().filter(|row| input.all || row.is_change()).collect();
+    let (start, total) = (call.start()?, shown.len() as u64);
+    let rows: Vec<RowOut> = shown.into_iter().skip(start as usize).take(ITEMS).map(RowOut::of).collect();
+    let lines = rows.iter().map(RowOut::line).collect();
+    notes.extend(diff.notes.iter().cloned());
+    notes.extend(diff.incomplete.iter().map(|name| format!("{name} may lack calls")));
+    notes.extend(diff.empty.iter().map(|name| format!("{name} has no calls")));
+    let command = CommandLine::new("diff", &[input.before.clone(), input.after.clone()])
+        .with("--by", by.name())
+        .with_some("--filter", input.filter.as_deref())
+        .with_some("--sort", input.sort.as_deref())
+        .flag("--percent", input.percent);
+    let calls = ChangeOut::of(&diff.count);
+    let summary = format!(
+        "{} by {}; {} calls before, {} after.",
+        counted(changed as u64, "changed row"),
+        by.name(),
+        grouped(calls.before),
+        grouped(calls.after)
+    );
+    let output = Output {
+        rows,
+        total: 0,
+        left_out: 0,
+        next_cursor: None,
+        unchanged: (diff.rows.len() - changed) as u64,
+        recordings_before: diff.recordings.0 as u64,
+        recordings_after: diff.recordings.1 as u64,
+        calls,
+        self_ns: diff.self_ns.as_ref().map(ChangeOut::of),
+        notes,
+        command: command.line(),
+    };
+    Ok(Answer::new(summary, &output).with_list("rows", lines, start, total))
+}
+
+fn run(opened: Opened, filter: &Filter, notes: &mut Vec<String>) -> Result<(String, Store), ToolError> {
+    // A version may lack what the other one has.
+    if let Err(error) = check(filter, &opened.store, notes) {
+        notes.push(format!("{}: {error}", opened.names.join(", ")));
+    }
+    Ok((opened.names.join(", "), opened.store))
+}
+
+impl CompareBy {
+    fn of_diff(self) -> By {
+        match self {
+            CompareBy::Site => By::Site,
+            CompareBy::Subject => By::Subject,
+            CompareBy::Method => By::Method,
+            CompareBy::Type => By::Type,
+            CompareBy::Package => By::Package,
+        }
+    }
+}
+
+impl RowOut {
+    fn of(row: &Row) -> RowOut {
+        RowOut {
+            name: row.label.clone(),
+            kind: row.kind.clone(),
+            r#in: match row.presence {
+                Presence::Both => "both",
+                Presence::Before => "before",
+                Presence::After => "after",
+            },
+            was: row.was.clone(),
+            changed: row.is_change(),
+            calls: ChangeOut::of(&row.count),
+            calls_at_least: (!row.is_exact).then_some(true),
+            total_ns: row.total_ns.as_ref().map(ChangeOut::of),
+            self_ns: row.self_ns.as_ref().map(ChangeOut::of),
+        }
+    }
+
+    fn line(&self) -> String {
+        let calls = format!("{} → {} calls", grouped(self.calls.before), grouped(self.calls.after));
+        let self_time = self.self_ns.as_ref();
+        let self_time =
+            self_time.map_or(String::new(), |ns| format!(", self {} → {}", time(ns.before), time(ns.after)));
+        format!("- {}: {calls}{self_time}", quoted(&self.name))
+    }
+}
+
+impl ChangeOut {
+    fn of(change: &Change) -> ChangeOut {
+        let ratio = change.ratio();
+        let rounded = |ratio: f64| (ratio * 1e4).round() / 1e4;
+        let interval = ratio.filter(|ratio| ratio.coverage > 0.0);
+        ChangeOut {
+            before: change.before.median(),
+            after: change.after.median(),
+            ratio: ratio.map(|ratio| rounded(ratio.estimate)),
+            least: interval.map(|ratio| rounded(ratio.least)),
+            most: interval.map(|ratio| rounded(ratio.most)),
+        }
+    }
+}
