@@ -1,6 +1,7 @@
 //! Findings as diagnostics: at the function, once for a recording, and not after an edit.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -54,6 +55,33 @@ fn a_finding_is_at_its_function_with_evidence_and_the_command() {
 
     client.notify("workspace/didChangeConfiguration", json!({ "settings": { "metaspy": { "findings": false } } }));
     client.await_note("textDocument/publishDiagnostics", |note| repeated(note).is_none());
+}
+
+#[test]
+fn the_settings_of_the_workspace_count_in_the_editor() {
+    let package = recorded("editor_findings_settings");
+    let diagnostics = |settings: &str| {
+        package.write("metaspy.toml", settings);
+        let mut client = Client::start(&[&package], json!({ "recordings": ["run.spy"] }));
+        open(&mut client, &package, 1, &source());
+        // All findings of a recording come at once.
+        let has_own = |note: &Value| {
+            note["diagnostics"].as_array().is_some_and(|all| all.iter().any(|it| it["code"] == json!("measures")))
+        };
+        client.await_note("textDocument/publishDiagnostics", has_own)
+    };
+    let own = "[[findings.own]]\nkind = \"measures\"\nwhen = \"count(site:measure) > 1\"\ntitle = \"{count} calls\"\n";
+    assert!(repeated(&diagnostics(own)).is_some());
+    for settings in ["off = true", "least-share = 60", "at-least = { calls = 361 }"] {
+        assert_eq!(repeated(&diagnostics(&format!("{own}[findings.kinds.repeated]\n{settings}"))), None, "{settings}");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let found = command.current_dir(&package.dir).args(["findings", "run.spy", "--kind", "repeated", "--json"]);
+    package.write("metaspy.toml", own);
+    let found: Value = serde_json::from_slice(&found.output().expect("it runs").stdout).expect("it is JSON");
+    let fingerprint = found["findings"][0]["fingerprint"].as_str().expect("it has one");
+    let accepted = format!("[[findings.accepted]]\nfingerprint = \"{fingerprint}\"\nreason = \"two passes\"\n");
+    assert_eq!(repeated(&diagnostics(&format!("{own}{accepted}"))), None);
 }
 
 #[test]

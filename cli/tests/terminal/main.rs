@@ -98,6 +98,46 @@ fn a_finding_leads_to_its_events() {
     terminal.wait_for("no event 9999.3");
 }
 
+/// What `metaspy.toml` accepts, and what costs less than its shares, is not listed as a finding on the screen either.
+#[test]
+fn the_settings_of_the_project_count_on_the_screen() {
+    let directory = fixture::directory().join("settings");
+    fs::create_dir_all(&directory).expect("the test's directory can be written");
+    fs::rename(fixture::repeating("settings.spy"), directory.join("run.spy")).expect("it was just written");
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    let set = |text: &str| fs::write(directory.join("metaspy.toml"), text).expect("it can be written");
+    set("[findings.kinds.slow-because]\noff = true");
+    let mut command = std::process::Command::new(metaspy);
+    let found = command.current_dir(&directory).args(["findings", "run.spy", "--json"]).output().expect("it runs");
+    let found = String::from_utf8(found.stdout).expect("it is UTF-8");
+    let (_, fingerprint) = found.split_once("\"fingerprint\": \"repeated-").expect("it repeats");
+    let fingerprint = format!("repeated-{}", &fingerprint[..16]);
+
+    let Some(mut terminal) = Tmux::start("settings") else { return };
+    let mut screen_with = |text: &str, row: &str, name: &str| {
+        set(text);
+        terminal.command(&format!("cd {} && {metaspy} open run.spy", directory.display()));
+        terminal.wait_for("1,110 events");
+        terminal.keys(&["5"]);
+        terminal.wait_for(row);
+        terminal.keys(&["/"]);
+        terminal.line(name);
+        let screen = terminal.settled();
+        quits(&mut terminal);
+        screen
+    };
+    let screen = screen_with("", "repeated", "repeated");
+    assert!(screen.contains("360 of 1,080 calls"), "{screen}");
+    let reason = "reason = \"each pass has its own size\"";
+    let accepted = format!("[[findings.accepted]]\nfingerprint = \"{fingerprint}\"\n{reason}");
+    let screen = screen_with(&accepted, "accepted", "1 finding");
+    assert!(screen.contains("each pass has its own size") && !screen.contains("360 of 1,080 calls"), "{screen}");
+    let screen = screen_with("[findings.kinds.repeated]\nleast-share = 60", "below the threshold", "1 finding");
+    assert!(!screen.contains("360 of 1,080 calls"), "{screen}");
+    let screen = screen_with("[findings.kinds.repeated]\nat-least = { calls = 361 }", "nothing found by", "repeated");
+    assert!(!screen.contains("360 of 1,080 calls"), "{screen}");
+}
+
 /// The papers' journeys: which node is displayed too often, and what activated this cache.
 #[test]
 fn questions_lead_to_answers_and_marks_are_kept_beside_the_recording() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use metaspy_probe::SiteId;
 use metaspy_reader::Store;
 use metaspy_report::findings::text::{self, Part};
-use metaspy_report::findings::{Config, Finding, Findings};
+use metaspy_report::findings::{Config, Finding, Findings, State};
 use metaspy_report::text::{clean, counted};
 
 use super::cursor::Cursor;
@@ -35,6 +35,8 @@ enum Row {
     Finding(usize),
     /// All findings that cost little.
     Small,
+    /// All findings that the settings accept.
+    Accepted,
     /// All kinds without a finding.
     FoundNothing,
     /// Kinds that the recording cannot show, by the index of their reason.
@@ -58,7 +60,8 @@ impl FindingsView {
         let before = self.current().map(|finding| finding.fingerprint.clone());
         let listed = read.listed().count();
         let mut rows: Vec<Row> = (0..listed).map(Row::Finding).collect();
-        rows.extend((listed < read.found.len()).then_some(Row::Small));
+        rows.extend(small(&read).next().map(|_| Row::Small));
+        rows.extend(accepted(&read).next().map(|_| Row::Accepted));
         rows.extend(read.found_nothing().next().map(|_| Row::FoundNothing));
         rows.extend((0..read.not_looked_for_by_reason().len()).map(Row::NotLookedFor));
         let found = before.and_then(|before| read.listed().position(|finding| finding.fingerprint == before));
@@ -98,10 +101,16 @@ impl FindingsView {
                 Details { title: finding.title.clone(), kind: finding.kind.clone(), parts }
             }
             Row::Small => {
-                let small = read.found.iter().filter(|finding| finding.is_small);
-                let parts = small.map(|finding| plain(format!("{}  {}", finding.title, finding.kind))).collect();
-                let title = "less than 1 % of the time and of the events each".to_owned();
+                let parts = small(read).map(|finding| plain(format!("{}  {}", finding.title, finding.kind))).collect();
+                let title = format!("less than {} of the time and of the events each", self.least_share(read));
                 Details { title, parts, ..Details::default() }
+            }
+            Row::Accepted => {
+                let accepted = accepted(read);
+                let text =
+                    |(finding, reason): (&Finding, &str)| format!("{}  {}: {reason}", finding.title, finding.kind);
+                let parts = accepted.map(|accepted| plain(text(accepted))).collect();
+                Details { title: "accepted by metaspy.toml".to_owned(), parts, ..Details::default() }
             }
             Row::FoundNothing => {
                 let title = "looked for, and nothing found".to_owned();
@@ -121,13 +130,21 @@ impl FindingsView {
         let Some(read) = &self.read else { return String::new() };
         match row {
             Row::Finding(at) => clean(&read.found[at].title).into_owned(),
-            Row::Small => counted(read.found.iter().filter(|finding| finding.is_small).count() as u64, "finding"),
+            Row::Small => counted(small(read).count() as u64, "finding"),
+            Row::Accepted => counted(accepted(read).count() as u64, "finding"),
             Row::FoundNothing => read.found_nothing().collect::<Vec<_>>().join(", "),
             Row::NotLookedFor(at) => {
                 let (why, kinds) = &read.not_looked_for_by_reason()[at];
                 format!("{}: {why}", kinds.join(", "))
             }
         }
+    }
+
+    /// Returns the share that small findings do not reach, in words.
+    fn least_share(&self, read: &Findings) -> String {
+        let usual = self.config.least_share;
+        let is_usual = small(read).all(|finding| self.config.least_share_of(&finding.kind) == usual);
+        if is_usual { format!("{} %", usual * 100.0) } else { "the threshold".to_owned() }
     }
 
     /// Returns the finding of a row.
@@ -139,6 +156,19 @@ impl FindingsView {
     }
 }
 
+/// Iterates over the findings that cost less than the least share.
+fn small(read: &Findings) -> impl Iterator<Item = &Finding> {
+    read.found.iter().filter(|finding| finding.is_small && finding.state.is_open())
+}
+
+/// Iterates over the findings that the settings accept, with the reasons.
+fn accepted(read: &Findings) -> impl Iterator<Item = (&Finding, &str)> {
+    read.found.iter().filter_map(|finding| match &finding.state {
+        State::Accepted(reason) => Some((finding, reason.as_str())),
+        State::Open | State::Known => None,
+    })
+}
+
 impl TableList for FindingsView {
     fn columns(&self, _: &Store) -> Vec<Column<Self>> {
         let number = |_: &Store, list: &Self, item: usize| match list.rows[item] {
@@ -147,7 +177,11 @@ impl TableList for FindingsView {
         };
         let cost = |_: &Store, list: &Self, item: usize| match list.rows[item] {
             Row::Finding(_) => Cell::text(list.finding(item).map_or_else(String::new, |it| text::cost(&it.cost))),
-            Row::Small => Cell::text("below 1 %").toned(Tone::Faint),
+            Row::Small => {
+                let share = list.read.as_ref().map_or_else(String::new, |read| list.least_share(read));
+                Cell::text(format!("below {share}")).toned(Tone::Faint)
+            }
+            Row::Accepted => Cell::text("accepted").toned(Tone::Faint),
             Row::FoundNothing => Cell::text("nothing found by").toned(Tone::Faint),
             Row::NotLookedFor(_) => Cell::text("not looked for").toned(Tone::Faint),
         };
