@@ -210,3 +210,58 @@ fn an_alternative_that_is_cut_short_is_found_although_it_matches_elsewhere() {
     let cut = json!({"alternative": "index", "inputs": 1, "taken": 1, "bytes": 2, "input": "line 3"});
     assert_eq!((&report["alternatives"][1]["cut_by"], &report["alternatives"][1]["shadowed_by"]), (&cut, &json!(null)));
 }
+
+/// What `metaspy findings` states of a grammar whose inputs are these lines: the kind, the title and the evidence.
+fn cut_short(test: &str, grammar: &str, lines: &str) -> Vec<[String; 3]> {
+    let place = Place::new(test).file("it.pest", grammar);
+    let (code, _, error) = place.run_with(lines.as_bytes(), &["it.pest", "--rule", "it", "--record", "parses.spy"]);
+    assert_eq!((code, error.as_str()), (0, ""));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let command = command.args(["findings", "--kind", "cut-short", "--json"]).arg(place.path("parses.spy"));
+    let found: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    assert_eq!(found["looked_for"], json!(["cut-short"]), "{found}");
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let found = found["findings"].as_array().expect("a list");
+    found.iter().map(|it| [text(&it["certainty"]), text(&it["title"]), text(&it["evidence"]["text"])]).collect()
+}
+
+#[test]
+fn alternatives_that_are_cut_short_in_recorded_parses_are_findings() {
+    const PATH: &str = "it = { SOI ~ \"[\" ~ selector ~ \"]\" ~ EOI }\nselector = { index | slice }\n\
+        index = @{ ASCII_DIGIT+ }\nslice = @{ index? ~ \":\" ~ index? }\n";
+    let title = "an alternative of it::selector takes too little, because it comes first";
+    let evidence = "In 1 rejected input, `index` comes before `slice` and takes 1 byte where that would take 2, as in \
+                    line 3.";
+    let expected = ["estimated", title, evidence].map(str::to_owned);
+    assert_eq!(cut_short("cut_path", PATH, "[1]\n[:2]\n[1:]\n"), [expected]);
+
+    const OPERATORS: &str = "it = { SOI ~ number ~ (operator ~ number)* ~ EOI }\nnumber = @{ ASCII_DIGIT+ }\n\
+        operator = { \"<\" | \"<\" ~ \"=\" | \"-\" ~ \">\" | \"=\" }\n";
+    // The alternative with two signs never matches, so it is shadowed, not cut short.
+    assert_eq!(cut_short("cut_operators", OPERATORS, "1<2\n1=2\n1<=2\n"), [] as [[String; 3]; 0]);
+
+    const UNITS: &str = "it = { SOI ~ length ~ (\",\" ~ length)* ~ EOI }\nlength = { number ~ unit }\n\
+        number = @{ ASCII_DIGIT+ }\nunit = { metre | milli }\nmetre = { \"m\" }\nmilli = { \"m\"? ~ \"u\"? ~ \"mm\" }\n";
+    let title = "an alternative of it::unit takes too little, because it comes first";
+    let evidence = "In 2 rejected inputs, `metre` comes before `milli` and takes 1 byte where that would take 3, as in \
+                    line 3.";
+    let expected = ["estimated", title, evidence].map(str::to_owned);
+    assert_eq!(cut_short("cut_units", UNITS, "1m,2m\n1umm\n1mmm\n2m,1mmm\n"), [expected]);
+}
+
+#[test]
+fn grammars_that_reject_inputs_for_other_reasons_have_no_alternative_that_is_cut_short() {
+    let silent = |test: &str, grammar: &str, lines: &str| {
+        assert_eq!(cut_short(test, grammar, lines), [] as [[String; 3]; 0], "{test}");
+    };
+    // The longer alternative comes first.
+    const PATH: &str = "it = { SOI ~ \"[\" ~ selector ~ \"]\" ~ EOI }\nselector = { slice | index }\n\
+        index = @{ ASCII_DIGIT+ }\nslice = @{ index? ~ \":\" ~ index? }\n";
+    silent("cut_right", PATH, "[1]\n[:2]\n[1:]\n[1:x]\n");
+    // The shorter alternative comes first, and no input needs the longer one there.
+    const FIRST: &str = "it = { SOI ~ \"[\" ~ selector ~ \"]\" ~ EOI }\nselector = { index | slice }\n\
+        index = @{ ASCII_DIGIT+ }\nslice = @{ index? ~ \":\" ~ index? }\n";
+    silent("cut_unneeded", FIRST, "[1]\n[:2]\n[22]\n");
+    // An input that is rejected at a place which no alternative takes.
+    silent("cut_elsewhere", FIRST, "[1]\n[:2]\n[1x]\n");
+}

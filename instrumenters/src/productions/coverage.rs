@@ -221,6 +221,21 @@ impl Coverage {
         format!("`{by}` matches where it would: {times}{whole}, as in {}", self.inputs[shadow.input].name)
     }
 
+    /// Formats a sentence about an alternative that comes too late. It matches elsewhere.
+    pub(crate) fn sentence_of_cut(&self, cut: &Cut, late: &Alternative, alternatives: &[Alternative]) -> String {
+        let [late, by] =
+            [&late.text, &alternatives[cut.by].text].map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+        let bytes = |count| if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") };
+        let inputs =
+            if cut.inputs == 1 { "1 rejected input".into() } else { format!("{} rejected inputs", cut.inputs) };
+        format!(
+            "In {inputs}, `{by}` comes before `{late}` and takes {} where that would take {}, as in {}.",
+            bytes(cut.taken),
+            cut.bytes,
+            self.inputs[cut.input].name
+        )
+    }
+
     /// Returns the number of inputs that the grammar accepts.
     pub fn accepted_inputs(&self) -> usize {
         self.inputs.iter().filter(|input| input.verdict == Verdict::Accepted).count()

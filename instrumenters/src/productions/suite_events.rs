@@ -17,6 +17,15 @@ const REFERS_TO: &str = "refers to";
 /// the production's site.
 static SHADOW: Kind = Kind::new("Shadow");
 
+/// Kind of subjects whose label states which alternatives of a production come too late, because an
+/// earlier one takes less. Their number is that of the production's site.
+static CUT: Kind = Kind::new("Cut");
+
+/// Records which alternatives of a production are cut short.
+pub(crate) fn record_cuts(site: &'static Site, sentences: String) {
+    label(Subject::new(CUT.id(), entry(site).id.0.into()), sentences);
+}
+
 /// Records why a production never matched.
 pub(crate) fn record_shadow(site: &'static Site, sentence: String) {
     label(Subject::new(SHADOW.id(), entry(site).id.0.into()), sentence);

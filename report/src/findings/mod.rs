@@ -133,6 +133,7 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
         Box::new(backlog::Backlog::default()),
         Box::new(blocking_poll::BlockingPoll::default()),
         Box::new(cold_cache::ColdCache::default()),
+        Box::new(productions::CUT_SHORT),
         Box::new(failing_subject::FailingSubject::default()),
         Box::new(failing_unit::FailingUnit::default()),
         Box::new(growing_cost::GrowingCost::default()),

@@ -1,16 +1,24 @@
-//! `shadowed` and `never-matched`: productions of a grammar that are tried and never match.
+//! `shadowed`, `never-matched` and `cut-short`: productions of a grammar that are tried and never match, or match too
+//! little.
 
 use metaspy_probe::{SiteKind, Subject};
 use metaspy_reader::{By, Measure, RecordedSite, Scope};
 
 use super::of_recording::OfRecording;
-use super::{Context, Cost, Evidence, Finding};
+use super::{Certainty, Context, Cost, Evidence, Finding};
 use crate::text::grouped;
 
 /// Least number of tries of a production that never matches without a known reason.
 const TRIES: u64 = 20;
 /// Kind of the subjects whose labels state why a production never matched, by the number of its site.
 const SHADOW: &str = "Shadow";
+/// Kind of the subjects whose labels state which alternatives of a production are cut short, by the number of its site.
+const CUT: &str = "Cut";
+/// Kind of the productions of a grammar whose inputs can be parsed again.
+const PRODUCTION: &str = "Production";
+
+pub(super) const CUT_SHORT: OfRecording =
+    OfRecording { kind: "cut-short", missing: missing_second_parse, find: cuts_short };
 
 pub(super) const SHADOWED: OfRecording = OfRecording {
     kind: "shadowed",
@@ -51,6 +59,29 @@ fn missing(context: &Context<'_>) -> Option<String> {
     damage.or_else(|| context.store.absent_files().map(|absent| format!("{absent}: give all files of the process")))
 }
 
+fn missing_second_parse(context: &Context<'_>) -> Option<String> {
+    let is_of_grammar = context.store.kinds().any(|kind| kind.name == PRODUCTION);
+    let unknown = "its rejected inputs were not parsed again: record with `metaspy grammar FILE --record run.spy`";
+    missing(context).or_else(|| (!is_of_grammar).then(|| unknown.to_owned()))
+}
+
+/// States which productions have an alternative that is cut short. Nothing in the run would be saved, so there is no cost.
+fn cuts_short(context: &Context<'_>) -> Vec<Finding> {
+    let sites = context.store.sites().iter().filter(|site| site.kind == SiteKind::Production);
+    let finding = |site: &RecordedSite| {
+        let reason = reason(CUT, site, context)?;
+        let title = format!("an alternative of {} takes too little, because it comes first", site.path);
+        let mut finding = Finding::new(CUT_SHORT.kind, title, vec![context.site(site.id)]);
+        finding.evidence = Evidence::new(reason, context.filter(site.id));
+        finding.certainty = Certainty::Estimated(
+            "the places are tried again; whether the inputs are meant to be rejected is not known".to_owned(),
+        );
+        finding.advice = "put the longer alternative first".to_owned();
+        Some(finding)
+    };
+    sites.filter_map(finding).collect()
+}
+
 /// Returns the productions that were tried and never matched.
 fn never_matched<'s>(context: &Context<'s>) -> Vec<(&'s RecordedSite, Measure)> {
     let tally = context.store.tally(By::Site, &Scope::default());
@@ -61,7 +92,12 @@ fn never_matched<'s>(context: &Context<'s>) -> Vec<(&'s RecordedSite, Measure)> 
 
 /// Returns the sentence with the reason why a production never matched, if it was recorded.
 fn shadow<'s>(site: &RecordedSite, context: &Context<'s>) -> Option<&'s str> {
-    let kind = context.store.kinds().find(|kind| kind.name == SHADOW)?.id;
+    reason(SHADOW, site, context)
+}
+
+/// Returns what a subject of this kind states of a production.
+fn reason<'s>(kind: &str, site: &RecordedSite, context: &Context<'s>) -> Option<&'s str> {
+    let kind = context.store.kinds().find(|known| known.name == kind)?.id;
     context.store.label(Subject::new(kind, site.id.0.into()))
 }
 

@@ -11,7 +11,7 @@ use super::machine::{EOI, Id, Machine};
 use super::shadows::{Found, ShadowSearch, Trials, most, trials};
 use crate::productions::coverage::{Coverage, Input, Rejection, State, Tally, Verdict};
 use crate::productions::production::ParseObserver;
-use crate::productions::suite_events::{Inputs, record_shadow};
+use crate::productions::suite_events::{Inputs, record_cuts, record_shadow};
 
 /// Limits for the parse of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,17 +125,27 @@ impl<'g> Suite<'g> {
         let alternatives = self.coverage.alternatives.len();
         self.coverage.shadows = most(found.shadows, alternatives, |shadow| shadow.would_match);
         self.coverage.cuts = most(found.cuts, alternatives, |cut| cut.inputs);
-        self.record_shadows();
+        self.record_reasons();
     }
 
-    /// Records why productions never matched, if they are observed.
-    fn record_shadows(&self) {
+    /// Records why productions never matched, or matched too little, if they are observed.
+    fn record_reasons(&self) {
         let alternatives = self.grammar.alternatives();
         for (production, site) in self.grammar.known_sites().unwrap_or_default().iter().enumerate() {
             let is_dead = self.coverage.productions[production].state() != State::Matched;
             let shadow = self.coverage.most_shadowed(alternatives, production).filter(|_| is_dead);
             if let Some(shadow) = shadow.and_then(|at| self.coverage.shadows[at].as_ref()) {
                 record_shadow(site, self.coverage.sentence(shadow, alternatives));
+            }
+            let late = alternatives.iter().enumerate().filter(|(_, alternative)| alternative.production == production);
+            let cuts = late.filter_map(|(at, alternative)| {
+                let is_alive = self.coverage.alternatives[at].state() == State::Matched;
+                let cut = self.coverage.cuts[at].as_ref().filter(|_| is_alive)?;
+                Some(self.coverage.sentence_of_cut(cut, alternative, alternatives))
+            });
+            let cuts: Vec<String> = cuts.collect();
+            if !cuts.is_empty() {
+                record_cuts(site, cuts.join(" "));
             }
         }
     }
