@@ -90,6 +90,18 @@ fn two_profilers_see_the_same_run() {
     assert!(first["total_ns"].is_u64() && first["profiles"]["hot"]["heat"] == first["executions"], "{first}");
 }
 
+/// Cargo keeps the core that it built with a profiler beside the one that it built alone.
+#[test]
+fn what_the_linker_adds_is_of_one_build() {
+    let lib = "/// ```\n/// assert_eq!(both::double(2), 4);\n/// ```\npub fn double(n: u32) -> u32 {\n    n * 2\n}\n";
+    let package = Package::new("both", &[("Cargo.toml", &manifest("both", "2024", "")), ("src/lib.rs", lib)]);
+    let hot = profiler("hot_both", HOT);
+    for more in [&[][..], &["--profiler", hot.dir.to_str().expect("it is UTF-8")], &[]] {
+        let did = package.metaspy(&[&["test"], more].concat());
+        assert_eq!((did.calls("both::double"), &did.json["doubts"]), (Some(1), &json!([])), "{more:?}: {}", did.stderr);
+    }
+}
+
 #[test]
 fn what_is_made_anew_runs() {
     let package = shouting("made");

@@ -66,6 +66,9 @@ pub struct Core {
     pub library: PathBuf,
     /// The directories of the libraries and procedural macros that it needs.
     pub dependencies: Vec<PathBuf>,
+    /// The libraries among them that it was built with. Beside them may stand what another build left: with profilers, or
+    /// without.
+    pub libraries: Vec<PathBuf>,
     /// Libraries of profilers that were built with it.
     #[serde(default)]
     pub profilers: Vec<PathBuf>,

@@ -196,12 +196,13 @@ impl Build<'_> {
         // With a named target, libraries that run in the compiler are in another directory.
         let of_host = self.dir.join("target").join("release").join("deps");
         let dependencies = if beside == of_host { vec![beside] } else { vec![beside, of_host] };
+        let libraries = messages.iter().filter_map(profilers::library).collect();
         let profiler = |profiler: &Profiler| {
             let library = messages.iter().find_map(|message| profiler.library(message));
             library.with_context(|| format!("--profiler: `{}` has no library", profiler.name()))
         };
         let profilers = self.profilers.iter().map(profiler).collect::<Result<_>>()?;
-        Ok(Core { library, dependencies, profilers })
+        Ok(Core { library, dependencies, libraries, profilers })
     }
 }
 

@@ -78,9 +78,17 @@ fn try_to_link(plan: &Plan, core: &Core, arguments: &Arguments, link: &[OsString
     let _ = fs::remove_dir_all(&dir);
     let output = output.context("rustc cannot be started")?;
     if !output.status.success() {
-        bail!("{} cannot be linked with them", core.library.display());
+        bail!("{} cannot be linked with them{}", core.library.display(), reason(&output.stderr));
     }
     Ok(())
+}
+
+/// What the compiler or the linker says, in a line: the first error that is more than that linking failed.
+fn reason(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let (_, reasons) = text.split_once(" failed: ").unwrap_or(("", &text));
+    let reason = reasons.lines().find_map(|line| line.split_once("error: "));
+    reason.map(|(_, reason)| format!(": {}", reason.trim())).unwrap_or_default()
 }
 
 /// Adds a line to what this run did not count.

@@ -8,7 +8,6 @@
 //! count, and the next dependency would do the same.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::plan::Core;
@@ -23,11 +22,7 @@ pub fn arguments(core: &Core) -> Vec<OsString> {
     words.push(plain("-Wl,--no-whole-archive"));
     words.push(plain("-Wl,--start-group"));
     words.extend(
-        core.dependencies
-            .iter()
-            .flat_map(|dir| libraries(dir))
-            .filter(|library| !is_one_of(library, &whole))
-            .map(|library| path(&library)),
+        core.libraries.iter().filter(|library| !whole.contains(&library.as_path())).map(|library| path(library)),
     );
     words.push(plain("-Wl,--end-group"));
     words
@@ -39,20 +34,4 @@ fn plain(word: &str) -> OsString {
 
 fn path(library: &Path) -> OsString {
     prefixed("-Clink-arg=", library)
-}
-
-fn libraries(dir: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut all: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|it| it == "rlib")).collect();
-    all.sort_unstable();
-    all
-}
-
-/// Cargo keeps a library under two names, with and without a hash.
-fn is_one_of(library: &Path, whole: &[&Path]) -> bool {
-    let crate_of = |path: &Path| {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        stem.split('-').next().unwrap_or_default().to_owned()
-    };
-    whole.iter().any(|it| crate_of(it) == crate_of(library))
 }
