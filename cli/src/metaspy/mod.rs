@@ -28,6 +28,7 @@ mod report;
 #[cfg(feature = "sample")]
 mod sample;
 mod scale;
+mod schema;
 mod stream;
 mod verify;
 
@@ -111,6 +112,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
             crawl(crawler)
         }
         Command::List { json } => list(&json, &mut out),
+        Command::Schema { schema } => schema::run(schema, &mut out),
         Command::Completions { printed } => completions(printed, &mut out),
         Command::Stream { source } => {
             drop(out);

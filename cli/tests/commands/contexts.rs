@@ -5,6 +5,7 @@ use metaspy_core::{Profiler, Recording, Subject};
 use serde_json::Value;
 
 use crate::market::{PACK, SELL, call};
+use crate::schemas::assert_changes_are_noticed;
 use crate::{ended, fixture, text};
 
 /// Boxes within boxes.
@@ -49,6 +50,7 @@ fn a_recording_has_a_tree_of_calling_contexts_that_reports_and_exports_print() {
     assert!(outer.contains("Stall::sell\n4 more contexts: "), "{outer}");
 
     let json: Value = serde_json::from_str(&print(&["--json"])).expect("it is JSON");
+    assert_changes_are_noticed(&["metaspy", "report", "--contexts", "--json"], &json);
     assert_eq!((&json["calls"], &json["cut"], &json["lost"]), (&17.into(), &0.into(), &0.into()));
     let contexts = json["contexts"].as_array().expect("there is a list");
     assert_eq!((contexts.len(), &contexts[2]["parent"], &contexts[2]["calls"]), (5, &1.into(), &4.into()));

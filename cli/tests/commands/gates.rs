@@ -92,16 +92,16 @@ fn check(path: &Path, expected: fn(&Case) -> Verdict) {
 }
 
 /// The recordings that know less than the program did, each with the frames that it ran.
-struct Recorded {
-    name: &'static str,
-    path: PathBuf,
-    frames: usize,
+pub struct Recorded {
+    pub name: &'static str,
+    pub path: PathBuf,
+    pub frames: usize,
     /// Nothing is missing, so that each gate is decided.
-    is_whole: bool,
+    pub is_whole: bool,
 }
 
 /// One of each kind. A file that is cut decides the least, so it is a copy.
-fn recordings(name: &str) -> Vec<Recorded> {
+pub fn recordings(name: &str) -> Vec<Recorded> {
     const ENOUGH: u64 = 64 << 20;
     const LITTLE: u64 = 4 << 20;
     let of = |kind, policy, mode, budget| Recorded {

@@ -6,6 +6,8 @@ mod client_and_servers;
 mod fixture;
 #[path = "../fixture/market.rs"]
 mod market;
+#[path = "../fixture/schemas.rs"]
+mod schemas;
 
 mod bad_input;
 #[cfg(all(feature = "demo", unix))]
@@ -34,6 +36,7 @@ mod report_columns;
 mod rotated;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod sample;
+mod schema;
 #[cfg(unix)]
 mod sealed;
 mod stream;
@@ -49,11 +52,13 @@ pub fn metaspy(arguments: &[&str]) -> Command {
     command
 }
 
-/// How a command ended, and what it printed: to standard output, and to standard error.
+/// How a command ended, and what it printed: to standard output, and to standard error. JSON is as its schema has it.
 pub fn ended(arguments: &[&str]) -> (i32, String, String) {
     let Output { status, stdout, stderr } = metaspy(arguments).output().expect("the command can be started");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command prints UTF-8");
-    (status.code().expect("the command ends by itself"), text(stdout), text(stderr))
+    let stdout = text(stdout);
+    schemas::assert_valid_if_json(arguments, &stdout);
+    (status.code().expect("the command ends by itself"), stdout, text(stderr))
 }
 
 /// A path as an argument.

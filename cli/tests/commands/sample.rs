@@ -7,6 +7,7 @@ use std::process::Stdio;
 use metaspy_sampler::{Options, Profile, Target, sample};
 use serde_json::Value;
 
+use crate::schemas::assert_changes_are_noticed;
 use crate::{ended, fixture, metaspy, text};
 
 /// A program that prints a line and uses some processor time.
@@ -60,6 +61,7 @@ fn json_on_standard_output_is_json_alone() {
     assert_eq!((code, error.contains("printed")), (0, true), "{error}");
     let report: Value = serde_json::from_str(&out).expect("standard output is JSON");
     assert_eq!((&report["format"], &report["requested_hz"]), (&1.into(), &2000.into()));
+    assert_changes_are_noticed(&["metaspy", "sample", "--json"], &report);
     let samples = report["samples"].as_u64().expect("a number");
     let sections = report["sections"].as_array().expect("a list").iter();
     assert_eq!(sections.map(|section| section["samples"].as_u64().expect("a number")).sum::<u64>(), samples);

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use metaspy_core::{Outcome, hook};
 
+use crate::schemas::assert_valid_if_json;
 use crate::{ended, fixture, metaspy, text};
 
 /// What the children of these tests do, until their standard input is closed; as a test of its own, nothing.
@@ -60,7 +61,9 @@ fn read(arguments: &[&str], stream: &Path) -> (i32, String, String) {
     let file = File::open(stream).expect("it was written");
     let Output { status, stdout, stderr } = metaspy(arguments).stdin(file).output().expect("it starts");
     let text = |bytes| String::from_utf8(bytes).expect("the command prints UTF-8");
-    (status.code().expect("it ends by itself"), text(stdout), text(stderr))
+    let stdout = text(stdout);
+    assert_valid_if_json(arguments, &stdout);
+    (status.code().expect("it ends by itself"), stdout, text(stderr))
 }
 
 fn in_directory(name: &str) -> PathBuf {

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use common::Package;
+use common::schemas::assert_valid_if_json;
 use reference::{Numbers, Reference};
 use serde_json::Value;
 
@@ -74,12 +75,14 @@ impl Recorded {
         Recorded { package, run, json: did.json }
     }
 
-    /// What `metaspy` prints about the recording.
+    /// What `metaspy` prints about the recording. JSON is as its schema has it.
     fn ask(&self, line: &[&str]) -> String {
         let mut command = self.package.clean_command(Path::new(env!("CARGO_BIN_EXE_metaspy")));
         let output = command.args(line).arg(&self.run).output().expect("it was built for this test");
         assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("it is UTF-8")
+        let text = String::from_utf8(output.stdout).expect("it is UTF-8");
+        assert_valid_if_json(line, &text);
+        text
     }
 
     /// The same, as JSON.

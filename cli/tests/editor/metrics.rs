@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::common::schemas::assert_changes_are_noticed;
 use crate::common::{Package, manifest};
 
 const SOURCE: &str = "\
@@ -70,10 +71,13 @@ fn instructions_are_a_metric_of_a_run_with_those_of_callgrind() {
     let package = package("editor_instructions");
     package.metaspy(&["run"]);
     let mut command = package.clean_command(Path::new(env!("CARGO_BIN_EXE_metaspy")));
-    command.arg("instructions").arg(package.runs().join("1")).arg("--");
+    command.arg("instructions").arg(package.runs().join("1")).args(["--json=instructions.json", "--"]);
     let output = command.args([env!("CARGO_BIN_EXE_cargo-metaspy"), "metaspy", "run", "--offline"]).output();
     let output = output.expect("it was built for this test");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json = std::fs::read(package.dir.join("instructions.json")).expect("it was written");
+    let json = serde_json::from_slice(&json).expect("it is JSON");
+    assert_changes_are_noticed(&["metaspy", "instructions", "--json"], &json);
     let (_, spin, title) = values(&package, "instructions");
     assert!(spin.as_f64().is_some_and(|count| count > 4_000.0), "{spin}");
     assert!(title.contains(" instructions · 2 calls"), "{title}");

@@ -7,6 +7,8 @@ mod inputs;
 mod merged;
 mod refused;
 mod runners;
+#[path = "../fixture/schemas.rs"]
+mod schemas;
 mod written;
 
 use std::fs;
@@ -61,7 +63,8 @@ impl Place {
         self.0.join(name)
     }
 
-    /// How `metaspy grammar` ended in it, and what it printed: to standard output, and to standard error.
+    /// How `metaspy grammar` ended in it, and what it printed: to standard output, and to standard error. JSON is as its
+    /// schema has it.
     pub fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         self.run_with(b"", arguments)
     }
@@ -77,7 +80,9 @@ impl Place {
         let _ = child.stdin.take().expect("it is piped").write_all(stdin);
         let Output { status, stdout, stderr } = child.wait_with_output().expect("the command ends");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command prints UTF-8");
-        (status.code().expect("the command ends by itself"), text(stdout), text(stderr))
+        let stdout = text(stdout);
+        schemas::assert_valid_if_json(&[&["grammar"], arguments].concat(), &stdout);
+        (status.code().expect("the command ends by itself"), stdout, text(stderr))
     }
 
     /// The JSON that it printed, and how it ended.

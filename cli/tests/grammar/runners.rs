@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::Place;
+use crate::schemas::assert_changes_are_noticed;
 
 /// Cargo in the package `tests/sample_test_package`; what it runs is recorded in this directory.
 fn cargo(parts: &Path, arguments: &[&str]) -> Command {
@@ -59,6 +60,7 @@ fn exercised(place: &Place, parts: &str) -> BTreeMap<String, [u64; 3]> {
     assert_eq!(code, 0, "{error}");
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["exact"], true);
+    assert_changes_are_noticed(&["metaspy", "grammar", "report", "--json"], &report);
     let numbers = |row: &Value| ["entered", "matched", "failed"].map(|field| row[field].as_u64().unwrap());
     let rows = report["productions"].as_array().unwrap().iter();
     rows.map(|row| (row["name"].as_str().unwrap().to_owned(), numbers(row))).collect()

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::schemas::{assert_changes_are_noticed, assert_valid};
 use crate::{Place, production};
 
 const LISTS: [&str; 4] = ["list.pest", "--rule", "list", "in"];
@@ -115,6 +116,7 @@ fn the_parses_are_recorded_event_by_event() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
         let run = command.args(["report", "--json", "--by", by]).arg(place.path("parses.spy")).output().unwrap();
         let mut report: Value = serde_json::from_slice(&run.stdout).unwrap();
+        assert_valid(&["metaspy", "report", "--json"], &report);
         serde_json::from_value(report["rows"].take()).unwrap()
     };
     let sites = report("site");
@@ -145,6 +147,7 @@ fn findings_of_recorded_parses_are_what_is_wrong_in_the_grammar() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
     let run = command.args(["findings", "--json"]).arg(place.path("parses.spy")).output().unwrap();
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_valid(&["metaspy", "findings", "--json"], &report);
     let found: Vec<Value> = serde_json::from_value(report["findings"].clone()).unwrap();
     let listed = found.iter().filter(|finding| finding["small"] == false);
     let listed: Vec<_> = listed.map(|finding| (&finding["kind"], &finding["sites"][0]["path"])).collect();
@@ -177,6 +180,7 @@ fn productions_are_drawn_with_their_states_shadows_and_inputs() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
     let run = command.args(["blueprint", "grammar", "--json"]).arg(place.path("parses.spy")).output().unwrap();
     let scene: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_changes_are_noticed(&["metaspy", "blueprint", "grammar", "--json"], &scene);
     let of = |name: &str| {
         let method = scene["methods"].as_array().unwrap().iter().position(|method| method[0] == name);
         let method = method.unwrap_or_else(|| panic!("{name}: {scene}"));
@@ -208,6 +212,7 @@ fn an_alternative_that_is_cut_short_is_found_although_it_matches_elsewhere() {
     let (_, json, _) = place.run_with(b"[1]\n[:2]\n[1:]\n", &[&arguments[..], &["--json"]].concat());
     let report: Value = serde_json::from_str(&json).unwrap();
     let cut = json!({"alternative": "index", "inputs": 1, "taken": 1, "bytes": 2, "input": "line 3"});
+    assert_changes_are_noticed(&["metaspy", "grammar", "--json"], &report);
     assert_eq!((&report["alternatives"][1]["cut_by"], &report["alternatives"][1]["shadowed_by"]), (&cut, &json!(null)));
 }
 

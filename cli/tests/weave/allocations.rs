@@ -1,5 +1,6 @@
 //! Objects on the heap of programs that know nothing of metaspy.
 
+use crate::common::schemas::assert_changes_are_noticed;
 use crate::common::{Package, manifest};
 
 /// Boxes, which a program allocates in one function and frees in another one.
@@ -32,6 +33,13 @@ fn a_program_gets_an_allocator_that_counts_its_objects() {
     assert!(did.stdout.starts_with("10\n"), "{}", did.stdout);
     assert!(did.stdout.contains("  1,010  8,080  "), "{}", did.stdout);
     assert!(did.stderr.contains("browse the run:  metaspy open "), "{}", did.stderr);
+    let run = boxes.runs().join("1");
+    for more in [&["--allocations"][..], &["--allocations", "--by", "type"], &["--contexts", "--allocations"]] {
+        let line = [&["report"], more, &["--json"]].concat();
+        let output = boxes.clean_command(env!("CARGO_BIN_EXE_metaspy").as_ref()).args(&line).arg(&run).output();
+        let json = serde_json::from_slice(&output.expect("it was built for this test").stdout).expect("it is JSON");
+        assert_changes_are_noticed(&[&["metaspy"], &line[..]].concat(), &json);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::common::schemas::assert_changes_are_noticed;
 use crate::common::{Did, Package, manifest};
 
 const SHAPES: &str = r#"#![cfg_attr(any(), no_std)]
@@ -114,7 +115,9 @@ fn check(name: &str, more: &[&str]) {
     let plain = package.cargo(&["run", "--quiet"]).stdout;
     let did = package.metaspy(&[&["run", "--types", "--timed"][..], more].concat());
     assert!(did.stdout.starts_with(&plain), "{}", did.stdout);
+    assert_changes_are_noticed(&["cargo", "metaspy", "run", "--json"], &did.json);
     let types = &did.json["types"];
+    assert_changes_are_noticed(&["metaspy", "report", "--types", "--json"], types);
     assert_eq!((&types["unresolved"], &types["lost"]), (&0.into(), &0.into()), "{}", types["notes"]);
     // Raw names are without `r#` in all tables.
     let raw = format!("{name}::type::fn");

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::process::Command;
 
+use crate::common::schemas::assert_valid_if_json;
 use crate::common::{Package, manifest};
 
 const MAIN: &str = "struct Scene(u32);\nimpl Scene {\n    fn layout(&mut self) {\n        for _ in 0..9 {\n            self.measure();\n        }\n    }\n    \
@@ -16,6 +17,7 @@ fn package(name: &str) -> Package {
 fn metaspy(package: &Package, line: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_metaspy")).args(line).current_dir(&package.dir).output();
     let output = output.expect("it was built for this test");
+    assert_valid_if_json(line, &String::from_utf8_lossy(&output.stdout));
     let text = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }

@@ -1,5 +1,8 @@
 //! Small packages, and `cargo metaspy` on them.
 
+#[path = "../fixture/schemas.rs"]
+pub mod schemas;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,10 +90,13 @@ impl Package {
         command
     }
 
-    /// What such a command did.
+    /// What such a command did. The JSON is as its schema has it.
     pub fn did(&self, output: Output, json: &str) -> Did {
         let json = fs::read(self.dir.join(json))
             .map_or(Value::Null, |text| serde_json::from_slice(&text).expect("it is JSON"));
+        if !json.is_null() {
+            schemas::assert_valid(&["cargo", "metaspy", "run", "--json"], &json);
+        }
         Did { json, ..Did::of(output) }
     }
 

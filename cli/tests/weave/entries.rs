@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 
+use crate::common::schemas::assert_valid;
 use crate::common::{Package, manifest};
 
 /// Calls of many kinds: recursive, generic, in threads, in a destructor while a panic unwinds, async, and of closures.
@@ -143,6 +144,7 @@ fn what_they_do_not_see_is_built_where_it_is_wanted_and_else_refused() {
         serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
     };
     let all = report(&["--json"]);
+    assert_valid(&["metaspy", "report", "--json"], &all);
     let rows = all["rows"].as_array().expect("there are rows");
     let fails = rows.iter().find(|row| row["key"] == "refuses::fails").expect("it ran");
     assert!(fails["count"] == 4 && fails["panicked"].is_null() && fails["failed"].is_null(), "{fails}");

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::common::schemas::assert_valid;
 use crate::common::{Did, Package, manifest, three};
 
 /// A library with tests. Cargo takes back what was built of a package by the names of its crates, so these are its own.
@@ -280,6 +281,7 @@ fn methods_of_several_implementations_of_one_trait_have_keys_of_their_own() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
         let output = command.arg(arguments[0]).args(&arguments[1..]).arg("--json").output().expect("it runs");
         let json: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+        assert_valid(&[&["metaspy"], arguments, &["--json"]].concat(), &json);
         json["rows"].as_array().expect("there are rows").clone()
     };
     let path = recording.to_str().expect("it is UTF-8");

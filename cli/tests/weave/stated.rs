@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::common::Package;
+use crate::common::schemas::assert_valid;
 
 const MANIFEST: &str = r#"
 [package]
@@ -77,6 +78,7 @@ fn stated(package: &Package, more: &[&str]) -> BTreeSet<(String, String)> {
     let output = command.args(["findings", "--json"]).args(more).arg(run.path()).output().expect("it was built");
     let text = String::from_utf8_lossy(&output.stdout);
     let report: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{output:?}"));
+    assert_valid(&["metaspy", "findings", "--json"], &report);
     let word = |value: &Value| value.as_str().expect("it is a text").to_owned();
     let listed = report["findings"].as_array().expect("there is a list").iter().filter(|it| it["small"] == false);
     listed.map(|it| (word(&it["kind"]), word(&it["sites"][0]["path"]))).collect()

@@ -23,6 +23,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use metaspy_core::store::EventId;
 
+use super::schema::Schema;
 use crate::options::JsonOption;
 
 pub use blueprint::{Blueprint, ChangeOf};
@@ -119,6 +120,16 @@ pub enum Command {
     /// Removes the live recordings of ended processes
     #[command(before_help = "Example:\n  metaspy clean")]
     Clean,
+    /// Prints the JSON Schema of what a command writes
+    #[command(
+        before_help = "Examples:\n  metaspy schema\n  metaspy schema report\n  metaspy schema findings > findings.schema.json",
+        after_help = "How a script uses them is described in docs/json.md."
+    )]
+    Schema {
+        /// The schema; without it, all are listed
+        #[arg(value_name = "NAME", value_parser = Schema::parser())]
+        schema: Option<Schema>,
+    },
     /// Prints completions for a shell, or the man page
     #[command(before_help = "Examples:\n  metaspy completions bash > metaspy.bash\n  \
         metaspy completions man > metaspy.1 && man ./metaspy.1\n  \

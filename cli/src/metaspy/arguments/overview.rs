@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Look", &["demo", "open", "attach", "list", "clean"]),
     ("Record", &["sample", "grammar", "history", "instructions", "stream"]),
     ("Compare,\ncheck", &["findings", "report", "diff", "export", "verify"]),
-    ("Pictures,\neditor", &["blueprint", "lsp", "mcp", "completions"]),
+    ("Pictures,\neditor,\nscripts", &["blueprint", "lsp", "mcp", "schema", "completions"]),
 ];
 /// The commands of `metaspy-scale`.
 const FLEETS: &[&str] = &["query", "seal", "restore", "cluster", "ship", "serve", "otlp"];
