@@ -24,7 +24,7 @@ pub fn overview() -> String {
         command.get_about().map(ToString::to_string).unwrap_or_default()
     };
     let mut text =
-        "{about}\nUsage: metaspy COMMAND …    (`metaspy COMMAND --help` begins with an example)\n\n".to_owned();
+        "{about}\nUsage: metaspy COMMAND …    (`metaspy COMMAND --help` begins with an example)\n".to_owned();
     for (group, names) in GROUPS {
         let mut words = group.split('\n');
         for name in names {
