@@ -59,12 +59,12 @@ if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
 fi
 
 step "format" cargo fmt --all --check
-step "clippy" cargo clippy --workspace --all-targets -- -D warnings
+step "clippy" cargo clippy --workspace --all-targets --features metaspy-cli/mcp -- -D warnings
 step "clippy, default features" cargo clippy -p metaspy -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,combine,nom,winnow -- -D warnings
 step "tests" cargo test --workspace --no-fail-fast -- --nocapture
-step "clippy, agents" cargo clippy -p metaspy-cli --features mcp --all-targets -- -D warnings
-step "tests of the server for agents" cargo test -p metaspy-cli --features mcp --test agents -- --nocapture
+# With all packages, so that nothing below the command is built again.
+step "tests of the server for agents" cargo test --workspace --features metaspy-cli/mcp --test agents -- --nocapture
 step "tests of allocations" cargo test -p metaspy --features allocations --test allocations
 discard
 if [ "${1:-}" != "--fast" ]; then

@@ -80,7 +80,7 @@ pub struct Output {
     command: String,
 }
 
-/// One thing in both versions.
+/// A site, a subject or a part of the program, before and after.
 #[derive(Serialize, JsonSchema)]
 struct RowOut {
     name: String,
@@ -96,10 +96,21 @@ struct RowOut {
     /// True if there may be more calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     calls_at_least: Option<bool>,
+    /// True if one version has this function without a hook, so that its calls there are unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unobserved_in_one: Option<bool>,
+    /// Time with everything that was called.
     #[serde(skip_serializing_if = "Option::is_none")]
     total_ns: Option<ChangeOut>,
+    /// True if a total is an upper bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_at_most: Option<bool>,
+    /// Time without what was called.
     #[serde(skip_serializing_if = "Option::is_none")]
     self_ns: Option<ChangeOut>,
+    /// True if the times are those of some of the calls only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times_partial: Option<bool>,
 }
 
 /// A number before and after: medians of the recordings.
@@ -208,17 +219,30 @@ impl RowOut {
             changed: row.is_change(),
             calls: ChangeOut::of(&row.count),
             calls_at_least: (!row.is_exact).then_some(true),
+            unobserved_in_one: row.is_unobserved_in_one.then_some(true),
             total_ns: row.total_ns.as_ref().map(ChangeOut::of),
+            total_at_most: row.total_at_most.then_some(true),
             self_ns: row.self_ns.as_ref().map(ChangeOut::of),
+            times_partial: row.is_partly_timed.then_some(true),
         }
     }
 
     fn line(&self) -> String {
-        let calls = format!("{} → {} calls", grouped(self.calls.before), grouped(self.calls.after));
-        let self_time = self.self_ns.as_ref();
-        let self_time =
-            self_time.map_or(String::new(), |ns| format!(", self {} → {}", time(ns.before), time(ns.after)));
-        format!("- {}: {calls}{self_time}", quoted(&self.name))
+        let sign = if self.calls_at_least.is_some() { "≥ " } else { "" };
+        let mut text = format!(
+            "- {}: {sign}{} → {sign}{} calls",
+            quoted(&self.name),
+            grouped(self.calls.before),
+            grouped(self.calls.after)
+        );
+        if self.unobserved_in_one.is_some() {
+            text += ", without a hook in one version";
+        }
+        if let Some(own) = &self.self_ns {
+            let of = if self.times_partial.is_some() { "self of some calls" } else { "self" };
+            text += &format!(", {of} {} → {}", time(own.before), time(own.after));
+        }
+        text
     }
 }
 

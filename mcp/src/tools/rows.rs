@@ -296,7 +296,9 @@ impl RowOut {
             let sign = if self.calls_at_least.is_some() { "≥ " } else { "" };
             text += &format!(" {sign}{}", counted(calls, "call"));
         }
-        for (what, ns) in [("total", self.total_ns), ("self", self.self_ns), ("max", self.max_ns)] {
+        let total = if self.total_at_most.is_some() { "total ≤" } else { "total" };
+        let own = if self.self_at_least.is_some() { "self ≥" } else { "self" };
+        for (what, ns) in [(total, self.total_ns), (own, self.self_ns), ("max", self.max_ns)] {
             if let Some(ns) = ns {
                 text += &format!(", {what} {}", time(ns));
             }
@@ -377,4 +379,25 @@ fn functions(opened: &Opened, input: &Input, call: &Call<'_>) -> Result<Answer, 
         command: command.line(),
     };
     Ok(Answer::new(summary, &output).with_list("rows", lines, start, total))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(row: RowOut) -> String {
+        RowOut { name: "tick".to_owned(), calls: Some(2), total_ns: Some(3_000), self_ns: Some(1_000), ..row }.line()
+    }
+
+    #[test]
+    fn bounds_have_their_signs_in_the_text_too() {
+        assert_eq!(line(RowOut::default()), r#"- "tick": 2 calls, total 3.00 µs, self 1.00 µs"#);
+        let row = RowOut {
+            calls_at_least: Some(true),
+            total_at_most: Some(true),
+            self_at_least: Some(true),
+            ..RowOut::default()
+        };
+        assert_eq!(line(row), r#"- "tick": ≥ 2 calls, total ≤ 3.00 µs, self ≥ 1.00 µs"#);
+    }
 }
