@@ -171,8 +171,9 @@ impl HotSubject {
         };
         finding.evidence = Evidence {
             text: format!(
-                "{words} of {} have {} of {} {what} ({}); the next has {}, and the median is {}.",
+                "{words} of {} {} {} of {} {what} ({}); the next has {}, and the median is {}.",
                 grouped(subjects.len() as u64),
+                if hot.len() == 1 { "has" } else { "have" },
                 number(of_hot),
                 number(all),
                 percent(of_hot, all),
