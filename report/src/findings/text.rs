@@ -1,10 +1,13 @@
 //! Findings for people.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
+use metaspy_reader::Totals;
+
 use super::{Certainty, Cost, Finding, Findings, FoundSubjects, State, Whole};
-use crate::text::{clean, counted, file_name, grouped, short, shorten_file, time, wrap};
+use crate::text::{clean, counted, file_name, grouped, percent, short, shorten_file, time, wrap};
 
 /// Columns of the text.
 const COLUMNS: usize = 118;
@@ -14,6 +17,8 @@ const INDENT: usize = 4;
 const WORD: usize = 11;
 /// Subjects that a sentence names.
 const SUBJECTS: usize = 3;
+/// Share of the calls that are events below which the first line states it if nothing is found, in percent.
+const STORED_PERCENT: u64 = 10;
 
 /// Findings that the text has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +52,17 @@ pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &
     writeln!(out)?;
     let with =
         |is_meant: fn(&Finding) -> bool| findings.found.iter().filter(|finding| is_meant(finding)).count() as u64;
-    let small = with(|finding| finding.state.is_open() && finding.is_small);
+    let small = with(|finding| finding.state.is_open() && finding.is_small && !finding.cost.is_none());
     if shown == Shown::Listed && small > 0 {
         writeln!(out, "Below the least share of the time and of the events: {}, see --all", counted(small, "finding"))?;
+    }
+    let is_costless = |finding: &&Finding| finding.state.is_open() && finding.is_small && finding.cost.is_none();
+    let costless: Vec<&str> = findings.found.iter().filter(is_costless).map(|finding| finding.kind.as_str()).collect();
+    if shown == Shown::Listed && !costless.is_empty() {
+        let count = counted(costless.len() as u64, "finding");
+        let kinds: BTreeSet<&str> = costless.into_iter().collect();
+        let kinds: Vec<&str> = kinds.into_iter().collect();
+        paragraph(out, 0, &format!("Without a cost in this run: {count} of {}, see --all", kinds.join(", ")))?;
     }
     let known = with(|finding| finding.state == State::Known);
     if known > 0 {
@@ -80,12 +93,17 @@ pub fn headline(findings: &Findings, listed: usize) -> String {
         found if findings.is_compared => counted(found as u64, "new finding"),
         found => counted(found as u64, "finding"),
     };
-    let events = findings.totals.stored;
-    let of = match findings.totals.emitted {
-        all if all == events => format!("{} events", short(events)),
-        all => format!("{} events of {} calls", short(events), short(all)),
+    let Totals { stored, emitted, .. } = findings.totals;
+    let of = match emitted {
+        all if all == stored => format!("{} events", short(stored)),
+        all => format!("{} events of {} calls", short(stored), short(all)),
     };
-    format!("{count} in {of}, {}", time(findings.recorded_ns))
+    let line = format!("{count} in {of}, {}", time(findings.recorded_ns));
+    // Silence about a small part says little of the whole.
+    if listed == 0 && stored > 0 && stored * 100 < emitted * STORED_PERCENT {
+        return format!("{line}: {} of the calls are stored, see METASPY_BUDGET", percent(stored, emitted));
+    }
+    line
 }
 
 fn write_finding(out: &mut impl Write, number: usize, finding: &Finding, all: &Findings) -> io::Result<()> {
@@ -162,4 +180,60 @@ fn word(out: &mut impl Write, word: &str, text: &str) -> io::Result<()> {
 
 fn paragraph(out: &mut impl Write, indent: usize, text: &str) -> io::Result<()> {
     wrap(text, COLUMNS - indent).iter().try_for_each(|line| writeln!(out, "{:indent$}{line}", ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use metaspy_reader::ResolvedEvent;
+
+    use super::super::testing::Run;
+    use super::super::{Context, Detector};
+    use super::*;
+
+    /// States a finding with this number of events for each of them.
+    struct Given(&'static [u64]);
+
+    impl Detector for Given {
+        fn kind(&self) -> &str {
+            "given"
+        }
+
+        fn read(&mut self, _: &[ResolvedEvent], _: &Context<'_>) {}
+
+        fn finish(self: Box<Self>, _: &Context<'_>) -> Vec<Finding> {
+            let finding =
+                |&events| Finding { cost: Cost::of_events(events), ..Finding::new("given", "it is so", vec![]) };
+            self.0.iter().map(finding).collect()
+        }
+    }
+
+    fn findings(events: &'static [u64]) -> Findings {
+        let mut run = Run::new();
+        (0..1_000).for_each(|_| _ = run.leaf("page::work", None, 10));
+        run.findings(Given(events))
+    }
+
+    #[test]
+    fn findings_without_a_cost_are_counted_apart_from_small_ones() {
+        let mut out = Vec::new();
+        write(&mut out, &findings(&[0, 3, 0, 5, 0]), Shown::Listed, &[]).expect("it is written");
+        let text = String::from_utf8(out).expect("it is text");
+        let expected = "Below the least share of the time and of the events: 2 findings, see --all\n\
+                        Without a cost in this run: 3 findings of given, see --all\n";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
+    fn silence_about_a_small_part_of_the_calls_states_the_part() {
+        let headline_of = |emitted, listed| {
+            let mut findings = findings(&[]);
+            (findings.totals.emitted, findings.recorded_ns) = (emitted, 1_000_000);
+            headline(&findings, listed)
+        };
+        let all =
+            "nothing found in 1,000 events of 20.0 k calls, 1.00 ms: 5.0 % of the calls are stored, see METASPY_BUDGET";
+        assert_eq!(headline_of(20_000, 0), all);
+        assert_eq!(headline_of(20_000, 1), "1 finding in 1,000 events of 20.0 k calls, 1.00 ms");
+        assert_eq!(headline_of(10_000, 0), "nothing found in 1,000 events of 10.0 k calls, 1.00 ms");
+    }
 }
