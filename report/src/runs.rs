@@ -19,6 +19,8 @@ const KEPT: usize = 8;
 const BYTES: u64 = 1 << 30;
 /// The name of the note.
 const NOTE: &str = "run.json";
+/// The beginning of the name of a run's directory below `METASPY_DIR`, which the number of a process follows.
+pub const THEIRS: &str = "woven-";
 
 /// The directory of the runs in the target directory of `cargo metaspy`.
 pub fn directory(target: &Path) -> PathBuf {
@@ -115,6 +117,12 @@ impl Drop for Begun {
             false => fs::remove_file(lock_of(&self.run.dir)),
         };
     }
+}
+
+/// Returns true if a directory is that of a run, a kept one or one below `METASPY_DIR`.
+pub fn is_run(dir: &Path) -> bool {
+    let is_theirs = || dir.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(THEIRS));
+    dir.join(NOTE).is_file() || is_theirs()
 }
 
 /// The recordings in a directory, by name.

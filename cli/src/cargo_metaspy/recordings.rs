@@ -32,7 +32,7 @@ impl Recordings {
     pub fn new(target_dir: &Path, note: Note) -> Result<Self> {
         let unrecorded = Unrecorded::before(target_dir)?;
         if let Some(theirs) = env::var_os("METASPY_DIR").filter(|dir| !dir.is_empty()) {
-            let dir = std::path::absolute(theirs)?.join(format!("woven-{}", std::process::id()));
+            let dir = std::path::absolute(theirs)?.join(format!("{}{}", runs::THEIRS, std::process::id()));
             fs::create_dir_all(&dir)?;
             return Ok(Recordings { place: Place::Theirs(dir), unrecorded });
         }

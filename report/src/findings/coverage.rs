@@ -1,10 +1,16 @@
 //! `untested`, `more-tests` and `same-result`: what the methods of a woven program show.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
+use metaspy_reader::Store;
+
 use super::map::HashSet;
 use super::of_recording::OfRecording;
 use super::{Certainty, Context, Cost, Evidence, Finding, FoundSite};
 use crate::coverage::{Example, LEAST, Pattern, constants, is_cache, patterns, test_command};
 use crate::program::{Element, Program};
+use crate::runs;
 use crate::text::{counted, grouped, short_path, time};
 
 /// Least number of calls of a method that returns the same value again and again.
@@ -38,7 +44,27 @@ pub(super) const SAME_RESULT: OfRecording =
 fn missing_tests(context: &Context<'_>) -> Option<String> {
     let is_tested =
         context.program().methods().filter_map(|it| it.method.as_deref()).any(|it| !it.profile.tests.is_empty());
-    (!is_tested).then(|| "it has no tests: record with `cargo metaspy test`".to_owned())
+    if !is_tested {
+        return Some("it has no tests: record with `cargo metaspy test`".to_owned());
+    }
+    missing_of_run(context.store)
+}
+
+/// Returns a sentence if a recording is one of several of a run and others are not read. `cargo metaspy test` records each
+/// test program into a file of the run's directory, and any of them may test what the others do not.
+fn missing_of_run(store: &Store) -> Option<String> {
+    let merged = store.processes().iter().map(|process| Path::new(&process.source));
+    let read: Vec<&Path> = store.path().into_iter().chain(merged).collect();
+    let directory = read.first()?.parent()?;
+    let names: HashSet<&OsStr> = read.iter().filter_map(|path| path.file_name()).collect();
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    if !runs::is_run(directory) {
+        return None;
+    }
+    let recordings = runs::recordings_in(directory);
+    let others = recordings.iter().filter(|path| path.file_name().is_some_and(|name| !names.contains(name))).count();
+    let text = counted(others as u64, "other recording");
+    (others > 0).then(|| format!("{text} of its run may test more: name the directory of the run"))
 }
 
 fn missing_values(context: &Context<'_>) -> Option<String> {
@@ -126,4 +152,36 @@ fn same_result(element: &Element, program: &Program, context: &Context<'_>) -> O
     finding.advice =
         format!("keep the value where it is made. Then test: {}", test_command(path, &method.profile.tests));
     Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, process};
+
+    use metaspy_format::superblock as sb;
+    use metaspy_reader::testing::Writer;
+
+    use super::*;
+
+    #[test]
+    fn one_of_several_recordings_of_a_run_does_not_tell_what_is_untested() {
+        let run = env::temp_dir().join(format!("metaspy-untested-{}", process::id())).join("woven-7");
+        fs::create_dir_all(&run).expect("it can be created");
+        let record = |name: &str, process: u64| {
+            let file = run.join(name);
+            let mut writer = Writer::new(1);
+            writer.turn(0, 0);
+            writer.set(sb::PID, process);
+            fs::write(&file, writer.bytes()).expect("it can be written");
+            (file.display().to_string(), Store::open(&file).expect("it is a recording"))
+        };
+        let (_, unit) = record("unit.spy", 1);
+        assert_eq!(missing_of_run(&unit), None);
+        let sources = vec![record("unit.spy", 1), record("integration.spy", 2)];
+        let missing = "1 other recording of its run may test more: name the directory of the run";
+        assert_eq!(missing_of_run(&unit).as_deref(), Some(missing));
+        let merged = Store::merged(sources).expect("they can be merged");
+        assert_eq!(missing_of_run(&merged), None);
+        fs::remove_dir_all(run.parent().expect("it has one")).expect("it can be removed");
+    }
 }
