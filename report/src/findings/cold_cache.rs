@@ -5,6 +5,7 @@ use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
 use super::map::{HashMap, HashSet};
+use super::question::{self, Question};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
@@ -23,6 +24,11 @@ const MADE_PERCENT: u64 = 98;
 const EXPECTED_PERCENT: u64 = 30;
 /// Endings and beginnings of the name of a function that keeps what another one computes.
 const CACHING: [&str; 4] = ["cached", "cache", "memo", "memoized"];
+/// Least share of the time of a function that may cache which the call in it takes, in percent. What an `entry` of a map
+/// counts, groups or inserts is no cached value.
+const VALUE_PERCENT: u64 = 90;
+/// Number of calls of a function whose questions are compared.
+const QUESTIONS: usize = 256;
 /// Least number of calls that look up. In a single pass over new keys, the cache is there for a later one.
 const CALLERS: u64 = 20;
 
@@ -92,9 +98,12 @@ struct Calls {
     count: u64,
     /// Calls on a subject of an earlier call.
     again: u64,
-    /// Calls without a subject.
+    /// Calls without a subject, or on the place of the cache itself, whose questions are in their arguments.
     unknown: u64,
     subjects: HashSet<Subject>,
+    ticks: u64,
+    /// The first calls.
+    events: Vec<EventId>,
 }
 
 /// Calls of one site in a function that caches.
@@ -264,7 +273,11 @@ impl Functions {
         if is_caching(it.site) {
             let calls = self.calls.entry(it.site).or_default();
             calls.count += 1;
-            match it.subject {
+            calls.ticks = calls.ticks.saturating_add(it.span.unwrap_or(0));
+            if calls.events.len() < QUESTIONS {
+                calls.events.push(it.id);
+            }
+            match it.subject.filter(|subject| !context.is_place(subject.kind)) {
                 None => calls.unknown += 1,
                 Some(subject) if calls.subjects.contains(&subject) => calls.again += 1,
                 Some(subject) if calls.subjects.len() < KEYS => _ = calls.subjects.insert(subject),
@@ -283,22 +296,17 @@ impl Functions {
     }
 
     fn finding(&self, (cache, site): (SiteId, SiteId), made: &Made, context: &Context<'_>) -> Option<Finding> {
-        let Calls { count: calls, again, unknown, .. } = self.calls.get(&cache)?;
-        let (calls, could_hit) = (*calls, (again + unknown) * 100 >= calls * EXPECTED_PERCENT);
-        let uncached = uncached_name(context.name(cache));
-        let is_named = uncached.is_some_and(|name| name == method_name(context.name(site)));
-        let is_caching = is_named || context.facts(cache).is_some_and(|facts| facts.is_caching);
+        let of_cache = self.calls.get(&cache)?;
+        let calls = of_cache.count;
+        let is_named = uncached_name(context.name(cache)).is_some_and(|name| name == method_name(context.name(site)));
+        let is_caching = context.facts(cache).is_some_and(|facts| facts.is_caching);
+        let makes_value = is_named || is_caching && self.is_value(cache, made, of_cache.ticks);
         let is_once = made.count == made.callers;
         let is_outcome = matches!(context.site_kind(site), SiteKind::Method | SiteKind::Async);
-        if calls < CALLS
-            || !could_hit
-            || !is_caching
-            || !is_once
-            || !is_outcome
-            || made.callers * 100 < calls * MADE_PERCENT
-        {
+        if calls < CALLS || !makes_value || !is_once || !is_outcome || made.callers * 100 < calls * MADE_PERCENT {
             return None;
         }
+        let certainty = of_cache.could_hit(is_named, context)?;
         let (name, makes) = (context.name(cache), context.name(site));
         let sites = vec![context.site(cache), context.site(site)];
         let mut finding = Finding::new(KIND, format!("{name} calls {makes} each time, so it caches nothing"), sites);
@@ -309,9 +317,38 @@ impl Functions {
             events: made.events.clone(),
             filter: format!("{} cause.site:{}", context.filter(site), context.store.site_path(cache)),
         };
-        finding.certainty = context.counted("counts exact");
+        finding.certainty = certainty;
         finding.advice = "look at what empties the cache between two calls, or call the function directly".to_owned();
         Some(finding)
+    }
+
+    /// Returns true if the calls of a site are all that a function calls, and nearly all that it does. A function that
+    /// only looks up an entry of a map may insert or count.
+    fn is_value(&self, cache: SiteId, made: &Made, cache_ticks: u64) -> bool {
+        let callees = self.made.keys().filter(|(caller, _)| *caller == cache).count();
+        let is_most = u128::from(made.ticks) * 100 >= u128::from(cache_ticks) * u128::from(VALUE_PERCENT);
+        callees == 1 && made.ticks > 0 && is_most
+    }
+}
+
+impl Calls {
+    /// Returns the certainty that calls ask for a value which an earlier call made, or `None` if they do not. A function
+    /// that has no name of a cache must have recorded that it was asked the same.
+    fn could_hit(&self, is_named: bool, context: &Context<'_>) -> Option<Certainty> {
+        let questions: Vec<Question> = self.events.iter().filter_map(|id| question::of(*id, context)).collect();
+        let has_most = questions.len() * 2 > self.events.len();
+        if !is_named || (has_most && self.unknown > 0) {
+            let mut known = HashSet::default();
+            let again = questions.iter().filter(|question| !known.insert(*question)).count() as u64;
+            let is_again = has_most && again * 100 >= questions.len() as u64 * EXPECTED_PERCENT;
+            return is_again.then(|| context.counted("counts exact"));
+        }
+        if self.again * 100 >= self.count * EXPECTED_PERCENT {
+            return Some(context.counted("counts exact"));
+        }
+        let could_hit = (self.again + self.unknown) * 100 >= self.count * EXPECTED_PERCENT;
+        let reason = "the counts are exact; whether the calls ask for the same value is not recorded";
+        could_hit.then(|| Certainty::Estimated(reason.to_owned()))
     }
 }
 
@@ -412,5 +449,58 @@ mod tests {
         check(60, |_, glyph| glyph, false, &[]);
         check(60, |frame, glyph| if glyph < 9 { frame * 100 + glyph } else { glyph }, false, &[]);
         check(6, |frame, glyph| frame * 100 + glyph, false, &[]);
+    }
+
+    /// What a function that looks up an entry of a map does in each of its 800 calls.
+    struct Lookup {
+        /// Argument of the call, by its number.
+        key: fn(u64) -> u64,
+        /// Sites that it calls.
+        callees: &'static [&'static str],
+        /// Nanoseconds that it takes itself.
+        own_ns: u64,
+        /// True if the arguments are recorded.
+        has_arguments: bool,
+    }
+
+    const LOOKUP: Lookup =
+        Lookup { key: |n| n % 40, callees: &["map::Terrain::height"], own_ns: 50, has_arguments: true };
+
+    fn check_lookup(lookup: Lookup, expected: &[&str]) {
+        let mut run = Run::new();
+        run.function("map", "map::Terrain::height_at", "type=Terrain self=mut caching");
+        run.at_places();
+        for n in 0..800 {
+            let call = run.call("map::Terrain::height_at", 7, |run| {
+                run.work(lookup.own_ns);
+                lookup.callees.iter().for_each(|callee| _ = run.leaf(callee, 7, 1_000));
+            });
+            if lookup.has_arguments {
+                run.argument(call, "place", &(lookup.key)(n).to_string());
+            }
+        }
+        assert_eq!(run.found(ColdCache::default()), expected);
+    }
+
+    #[test]
+    fn an_entry_of_a_map_is_a_cache_if_it_is_asked_the_same_and_makes_one_value() {
+        let found = "Terrain::height_at calls Terrain::height each time, so it caches nothing: \
+                     calls=800 calls_that_make=800";
+        check_lookup(LOOKUP, &[found]);
+        check_lookup(Lookup { key: |n| n, ..LOOKUP }, &[]);
+        check_lookup(Lookup { has_arguments: false, ..LOOKUP }, &[]);
+        check_lookup(Lookup { callees: &["map::hash", "map::Terrain::height"], ..LOOKUP }, &[]);
+        check_lookup(Lookup { own_ns: 1_000, ..LOOKUP }, &[]);
+    }
+
+    #[test]
+    fn a_cache_by_name_on_which_nothing_tells_the_questions_apart_is_estimated() {
+        let mut run = Run::new();
+        run.at_places();
+        for _ in 0..800 {
+            run.call("map::Terrain::height_cached", 7, |run| _ = run.leaf("map::Terrain::height", 7, 1_000));
+        }
+        let findings = run.findings(ColdCache::default());
+        assert!(matches!(findings.found[..], [Finding { certainty: Certainty::Estimated(_), .. }]));
     }
 }

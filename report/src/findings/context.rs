@@ -2,12 +2,12 @@
 
 use std::sync::OnceLock;
 
-use metaspy_format::facts::Facts;
-use metaspy_probe::{SiteId, SiteKind, Subject};
-use metaspy_reader::{Filter, Outcome, Reason, ResolvedEvent, Store, Survey, Totals};
+use metaspy_format::facts::{Facts, SelfKind};
+use metaspy_probe::{KindId, SiteId, SiteKind, Subject};
+use metaspy_reader::{EventId, Filter, Origin, Outcome, Reason, ResolvedEvent, Store, Survey, Totals};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{HashMap, HashSet};
 use super::{Certainty, Config, FoundSite, FoundSubject, FoundSubjects};
 use crate::program::Program;
 use crate::text::{counted, grouped, short_path};
@@ -28,22 +28,100 @@ pub struct Context<'s> {
     pub pairs: Vec<(SiteId, Option<Subject>)>,
     /// Kinds of the sites, by number.
     site_kinds: Vec<Option<SiteKind>>,
+    /// True if the recording is of tests.
+    has_tests: bool,
+    /// Kinds of subjects that are places in memory.
+    places: HashSet<KindId>,
+    /// Those of them whose places stand for one object each, known after the last event.
+    lasting: OnceLock<HashSet<KindId>>,
     /// The program and the types, which only some kinds need.
     program: OnceLock<Program>,
     types: OnceLock<Types>,
 }
 
+/// Test that an event belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum OfTest {
+    /// It is of no test.
+    None,
+    /// It is caused by the event of this test, or is that event.
+    Test(EventId),
+    /// Some of its causes left the window.
+    Unknown,
+}
+
 impl<'s> Context<'s> {
     pub(super) fn new(store: &'s Store, config: &'s Config, survey: &'s Survey) -> Self {
         let mut site_kinds = Vec::new();
+        let mut has_tests = false;
         for site in store.sites() {
             let at = site.id.0 as usize;
             site_kinds.resize(site_kinds.len().max(at + 1), None);
             site_kinds[at] = Some(site.kind);
+            has_tests |= site.facts.split(' ').any(|word| word == "test");
         }
-        let totals = store.totals();
-        let (program, types) = (OnceLock::new(), OnceLock::new());
-        Context { store, config, survey, totals, pairs: Vec::new(), site_kinds, program, types }
+        Context {
+            store,
+            config,
+            survey,
+            totals: store.totals(),
+            pairs: Vec::new(),
+            site_kinds,
+            has_tests,
+            places: store.kinds().filter(|kind| kind.place).map(|kind| kind.id).collect(),
+            lasting: OnceLock::new(),
+            program: OnceLock::new(),
+            types: OnceLock::new(),
+        }
+    }
+
+    /// Returns true if the subjects of a kind are places in memory: nothing but an address tells them apart.
+    pub fn is_place(&self, kind: KindId) -> bool {
+        self.places.contains(&kind)
+    }
+
+    /// Returns true if events on a subject are taken to be on one object, after the last event was read.
+    ///
+    /// Memory is used again, so a place has many objects in turn. Where no call of a kind takes `&mut self`, its objects are
+    /// values, such as numbers and keys, which are copied from place to place and never change.
+    pub fn is_one_object(&self, subject: Subject) -> bool {
+        let lasting = || {
+            let changes = |site: SiteId| self.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Mut);
+            let mut known: HashMap<SiteId, bool> = HashMap::default();
+            let of_places = self.pairs.iter().filter_map(|&(site, subject)| Some((site, subject?.kind)));
+            let of_places = of_places.filter(|(_, kind)| self.is_place(*kind));
+            of_places
+                .filter(|(site, _)| *known.entry(*site).or_insert_with(|| changes(*site)))
+                .map(|(_, kind)| kind)
+                .collect()
+        };
+        !self.is_place(subject.kind) || self.lasting.get_or_init(lasting).contains(&subject.kind)
+    }
+
+    /// Returns true if the recording is of tests.
+    pub(super) fn has_tests(&self) -> bool {
+        self.has_tests
+    }
+
+    /// Returns the test that an event belongs to. A test makes its own objects, so those of two tests are not compared.
+    pub(super) fn test_of(&self, id: EventId) -> OfTest {
+        if !self.has_tests {
+            return OfTest::None;
+        }
+        let mut causes = self.store.causes(id);
+        let root = causes.by_ref().last().or_else(|| self.store.event(id));
+        match (root, causes.origin()) {
+            (Some(root), Origin::Root) if self.facts(root.site).is_some_and(|facts| facts.is_test) => {
+                OfTest::Test(root.id)
+            }
+            (Some(_), Origin::Root) => OfTest::None,
+            _ => OfTest::Unknown,
+        }
+    }
+
+    /// Returns true if some of these failures are of a test, which makes them happen to see what follows.
+    pub(super) fn are_of_tests(&self, failures: &[EventId]) -> bool {
+        failures.iter().any(|id| self.test_of(*id) != OfTest::None)
     }
 
     /// Returns the program of the recording.

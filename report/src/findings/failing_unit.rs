@@ -66,7 +66,7 @@ fn finding(site: SiteId, units: &HashMap<SiteId, Calls>, context: &Context<'_>) 
     // failing.failures / failing.calls >= TIMES * of_rest / calls_of_rest
     let is_apart = u128::from(failing.failures) * u128::from(calls_of_rest)
         >= u128::from(TIMES) * u128::from(of_rest) * u128::from(failing.calls);
-    if !is_often || !has_others || !is_most || !is_apart {
+    if !is_often || !has_others || !is_most || !is_apart || context.are_of_tests(&failing.events) {
         return None;
     }
     let (name, below) = (context.name(site), context.name(unit));
@@ -127,5 +127,24 @@ mod tests {
     fn failures_below_all_and_below_one_of_two_are_silent() {
         check(&["clinic::desk", "clinic::import", "clinic::website"], |_, round| round >= 10, &[]);
         check(&["clinic::desk", "clinic::import"], |caller, _| caller == "clinic::import", &[]);
+    }
+
+    #[test]
+    fn failures_of_a_test_are_silent() {
+        let check = |words: &str, expected: usize| {
+            let mut run = Run::new();
+            run.function("clinic", "clinic::books", words);
+            run.call("clinic::books", None, |run| {
+                for caller in (0..60).flat_map(|_| ["clinic::desk", "clinic::import", "clinic::website"]) {
+                    let outcome = if caller == "clinic::import" { Outcome::Failed } else { Outcome::Succeeded };
+                    run.call(caller, None, |run| {
+                        _ = run.ended_call("clinic::book", None, outcome, |run| run.work(100))
+                    });
+                }
+            });
+            assert_eq!(run.found(FailingUnit::default()).len(), expected);
+        };
+        check("self=none", 1);
+        check("test", 0);
     }
 }

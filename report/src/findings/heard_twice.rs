@@ -92,7 +92,7 @@ fn finding(site: SiteId, again: &Again, context: &Context<'_>) -> Option<Finding
     let subjects: HashMap<Subject, u64> = again
         .subjects
         .iter()
-        .filter(|(_, count)| **count >= MESSAGES)
+        .filter(|(subject, count)| **count >= MESSAGES && context.is_one_object(**subject))
         .map(|(subject, count)| (*subject, *count))
         .collect();
     if subjects.is_empty() {

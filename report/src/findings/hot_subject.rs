@@ -3,8 +3,10 @@
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
 
+use super::context::OfTest;
 use super::finding::NAMED;
 use super::map::HashMap;
+use super::open_calls::OpenCalls;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent, time};
 
@@ -31,6 +33,8 @@ const GAP: u64 = 4;
 #[derive(Default)]
 pub(super) struct HotSubject {
     rows: Vec<Row>,
+    /// Rows of the calls that run.
+    open: OpenCalls<u32>,
     events: HashMap<u32, Vec<EventId>>,
 }
 
@@ -40,6 +44,10 @@ const TIMED_CALLS: u64 = 5;
 const TIME_PERCENT: u64 = 25;
 /// Least share of the work that it takes, in percent.
 const WORK_PERCENT: u64 = 5;
+/// Least share of the events or of the work that a site of tests has whose subjects are sorted by test, in percent.
+const LISTED_PERCENT: u64 = 1;
+/// Maximum number of subjects that are sorted by test.
+const SORTED: usize = 10_000;
 
 /// Calls of a site on a subject.
 #[derive(Clone, Copy, Default)]
@@ -51,6 +59,13 @@ struct Row {
     /// End of the last call that was counted, and its lane.
     end: u64,
     lane: u32,
+    /// Direct effects of the calls.
+    effects: u32,
+    first: Option<EventId>,
+    last: Option<EventId>,
+    unit: Option<EventId>,
+    /// True if the calls are of several units of work.
+    is_across: bool,
 }
 
 /// Calls of a subject at the site in question.
@@ -63,6 +78,10 @@ struct OfSubject {
     shortest: u64,
     /// Self time of all calls, if each took as long as the shortest.
     least_ticks: u64,
+    /// Part of the shortest call for each of its effects. A call on a container takes as long as the container has parts.
+    step_ticks: u64,
+    first: Option<EventId>,
+    last: Option<EventId>,
 }
 
 /// What sets the first of a site's subjects apart from the others, in calls or in ticks.
@@ -84,13 +103,25 @@ impl Detector for HotSubject {
     fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
         for event in events {
             let it = &event.event;
-            let is_call = matches!(context.site_kind(it.site), SiteKind::Method | SiteKind::Async);
+            let kind = context.site_kind(it.site);
+            self.open.close(event, |_| {});
+            if let Some((&mut cause, _)) = self.open.cause_of(event) {
+                let row = &mut self.rows[cause as usize];
+                row.effects = row.effects.saturating_add(1);
+            }
+            let is_call = matches!(kind, SiteKind::Method | SiteKind::Async);
             let Some(number) = event.row.filter(|_| is_call && it.subject.is_some()) else { continue };
             let at = number as usize;
             if self.rows.len() <= at {
                 self.rows.resize(at + 1, Row::default());
             }
+            self.open.open(event, kind == SiteKind::Async, number);
             let row = &mut self.rows[at];
+            let unit = event.unit.map(|unit| unit.id);
+            row.is_across |= row.calls > 0 && row.unit != unit;
+            row.unit = unit;
+            row.first = row.first.or(Some(it.id));
+            row.last = Some(it.id);
             if let Some(ticks) = event.self_ticks {
                 row.self_ticks = row.self_ticks.saturating_add(ticks);
                 row.shortest = Some(row.shortest.map_or(ticks, |shortest| shortest.min(ticks)));
@@ -114,16 +145,53 @@ impl Detector for HotSubject {
         for (row, numbers) in (0..).zip(&self.rows) {
             if let Some((site, Some(subject))) = context.pairs.get(row as usize)
                 && numbers.calls > 0
+                && context.is_one_object(*subject)
+                // In another unit of work, another object may be at the place.
+                && !(numbers.is_across && context.is_place(subject.kind))
             {
-                let Row { calls, self_ticks, shortest, .. } = *numbers;
-                let shortest = shortest.unwrap_or(0);
-                let least_ticks = calls.saturating_mul(shortest);
-                let of_subject = OfSubject { row, subject: *subject, calls, self_ticks, shortest, least_ticks };
-                sites.entry(*site).or_default().push(of_subject);
+                sites.entry(*site).or_default().push(OfSubject::new(row, *subject, numbers));
             }
         }
-        sites.into_iter().filter_map(|(site, subjects)| self.finding(site, subjects, context)).collect()
+        let of_site = |(site, subjects)| {
+            let groups = of_tests(subjects, context).into_iter();
+            groups.filter_map(|subjects| self.finding(site, subjects, context)).max_by_key(|it| it.cost.time_ns)
+        };
+        sites.into_iter().filter_map(of_site).collect()
     }
+}
+
+impl OfSubject {
+    fn new(row: u32, subject: Subject, of_row: &Row) -> OfSubject {
+        let Row { calls, self_ticks, effects, first, last, .. } = *of_row;
+        let shortest = of_row.shortest.unwrap_or(0);
+        let least_ticks = calls.saturating_mul(shortest);
+        let step_ticks = shortest / (1 + u64::from(effects) / calls.max(1));
+        OfSubject { row, subject, calls, self_ticks, shortest, least_ticks, step_ticks, first, last }
+    }
+}
+
+/// Returns the subjects of a site in groups that can be compared: those of each test, or all of them outside of tests. A
+/// subject of several tests is in none.
+fn of_tests(subjects: Vec<OfSubject>, context: &Context<'_>) -> Vec<Vec<OfSubject>> {
+    if !context.has_tests() {
+        return vec![subjects];
+    }
+    let calls: u64 = subjects.iter().map(|it| it.calls).sum();
+    let ticks: u64 = subjects.iter().map(|it| it.self_ticks).sum();
+    let is_listed = calls >= context.survey.events / 100 * LISTED_PERCENT
+        || ticks >= context.survey.work_ticks / 100 * LISTED_PERCENT;
+    if !is_listed || !(SUBJECTS..=SORTED).contains(&subjects.len()) {
+        return Vec::new();
+    }
+    let mut tests: HashMap<OfTest, Vec<OfSubject>> = HashMap::default();
+    let test_of = |id: Option<EventId>| id.map_or(OfTest::Unknown, |id| context.test_of(id));
+    for subject in subjects {
+        let test = test_of(subject.first);
+        if test != OfTest::Unknown && test == test_of(subject.last) {
+            tests.entry(test).or_default().push(subject);
+        }
+    }
+    tests.into_values().collect()
 }
 
 impl HotSubject {
@@ -140,10 +208,13 @@ impl HotSubject {
         let Hot { count, of_hot, all, next, median } = match by_calls {
             Some(hot) => hot,
             None => {
-                let mut shortest: Vec<u64> = subjects.iter().map(|it| it.shortest).collect();
-                let middle = shortest.len() / 2;
-                let usual = *shortest.select_nth_unstable(middle).1;
-                let is_slow = |it: &OfSubject| it.calls >= TIMED_CALLS && it.shortest > usual.saturating_mul(MEDIANS);
+                let usual = median_of(subjects.iter().map(|it| it.shortest));
+                let usual_step = median_of(subjects.iter().map(|it| it.step_ticks));
+                let is_slow = |it: &OfSubject| {
+                    it.calls >= TIMED_CALLS
+                        && it.shortest > usual.saturating_mul(MEDIANS)
+                        && it.step_ticks > usual_step.saturating_mul(MEDIANS)
+                };
                 Hot::of(&mut subjects, |it| it.least_ticks)
                     .filter(is_long)
                     .filter(|hot| subjects[..hot.count].iter().all(is_slow))?
@@ -216,6 +287,12 @@ impl Hot {
     }
 }
 
+fn median_of(numbers: impl Iterator<Item = u64>) -> u64 {
+    let mut numbers: Vec<u64> = numbers.collect();
+    let middle = numbers.len() / 2;
+    *numbers.select_nth_unstable(middle).1
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::Run;
@@ -284,5 +361,71 @@ mod tests {
         let mut run = Run::new();
         (0..20).for_each(|node| (0..10).for_each(|_| visit(&mut run, node, if node == 3 { 40 } else { 0 })));
         assert_eq!(run.found(HotSubject::default()), [] as [&str; 0]);
+    }
+
+    /// Calls 20 places ten times, and one of them 300 times, in the first of `frames` frames or in all of them in turn.
+    /// `self_kind` is how the calls take them.
+    fn check_places(self_kind: &str, is_in_all: bool, expected: &[&str]) {
+        let mut run = Run::new();
+        run.function("page", "page::Cell::add", &format!("type=Cell self={self_kind}"));
+        run.at_places();
+        for frame in 0..30 {
+            run.call("page::frame", None, |run| {
+                let rounds = if is_in_all { usize::from(frame % 3 == 0) } else { [10, 0][usize::from(frame > 0)] };
+                for cell in (0..rounds).flat_map(|_| 0..20) {
+                    let times = if cell == 3 { 30 } else { 1 };
+                    (0..times).for_each(|_| _ = run.leaf("page::Cell::add", cell, 100));
+                }
+            });
+        }
+        assert_eq!(run.found(HotSubject::default()), expected);
+    }
+
+    #[test]
+    fn a_place_is_compared_in_one_unit_of_work_if_its_calls_change_it() {
+        let found = "Cell::add runs far more often on one subject than on the others: \
+                     calls_of_subjects=300 calls=490 median=10";
+        check_places("mut", false, &[found]);
+        check_places("ref", false, &[]);
+        check_places("mut", true, &[]);
+    }
+
+    #[test]
+    fn objects_of_different_tests_are_not_compared() {
+        let check = |tests: u64, expected: &[&str]| {
+            let mut run = Run::new();
+            run.function("page", "page::lays_out", "test");
+            for test in 0..tests {
+                run.call("page::lays_out", None, |run| {
+                    for node in (0..20).filter(|node| node % tests == test) {
+                        let times = if node == 3 { 300 } else { 10 };
+                        (0..times).for_each(|_| _ = run.leaf("page::Scene::measure", node, 100));
+                    }
+                });
+            }
+            assert_eq!(run.found(HotSubject::default()), expected);
+        };
+        let found = "Scene::measure runs far more often on one subject than on the others: \
+                     calls_of_subjects=300 calls=490 median=10";
+        check(1, &[found]);
+        check(5, &[]);
+    }
+
+    #[test]
+    fn the_time_of_a_container_with_many_parts_is_silent() {
+        let check = |parts_of: fn(u64) -> u64, expected: &[&str]| {
+            let mut run = Run::new();
+            for node in (0..10).flat_map(|_| 0..20) {
+                run.call("page::Scene::layout", node, |run| {
+                    run.work(if node == 3 { 8_000 } else { 100 });
+                    (0..parts_of(node)).for_each(|part| _ = run.leaf("page::Scene::place", 100 + part, 10));
+                });
+            }
+            assert_eq!(run.found(HotSubject::default()), expected);
+        };
+        let found = "Scene::layout takes far longer on one subject than on the others: \
+                     least_ns_of_subjects=80000 least_ns=99000 median_ns=1000";
+        check(|_| 1, &[found]);
+        check(|node| if node == 3 { 79 } else { 0 }, &[]);
     }
 }

@@ -36,6 +36,7 @@ mod own_kind;
 mod ping_pong;
 mod polled_calls;
 mod productions;
+mod question;
 mod rank;
 mod recent;
 mod repeated;

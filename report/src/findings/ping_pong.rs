@@ -147,6 +147,9 @@ impl OfSite {
 }
 
 fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Finding> {
+    if !found.subjects.keys().all(|subject| context.is_one_object(*subject)) {
+        return None;
+    }
     let is_often = found.long_chains >= CHAINS && found.answers >= EVENTS;
     if !is_often || found.long_chains * 100 < found.chains * PERCENT {
         return None;

@@ -7,6 +7,7 @@ use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent, UnitOfWork};
 
 use super::finding::NAMED;
 use super::map::HashMap;
+use super::question;
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
@@ -236,6 +237,18 @@ fn differ(found: &Repeats, context: &Context<'_>) -> bool {
     different * 2 > found.events.len()
 }
 
+/// Returns true if these calls are on objects that stay the same and are known to be asked the same, or if their subjects
+/// are no places.
+fn are_questions(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
+    if !found.subjects.keys().any(|subject| context.is_place(subject.kind)) {
+        return true;
+    }
+    let only_reads = context.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Ref);
+    only_reads
+        && found.subjects.keys().all(|subject| context.is_one_object(*subject))
+        && question::are_known_to_be_equal(&found.events, &found.before, context)
+}
+
 fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Finding> {
     let least_calls = context.config.at_least(KIND, "calls", CALLS);
     let least_subjects = context.config.at_least(KIND, "subjects", SUBJECTS);
@@ -253,7 +266,7 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     if is_rare || is_otherwise || is_by_plan || is_cheap || (found.subjects.len() as u64) < least_subjects {
         return None;
     }
-    if differ(found, context) || follow_failures(found, context) {
+    if differ(found, context) || follow_failures(found, context) || !are_questions(site, found, context) {
         return None;
     }
     let name = context.name(site);
@@ -418,5 +431,35 @@ mod tests {
             });
         }
         assert_eq!(run.found(Repeated::default()), [] as [&str; 0]);
+    }
+
+    /// Measures 24 cells twice in each of 30 frames. `change` takes a cell as this, once at the end of a frame, and
+    /// `width` is the recorded argument.
+    fn check_cells(change: &str, width: Option<fn(u64) -> u64>, expected: &[&str]) {
+        let mut run = Run::new();
+        run.function("page", "page::Cell::measure", "type=Cell self=ref");
+        run.function("page", "page::Cell::change", &format!("type=Cell self={change}"));
+        run.at_places();
+        for _ in 0..30 {
+            run.call("page::frame", None, |run| {
+                for (n, cell) in (0..24).chain((0..24).filter(|cell| cell % 2 == 0)).enumerate() {
+                    let call = run.leaf("page::Cell::measure", cell, 1_000);
+                    if let Some(width) = width {
+                        run.argument(call, "width", &width(n as u64 / 24).to_string());
+                    }
+                }
+                (0..24).for_each(|cell| _ = run.leaf("page::Cell::change", cell, 10));
+            });
+        }
+        assert_eq!(run.found(Repeated::default()), expected);
+    }
+
+    #[test]
+    fn a_place_is_one_object_if_its_calls_change_it_and_is_asked_the_same_if_the_arguments_are_equal() {
+        let found = "Cell::measure runs again on the same subject although nothing happened to it: repeated_calls=360 calls=1080";
+        check_cells("mut", Some(|_| 80), &[found]);
+        check_cells("mut", Some(|pass| 80 + pass), &[]);
+        check_cells("mut", None, &[]);
+        check_cells("ref", Some(|_| 80), &[]);
     }
 }

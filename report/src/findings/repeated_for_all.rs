@@ -1,7 +1,7 @@
 //! `repeated`, for all subjects: in each unit of work a call runs on all subjects of a kind, while everything else concerns
 //! few of them.
 
-use metaspy_probe::{KindId, SiteId, SiteKind};
+use metaspy_probe::{KindId, SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
@@ -101,7 +101,8 @@ impl Detector for RepeatedForAll {
         let RepeatedForAll { open, mut sites, .. } = *self;
         open.into_entries().for_each(|(_, unit)| settle(&mut sites, unit));
         let mut subjects: HashMap<SiteId, u64> = HashMap::default();
-        for (site, _) in context.pairs.iter().filter(|(_, subject)| subject.is_some()) {
+        let is_known = |subject: Option<Subject>| subject.is_some_and(|subject| context.is_one_object(subject));
+        for (site, _) in context.pairs.iter().filter(|(_, subject)| is_known(*subject)) {
             *subjects.entry(*site).or_default() += 1;
         }
         let all = |site: &SiteId| subjects.get(site).copied().unwrap_or(0);

@@ -5,6 +5,7 @@ use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
 use super::map::HashMap;
+use super::question;
 use super::recent::Recent;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
@@ -34,6 +35,7 @@ struct Attempts {
     repeated: u64,
     ticks: u64,
     has_failed: bool,
+    first: Option<EventId>,
     events: Vec<EventId>,
 }
 
@@ -46,6 +48,8 @@ struct OfSite {
     failed_series: u64,
     subjects: HashMap<Subject, u64>,
     events: Vec<EventId>,
+    /// For each of these the first call of its series.
+    first: Vec<EventId>,
 }
 
 impl Detector for Retried {
@@ -72,7 +76,7 @@ impl Detector for Retried {
                 }
                 Some(attempts) => attempts.has_failed = failed,
                 None if failed => {
-                    let first = Attempts { has_failed: true, ..Attempts::default() };
+                    let first = Attempts { has_failed: true, first: Some(it.id), ..Attempts::default() };
                     let forgotten = self.open.insert(series, first);
                     forgotten.into_iter().for_each(|(series, attempts)| close(&mut self.sites, series, attempts));
                 }
@@ -98,11 +102,24 @@ fn close(sites: &mut HashMap<SiteId, OfSite>, (_, site, subject): Series, attemp
     of_site.repeated += attempts.repeated;
     of_site.ticks = of_site.ticks.saturating_add(attempts.ticks);
     let room = NAMED.saturating_sub(of_site.events.len());
-    of_site.events.extend(attempts.events.into_iter().take(room));
+    for event in attempts.events.into_iter().take(room) {
+        of_site.events.push(event);
+        of_site.first.extend(attempts.first);
+    }
     *of_site.subjects.entry(subject).or_default() += attempts.repeated;
 }
 
 fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Finding> {
+    if context.are_of_tests(&found.events) {
+        return None;
+    }
+    let is_of_places = found.subjects.keys().any(|subject| context.is_place(subject.kind));
+    if is_of_places
+        && !(found.subjects.keys().all(|subject| context.is_one_object(*subject))
+            && question::are_known_to_be_equal(&found.events, &found.first, context))
+    {
+        return None;
+    }
     let is_often = found.series >= SERIES && found.repeated * 100 >= found.calls * CALLS_PERCENT;
     if !is_often || found.failed_series * 100 < found.series * FAILED_PERCENT {
         return None;
@@ -169,5 +186,33 @@ mod tests {
         check(3, |_, attempt| attempt < 2, &[]);
         check(1, |_, _| true, &[]);
         check(3, |request, _| request == 0, &[]);
+    }
+
+    /// Asks ten cells three times each in 40 requests, and each call fails. `reason` is the recorded argument.
+    fn check_cells(self_kind: &str, request: &str, reason: Option<fn(u64) -> u64>, expected: usize) {
+        let mut run = Run::new();
+        run.function("web", "web::Cell::ask", &format!("type=Cell self={self_kind}"));
+        run.function("web", "web::handle", request);
+        run.at_places();
+        for cell in (0..4).flat_map(|_| 0..10) {
+            run.call("web::handle", None, |run| {
+                for attempt in 0..3 {
+                    let call = run.ended_call("web::Cell::ask", cell, Outcome::Failed, |run| run.work(100));
+                    if let Some(reason) = reason {
+                        run.argument(call, "reason", &reason(attempt).to_string());
+                    }
+                }
+            });
+        }
+        assert_eq!(run.found(Retried::default()).len(), expected);
+    }
+
+    #[test]
+    fn a_place_is_asked_again_if_its_arguments_are_equal() {
+        check_cells("mut", "self=none", Some(|_| 7), 1);
+        check_cells("mut", "self=none", Some(|attempt| attempt), 0);
+        check_cells("mut", "self=none", None, 0);
+        check_cells("ref", "self=none", Some(|_| 7), 0);
+        check_cells("mut", "test", Some(|_| 7), 0);
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use metaspy_format::arena::Entry;
+use metaspy_format::detail::{self, DetailKind};
+use metaspy_format::join;
 use metaspy_format::slot::Mark;
 use metaspy_probe::{KindId, SiteKind, Subject};
 use metaspy_reader::testing::{Draft, Writer};
@@ -27,21 +29,46 @@ pub(super) struct Run {
     /// Calls around the next event, outermost first, by lane.
     open: HashMap<u32, Vec<EventId>>,
     lane: u32,
+    /// Kind of the next subjects.
+    kind: KindId,
     /// Nanoseconds since the beginning.
     pub(super) now: u64,
 }
 
-/// Kind of all subjects.
+/// Kind of subjects with an identity.
 const NODE: KindId = KindId(1);
 /// Kind of the reasons why productions never matched.
 const SHADOW: KindId = KindId(2);
+/// Kind of subjects that only an address tells apart.
+const PLACE: KindId = KindId(3);
 
 impl Run {
     /// Creates an empty recording with room for half a million events.
     pub(super) fn new() -> Self {
         let writer = Writer::new(64);
         writer.entry(Entry::Kind, 1, &[0], &["page::Node", ""]);
-        Run { writer, sites: HashMap::new(), open: HashMap::new(), lane: 0, now: 1_000 }
+        writer.entry(Entry::Kind, u32::from(PLACE.0), &[1], &["page::Cell", ""]);
+        Run { writer, sites: HashMap::new(), open: HashMap::new(), lane: 0, kind: NODE, now: 1_000 }
+    }
+
+    /// Makes the next subjects places in memory.
+    pub(super) fn at_places(&mut self) {
+        self.kind = PLACE;
+    }
+
+    /// Names a function of a module with its facts, in the words of the weaver: `self=mut`.
+    pub(super) fn function(&mut self, module: &str, path: &str, facts: &str) {
+        let id = self.sites.len() as u32 + 1;
+        self.sites.insert(path.to_owned(), id);
+        let words = [join(SiteKind::Method as u32, 7), join(9, module.len() as u32)];
+        self.writer.entry(Entry::Site, id, &words, &[path, "src/lib.rs", "", facts]);
+    }
+
+    /// Records an argument of an event.
+    pub(super) fn argument(&mut self, event: EventId, name: &str, value: &str) {
+        let mut bytes = detail::head(DetailKind::Argument, false, name.len() as u8, value.len() as u16).to_vec();
+        bytes.extend(name.bytes().chain(value.bytes()));
+        self.writer.details(self.lane, self.now, event, &bytes);
     }
 
     /// Names a site of another kind than a method.
@@ -180,7 +207,7 @@ impl Run {
         if !self.sites.contains_key(path) {
             self.site(path, SiteKind::Method);
         }
-        let subject = node.map_or(Subject::NONE, |key| Subject::new(NODE, key));
+        let subject = node.map_or(Subject::NONE, |key| Subject::new(self.kind, key));
         let draft = Draft {
             lane: self.lane,
             site: self.sites[path],

@@ -90,6 +90,9 @@ impl Thrown {
 }
 
 fn finding(site: SiteId, found: &Thrown, context: &Context<'_>) -> Option<Finding> {
+    if !found.subjects.keys().all(|subject| context.is_one_object(*subject)) {
+        return None;
+    }
     if found.calls < CALLS || found.busy * 100 < found.span.saturating_mul(BUSY_PERCENT) {
         return None;
     }
