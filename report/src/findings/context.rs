@@ -119,9 +119,9 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// Returns true if some of these failures are of a test, which makes them happen to see what follows.
-    pub(super) fn are_of_tests(&self, failures: &[EventId]) -> bool {
-        failures.iter().any(|id| self.test_of(*id) != OfTest::None)
+    /// Returns true if some of these events are of a test, which chooses its inputs and makes failures happen.
+    pub(super) fn are_of_tests(&self, events: &[EventId]) -> bool {
+        events.iter().any(|id| self.test_of(*id) != OfTest::None)
     }
 
     /// Returns the program of the recording.

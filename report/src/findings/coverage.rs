@@ -83,11 +83,22 @@ fn of_patterns(
 ) -> Vec<Finding> {
     let found = patterns(context.program());
     let examples = found.iter().filter(|found| wanted.contains(&found.pattern)).flat_map(|found| &found.examples);
+    let examples = examples.filter(|example| !example.methods.iter().all(|method| is_of_integration_tests(method)));
     let mut stated: HashSet<&str> = HashSet::default();
     let new = examples.filter(|example| stated.insert(example.ty.path_text()));
     let finding =
         |example: &Example<'_>| Finding { advice: advice.to_owned(), ..of_pattern(kind, example, title, context) };
     new.map(finding).collect()
+}
+
+/// Returns true if integration tests define a method. It helps to test, and is not to be tested.
+fn is_of_integration_tests(method: &Element) -> bool {
+    method.method.as_deref().is_some_and(|method| is_in_tests(&method.site.file))
+}
+
+/// Returns true for a file of integration tests, which are crates of their own: `tests/api.rs`.
+fn is_in_tests(file: &str) -> bool {
+    Path::new(file).parent().is_some_and(|directory| directory.iter().any(|name| name == "tests"))
 }
 
 fn of_pattern(kind: &str, example: &Example<'_>, title: fn(&str, &str) -> String, context: &Context<'_>) -> Finding {
@@ -162,6 +173,12 @@ mod tests {
     use metaspy_reader::testing::Writer;
 
     use super::*;
+
+    #[test]
+    fn what_integration_tests_define_is_not_to_be_tested() {
+        assert!(is_in_tests("tests/api.rs") && is_in_tests("crates/page/tests/common/mod.rs"));
+        assert!(!is_in_tests("src/tests.rs") && !is_in_tests("src/contests/page.rs"));
+    }
 
     #[test]
     fn one_of_several_recordings_of_a_run_does_not_tell_what_is_untested() {
