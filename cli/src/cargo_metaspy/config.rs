@@ -12,7 +12,7 @@ use toml::{Table, Value};
 
 use crate::cargo_metaspy::cargo::Cargo;
 
-/// The tables `build`, `target` and `profile` of every source of the configuration, the strongest first.
+/// The tables `build` and `target` of every source of the configuration, the strongest first.
 pub struct Config(Vec<Part>);
 
 /// A source of the configuration.
@@ -21,7 +21,6 @@ struct Part {
     dir: PathBuf,
     build: Table,
     target: Table,
-    profile: Table,
 }
 
 impl Config {
@@ -62,17 +61,14 @@ impl Config {
         self.find("target").map(|(_, target)| target.to_owned())
     }
 
-    /// The compiler's flags of the configuration. If it does not change, cargo passes the same flags.
+    /// The compiler's flags of the configuration. If it does not change, cargo passes the same flags. Profiles are not among
+    /// them: the core has a profile of its own.
     pub fn flags(&self) -> String {
-        let text = |part: &Part| format!("{:?} {:?} {:?}", part.build.get("rustflags"), part.target, part.profile);
+        let text = |part: &Part| format!("{:?} {:?}", part.build.get("rustflags"), part.target);
         // A file without flags needs no core of its own.
-        let has_flags =
-            |part: &&Part| part.build.contains_key("rustflags") || !part.target.is_empty() || !part.profile.is_empty();
+        let has_flags = |part: &&Part| part.build.contains_key("rustflags") || !part.target.is_empty();
         let mut flags: Vec<String> = self.0.iter().filter(has_flags).map(text).collect();
-        let is_flags = |name: &str| {
-            let is_cargos = name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS");
-            is_cargos || name.starts_with("CARGO_PROFILE_") || name == "RUSTFLAGS"
-        };
+        let is_flags = |name: &str| name == "RUSTFLAGS" || name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS");
         let set = env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_flags));
         let mut set: Vec<String> = set.map(|set| format!("{set:?}")).collect();
         set.sort_unstable();
@@ -113,7 +109,7 @@ impl Part {
         ];
         let set =
             keys.into_iter().filter_map(|(key, name)| Some((key.to_owned(), Value::String(env::var(name).ok()?))));
-        Part { dir: here.to_owned(), build: set.collect(), target: Table::new(), profile: Table::new() }
+        Part { dir: here.to_owned(), build: set.collect(), target: Table::new() }
     }
 
     fn in_directory(dir: &Path) -> Option<Part> {
@@ -127,6 +123,6 @@ impl Part {
             Some(Value::Table(part)) => part,
             _ => Table::new(),
         };
-        Some(Part { dir: dir.to_owned(), build: part("build"), target: part("target"), profile: part("profile") })
+        Some(Part { dir: dir.to_owned(), build: part("build"), target: part("target") })
     }
 }

@@ -1,5 +1,6 @@
 //! Builds: what is compiled again, what is not, and what is left alone.
 
+use std::ffi::OsStr;
 use std::fs;
 
 use crate::common::{Package, host, manifest, three};
@@ -233,9 +234,15 @@ fn the_core_is_built_once_for_all_projects() {
         Package::new(name, &[("Cargo.toml", &manifest(name, "2024", "")), ("src/main.rs", "fn main() {\n}\n")])
     });
     one.metaspy(&["run"]);
-    let did = other.metaspy(&["run"]);
-    assert!(!did.stderr.contains("building its core"), "{}", did.stderr);
-    assert_eq!(did.calls("cached_other::main"), Some(1));
+    // The core has a profile of its own, so no project's makes another one.
+    other.write(".cargo/config.toml", "[profile.dev]\nopt-level = 1\n\n[profile.release]\npanic = \"abort\"\n");
+    let more = [("CARGO_PROFILE_RELEASE_OPT_LEVEL", OsStr::new("1"))];
+    let release = ["run", "--release", "--config", "profile.release.lto='thin'"];
+    for (line, environment) in [(&["run"][..], &[][..]), (&release, &more)] {
+        let did = other.metaspy_in(line, environment);
+        assert!(!did.stderr.contains("building its core"), "{}", did.stderr);
+        assert_eq!(did.calls("cached_other::main"), Some(1), "{}", did.stderr);
+    }
 }
 
 #[cfg(unix)]

@@ -39,9 +39,31 @@ metaspy-reader = { path = "metaspy-core/reader", version = "0.1.0" }
 metaspy-recorder = { path = "metaspy-core/recorder", version = "0.1.0" }
 
 [workspace.lints.rust]
+"#;
 
-[profile.release]
+/// The name of the profile of the core, and so of the directory in its target directory.
+const PROFILE: &str = "core";
+/// The profile. Each key that shapes code is here, so that no project's profiles make a core of their own. Programs call the
+/// recorder; what only reads is optimised little, because it is a third of the build.
+pub(super) const IN_MANIFEST: &str = r#"
+[profile.core]
+inherits = "release"
+opt-level = 3
 debug = false
+strip = "none"
+debug-assertions = false
+overflow-checks = false
+lto = false
+panic = "unwind"
+codegen-units = 16
+incremental = false
+
+[profile.core.package]
+metaspy-reader.opt-level = 1
+serde_json.opt-level = 1
+
+[profile.core.build-override]
+opt-level = 0
 "#;
 
 /// The environment variable that marks a build of the core: the wrapper then adds [`ALONE`].
@@ -69,7 +91,7 @@ pub struct Settings<'s> {
 
 /// A name for the core's source.
 pub fn core_stamp() -> String {
-    stamp(SOURCE.iter().flat_map(|(path, text)| [*path, *text]).chain([LOCK]))
+    stamp(SOURCE.iter().flat_map(|(path, text)| [*path, *text]).chain([LOCK, IN_MANIFEST]))
 }
 
 /// The core, built if the cache does not have it; with the profilers of these directories, built with it.
@@ -106,7 +128,8 @@ fn is_of_profiles(name: &OsStr) -> bool {
 
 /// Writes the core's source. A build that was killed may have left a part of it.
 fn unpack(dir: &Path) -> Result<()> {
-    let manifests = [("Cargo.toml", WORKSPACE), ("Cargo.lock", LOCK)];
+    let manifest = format!("{WORKSPACE}{IN_MANIFEST}");
+    let manifests = [("Cargo.toml", &*manifest), ("Cargo.lock", LOCK)];
     for (path, text) in SOURCE.iter().copied().chain(manifests) {
         let path = dir.join(path);
         // Cargo builds what has a new time.
@@ -158,7 +181,7 @@ impl Build<'_> {
         let Settings { cargo, target, wrapper, .. } = self.settings;
         let target_dir = self.dir.join("target");
         let mut command = Command::new(cargo);
-        command.args(["build", "--release", "--quiet", "--message-format=json-render-diagnostics"]);
+        command.args(["build", "--profile", PROFILE, "--quiet", "--message-format=json-render-diagnostics"]);
         command.arg("--package").arg(package).arg("--manifest-path").arg(workspace.join("Cargo.toml"));
         command.arg("--target-dir").arg(&target_dir).arg(build_dir(&target_dir)?);
         command.args(target.map(|target| format!("--target={target}")));
@@ -194,7 +217,7 @@ impl Build<'_> {
         let beside = library.parent().unwrap_or(self.dir);
         let beside = if beside.ends_with("deps") { beside.to_owned() } else { beside.join("deps") };
         // With a named target, libraries that run in the compiler are in another directory.
-        let of_host = self.dir.join("target").join("release").join("deps");
+        let of_host = self.dir.join("target").join(PROFILE).join("deps");
         let dependencies = if beside == of_host { vec![beside] } else { vec![beside, of_host] };
         let libraries = messages.iter().filter_map(profilers::library).collect();
         let profiler = |profiler: &Profiler| {

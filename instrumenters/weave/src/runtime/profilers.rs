@@ -16,6 +16,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::plan::{stamp, write_whole};
+use crate::runtime::core::IN_MANIFEST;
 
 /// The package's name.
 pub const PACKAGE: &str = "metaspy-profilers";
@@ -29,9 +30,6 @@ edition = "2024"
 path = "lib.rs"
 
 [workspace]
-
-[profile.release]
-debug = false
 
 [patch.crates-io]
 metaspy-core = { path = "../../metaspy-core" }
@@ -108,6 +106,7 @@ pub fn write(profilers: &[Profiler], dir: &Path, lock: &str) -> Result<PathBuf> 
             serde_json::to_string(path)?
         )?;
     }
+    manifest.push_str(IN_MANIFEST);
     let dir = dir.join("profilers").join(stamp([&manifest]));
     write_whole(&dir.join("Cargo.toml"), manifest.as_bytes())?;
     write_whole(&dir.join("lib.rs"), b"")?;
