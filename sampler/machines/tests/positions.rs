@@ -124,7 +124,12 @@ fn webassembly_with_debug_information_has_lines() {
     sampled.agrees(["benchFib", "benchmark"]);
     let text = include_str!("../src/benchmarks.wat");
     let line = |part: &str| 1 + text.lines().position(|line| line.contains(part)).expect("the text has it") as u64;
-    the_loop_is_hottest(&sampled.ranges("benchmark"), line("(loop $strike")..=line("(br $strike)"));
+    // How long a processor waits at the branch that it cannot guess differs from one to the next by a quarter of the
+    // function: what is compared is the rest.
+    let mut sieve = sampled.ranges("benchmark");
+    let guessed = sieve.remove(&line("(if (i32.load8_u")).unwrap_or_default();
+    sieve.values_mut().for_each(|share| *share /= 1.0 - guessed);
+    the_loop_is_hottest(&sieve, line("(loop $strike")..=line("(br $strike)"));
     let fib = sampled.ranges("benchFib");
     assert!(share(&fib, line("(func $benchFib")..=line("(func $benchmark") - 1) > 0.5, "{fib:?}");
 }
