@@ -58,13 +58,18 @@ if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
     exit
 fi
 
+# Cargo with clippy as the compiler of this workspace: what is built for the tests is linted on the way, and nothing is
+# compiled twice. It stands in the configuration, because the tests start builds that must not inherit it.
+clippy=$(rustup which clippy-driver 2>/dev/null || command -v clippy-driver)
+linted() { CLIPPY_ARGS='-Dwarnings__CLIPPY_HACKERY__' cargo --config "build.rustc-workspace-wrapper='$clippy'" "$@"; }
+
 step "format" cargo fmt --all --check
-step "clippy" cargo clippy --workspace --all-targets --features metaspy-cli/mcp -- -D warnings
+step "clippy, and a build of all tests" linted test --workspace --no-run
+step "tests" linted test --workspace --no-fail-fast -- --nocapture
+# With all packages, so that nothing below the command is built again.
+step "tests of the server for agents" linted test --workspace --features metaspy-cli/mcp --test agents -- --nocapture
 step "clippy, default features" cargo clippy -p metaspy -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,combine,nom,winnow -- -D warnings
-step "tests" cargo test --workspace --no-fail-fast -- --nocapture
-# With all packages, so that nothing below the command is built again.
-step "tests of the server for agents" cargo test --workspace --features metaspy-cli/mcp --test agents -- --nocapture
 step "tests of allocations" cargo test -p metaspy --features allocations --test allocations
 discard
 if [ "${1:-}" != "--fast" ]; then
@@ -72,16 +77,13 @@ if [ "${1:-}" != "--fast" ]; then
     if [ -n "${METASPY_CHECK_ONCE:-}" ]; then rm -rf target/machines; fi
     step "packages" cargo package --workspace --no-verify --allow-dirty --quiet
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
-    # One package with one set of features, so that nothing is built twice.
-    example() { cargo run --release --quiet --package metaspy-examples --example "$@"; }
-    step "example: layout" example layout
-    step "example: grammar coverage" example grammar_coverage
-    step "example: event receiver" example event_receiver
-    step "example: pipeline" example pipeline
-    step "example: signals" example signals
-    step "example: parsers" cargo run --release --quiet --package metaspy-parsers-story
-    step "example: bus" example bus -- --publishes 20 --subscribers 3
-    step "tests of examples" cargo test --package metaspy-examples --release --example bus --example panels --example pipeline
+    # Not optimised, as the tests have them: their own tests ran with those of the workspace.
+    step "examples" linted build --workspace --examples --bins
+    for example in layout grammar_coverage event_receiver pipeline signals; do
+        step "example: $example" "target/debug/examples/$example"
+    done
+    step "example: parsers" target/debug/metaspy-parsers-story
+    step "example: bus" target/debug/examples/bus --publishes 20 --subscribers 3
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     step "fuzz, quick" env PROPTEST_CASES=1000 cargo test -p metaspy-reader --release --lib hostile
     # One build of all three.
