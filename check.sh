@@ -70,7 +70,7 @@ step "tests" linted test --workspace --no-fail-fast -- --nocapture
 step "tests of the server for agents" linted test --workspace --features metaspy-cli/mcp --test agents -- --nocapture
 step "clippy, default features" cargo clippy -p metaspy -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,combine,nom,winnow -- -D warnings
-step "tests of allocations" cargo test -p metaspy --features allocations --test allocations
+step "tests of allocations" linted test -p metaspy --features allocations --test allocations
 discard
 if [ "${1:-}" != "--fast" ]; then
     step "machines" cargo test --manifest-path sampler/machines/Cargo.toml --target-dir target/machines -- --nocapture
