@@ -85,17 +85,24 @@ impl<'s> Context<'s> {
     /// Memory is used again, so a place has many objects in turn. Where no call of a kind takes `&mut self`, its objects are
     /// values, such as numbers and keys, which are copied from place to place and never change.
     pub fn is_one_object(&self, subject: Subject) -> bool {
-        let lasting = || {
-            let changes = |site: SiteId| self.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Mut);
-            let mut known: HashMap<SiteId, bool> = HashMap::default();
-            let of_places = self.pairs.iter().filter_map(|&(site, subject)| Some((site, subject?.kind)));
-            let of_places = of_places.filter(|(_, kind)| self.is_place(*kind));
-            of_places
-                .filter(|(site, _)| *known.entry(*site).or_insert_with(|| changes(*site)))
-                .map(|(_, kind)| kind)
-                .collect()
-        };
-        !self.is_place(subject.kind) || self.lasting.get_or_init(lasting).contains(&subject.kind)
+        !self.is_place(subject.kind) || self.lasting.get_or_init(|| self.lasting_kinds()).contains(&subject.kind)
+    }
+
+    /// Returns the kinds of places that some call takes as `&mut self`.
+    fn lasting_kinds(&self) -> HashSet<KindId> {
+        let mut changes: HashMap<SiteId, bool> = HashMap::default();
+        let mut kinds = HashSet::default();
+        for &(site, subject) in &self.pairs {
+            if let Some(Subject { kind, .. }) = subject
+                && self.is_place(kind)
+                && *changes
+                    .entry(site)
+                    .or_insert_with(|| self.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Mut))
+            {
+                kinds.insert(kind);
+            }
+        }
+        kinds
     }
 
     /// Returns true if the recording is of tests.

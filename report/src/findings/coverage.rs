@@ -96,9 +96,11 @@ fn is_of_integration_tests(method: &Element) -> bool {
     method.method.as_deref().is_some_and(|method| is_in_tests(&method.site.file))
 }
 
-/// Returns true for a file of integration tests, which are crates of their own: `tests/api.rs`.
+/// Returns true for a file of integration tests, which are crates of their own: `tests/api.rs`. A package may itself be in a
+/// directory of this name.
 fn is_in_tests(file: &str) -> bool {
-    Path::new(file).parent().is_some_and(|directory| directory.iter().any(|name| name == "tests"))
+    let mut directories = Path::new(file).parent().into_iter().flatten();
+    directories.rfind(|name| *name == "tests" || *name == "src").is_some_and(|name| name == "tests")
 }
 
 fn of_pattern(kind: &str, example: &Example<'_>, title: fn(&str, &str) -> String, context: &Context<'_>) -> Finding {
@@ -178,6 +180,7 @@ mod tests {
     fn what_integration_tests_define_is_not_to_be_tested() {
         assert!(is_in_tests("tests/api.rs") && is_in_tests("crates/page/tests/common/mod.rs"));
         assert!(!is_in_tests("src/tests.rs") && !is_in_tests("src/contests/page.rs"));
+        assert!(!is_in_tests("/home/me/tests/page/src/lib.rs"));
     }
 
     #[test]

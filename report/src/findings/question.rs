@@ -27,10 +27,22 @@ pub(super) fn of(id: EventId, context: &Context<'_>) -> Option<Question> {
     (!arguments.is_empty() && test != OfTest::Unknown).then_some(Question { subject, arguments, test })
 }
 
+/// Returns true if these calls on subjects ask again what the calls before them asked. A place must stand for one object,
+/// and is the receiver of all that is asked of that object: what is asked must be known to be equal.
+pub(super) fn is_asked_again<'s>(
+    mut subjects: impl Iterator<Item = &'s Subject> + Clone,
+    again: &[EventId],
+    before: &[EventId],
+    context: &Context<'_>,
+) -> bool {
+    let has_places = subjects.clone().any(|subject| context.is_place(subject.kind));
+    let is_one_object_each = subjects.all(|subject| context.is_one_object(*subject));
+    !has_places || is_one_object_each && are_known_to_be_equal(again, before, context)
+}
+
 /// Returns true if most of these calls are known to ask what the calls before them asked, by recorded arguments or by
-/// results that are equal. A place is the receiver of all that is asked of its object, so its calls are no repetition
-/// without.
-pub(super) fn are_known_to_be_equal(again: &[EventId], before: &[EventId], context: &Context<'_>) -> bool {
+/// results that are equal.
+fn are_known_to_be_equal(again: &[EventId], before: &[EventId], context: &Context<'_>) -> bool {
     let details = |id: EventId| -> Vec<_> {
         let details = context.store.details(id).into_iter();
         details.filter(|it| it.kind != DetailKind::Label).map(|it| (it.kind as u8, it.name, it.value)).collect()

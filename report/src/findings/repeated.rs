@@ -237,16 +237,12 @@ fn differ(found: &Repeats, context: &Context<'_>) -> bool {
     different * 2 > found.events.len()
 }
 
-/// Returns true if these calls are on objects that stay the same and are known to be asked the same, or if their subjects
-/// are no places.
+/// Returns true if these calls ask again what was asked before. A call that may change a place asks nothing.
 fn are_questions(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
-    if !found.subjects.keys().any(|subject| context.is_place(subject.kind)) {
-        return true;
-    }
+    let is_of_places = found.subjects.keys().any(|subject| context.is_place(subject.kind));
     let only_reads = context.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Ref);
-    only_reads
-        && found.subjects.keys().all(|subject| context.is_one_object(*subject))
-        && question::are_known_to_be_equal(&found.events, &found.before, context)
+    (only_reads || !is_of_places)
+        && question::is_asked_again(found.subjects.keys(), &found.events, &found.before, context)
 }
 
 fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Finding> {

@@ -110,14 +110,8 @@ fn close(sites: &mut HashMap<SiteId, OfSite>, (_, site, subject): Series, attemp
 }
 
 fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Finding> {
-    if context.are_of_tests(&found.events) {
-        return None;
-    }
-    let is_of_places = found.subjects.keys().any(|subject| context.is_place(subject.kind));
-    if is_of_places
-        && !(found.subjects.keys().all(|subject| context.is_one_object(*subject))
-            && question::are_known_to_be_equal(&found.events, &found.first, context))
-    {
+    let is_asked_again = question::is_asked_again(found.subjects.keys(), &found.events, &found.first, context);
+    if context.are_of_tests(&found.events) || !is_asked_again {
         return None;
     }
     let is_often = found.series >= SERIES && found.repeated * 100 >= found.calls * CALLS_PERCENT;

@@ -93,7 +93,7 @@ pub fn headline(findings: &Findings, listed: usize) -> String {
         found if findings.is_compared => counted(found as u64, "new finding"),
         found => counted(found as u64, "finding"),
     };
-    let Totals { stored, emitted, .. } = findings.totals;
+    let Totals { stored, emitted, counted: only_counted, .. } = findings.totals;
     let of = match emitted {
         all if all == stored => format!("{} events", short(stored)),
         all => format!("{} events of {} calls", short(stored), short(all)),
@@ -101,7 +101,9 @@ pub fn headline(findings: &Findings, listed: usize) -> String {
     let line = format!("{count} in {of}, {}", time(findings.recorded_ns));
     // Silence about a small part says little of the whole.
     if listed == 0 && stored > 0 && stored * 100 < emitted * STORED_PERCENT {
-        return format!("{line}: {} of the calls are stored, see METASPY_BUDGET", percent(stored, emitted));
+        // Sites that only count and sampled ones have no more events in a larger recording.
+        let variable = if only_counted * 2 > emitted - stored { "METASPY_MODE" } else { "METASPY_BUDGET" };
+        return format!("{line}: {} of the calls are stored, see {variable}", percent(stored, emitted));
     }
     line
 }
@@ -225,14 +227,18 @@ mod tests {
 
     #[test]
     fn silence_about_a_small_part_of_the_calls_states_the_part() {
-        let headline_of = |emitted, listed| {
+        let headline_with = |emitted, counted, listed| {
             let mut findings = findings(&[]);
-            (findings.totals.emitted, findings.recorded_ns) = (emitted, 1_000_000);
+            (findings.totals.emitted, findings.totals.counted) = (emitted, counted);
+            findings.recorded_ns = 1_000_000;
             headline(&findings, listed)
         };
+        let headline_of = |emitted, listed| headline_with(emitted, 0, listed);
         let all =
             "nothing found in 1,000 events of 20.0 k calls, 1.00 ms: 5.0 % of the calls are stored, see METASPY_BUDGET";
         assert_eq!(headline_of(20_000, 0), all);
+        assert_eq!(headline_with(20_000, 9_000, 0), all);
+        assert_eq!(headline_with(20_000, 19_000, 0), all.replace("BUDGET", "MODE"));
         assert_eq!(headline_of(20_000, 1), "1 finding in 1,000 events of 20.0 k calls, 1.00 ms");
         assert_eq!(headline_of(10_000, 0), "nothing found in 1,000 events of 10.0 k calls, 1.00 ms");
     }

@@ -42,11 +42,11 @@ metaspy-recorder = { path = "metaspy-core/recorder", version = "0.1.0" }
 "#;
 
 /// The name of the profile of the core, and so of the directory in its target directory.
-const PROFILE: &str = "core";
+const PROFILE: &str = "metaspy-core";
 /// The profile. Each key that shapes code is here, so that no project's profiles make a core of their own. Programs call the
 /// recorder; what only reads is optimised little, because it is a third of the build.
 pub(super) const IN_MANIFEST: &str = r#"
-[profile.core]
+[profile.metaspy-core]
 inherits = "release"
 opt-level = 3
 debug = false
@@ -58,11 +58,11 @@ panic = "unwind"
 codegen-units = 16
 incremental = false
 
-[profile.core.package]
+[profile.metaspy-core.package]
 metaspy-reader.opt-level = 1
 serde_json.opt-level = 1
 
-[profile.core.build-override]
+[profile.metaspy-core.build-override]
 opt-level = 0
 "#;
 
