@@ -1,8 +1,12 @@
 //! What all tools accept: a cursor and a size. Errors name the arguments that there are.
 
+use std::borrow::Cow;
+
 use metaspy_reader::Selector;
 use rmcp::model::JsonObject;
-use serde::de::DeserializeOwned;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::answer::{BYTES, BYTES_ALLOWED, ToolError};
@@ -31,6 +35,47 @@ impl Call<'_> {
     pub fn start(&self) -> Result<u64, ToolError> {
         let Some(place) = self.place() else { return Ok(0) };
         place.parse().map_err(|_| wrong_cursor())
+    }
+}
+
+/// A choice that has a word for each of its values, such as what the rows of a report are about.
+pub trait Choice: Copy + 'static {
+    /// Returns all values.
+    fn all() -> Vec<Self>;
+    /// Returns the word for the value.
+    fn word(self) -> &'static str;
+    /// Describes the value in a line.
+    fn description(self) -> &'static str;
+}
+
+/// An argument that is one of the words of a choice.
+#[derive(Clone, Copy, Default)]
+pub struct OneOf<C>(pub C);
+
+impl<'de, C: Choice> Deserialize<'de> for OneOf<C> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let all = C::all();
+        let found = all.iter().find(|choice| choice.word() == text);
+        found.map(|choice| OneOf(*choice)).ok_or_else(|| {
+            let words: Vec<String> = all.iter().map(|choice| format!("`{}`", choice.word())).collect();
+            D::Error::custom(format!("`{text}` is none of {}", words.join(", ")))
+        })
+    }
+}
+
+impl<C: Choice> JsonSchema for OneOf<C> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "OneOf".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let of = |choice: C| json!({ "type": "string", "const": choice.word(), "description": choice.description() });
+        json_schema!({ "oneOf": C::all().into_iter().map(of).collect::<Vec<_>>() })
     }
 }
 

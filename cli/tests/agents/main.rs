@@ -4,6 +4,8 @@ mod client;
 #[path = "../../../tui/tests/fixture/mod.rs"]
 mod fixture;
 mod installed;
+#[path = "../fixture/market.rs"]
+mod market;
 #[cfg(target_os = "linux")]
 mod programs;
 mod protocol;

@@ -89,7 +89,7 @@ async def woven(session):
     async def tell(progress, total, message):
         told.append(progress)
 
-    command = ["cargo", "metaspy", "test", "--offline", "--lib"]
+    command = ["cargo", "metaspy", "test", "--offline", "--lib", "--contexts", "--types"]
     result = await session.call_tool("run", {"command": command}, progress_callback=tell)
     made = content_of(result)
     assert not is_error(result) and made["exit_code"] == 0, result
@@ -97,6 +97,10 @@ async def woven(session):
     [run] = made["new_recordings"]
     rows = await ask(session, "rows", recording=run, filter="site:woven::double")
     assert rows["rows"][0]["calls"] == 1, rows
+    contexts = await ask(session, "rows", recording=run, by="context")
+    assert any(row["name"] == "woven::double" for row in contexts["rows"]), contexts
+    arrived = await ask(session, "rows", recording=run, by="arrived")
+    assert {"name": "u32", "site": "woven::double", "calls": 1}.items() <= arrived["rows"][0].items(), arrived
     source = await ask(session, "source", recording=run, site="woven::double", around=0)
     assert source["lines"][0] == "pub fn double(n: u32) -> u32 {", source
 

@@ -4,10 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use metaspy_core::method_profilers::Contexts;
+use metaspy_core::{Profiler, Recording, Subject};
 use serde_json::{Value, json};
 
 use crate::client::{COMMAND, Client, live, workspace};
 use crate::fixture;
+use crate::market::{PACK, SELL, call};
 
 /// A kind of which each recording of the page has a finding.
 pub const SETTINGS: &str = r#"
@@ -120,7 +123,12 @@ fn every_tool_answers_as_its_schema_says_and_its_command_works() {
         assert!(rows["total"].as_u64().is_some_and(|total| (1..=5).contains(&total)), "{by}: {rows:#}");
         check_command(&directory, &rows["command"]);
     }
-    assert!(client.refused("rows", json!({ "by": "function" })).contains("no samples were recorded"));
+    for (by, why) in
+        [("function", "no samples were recorded"), ("context", "METASPY_PROFILE=contexts"), ("arrived", "--types")]
+    {
+        let error = client.refused("rows", json!({ "by": by }));
+        assert!(error.contains(why), "{by}: {error}");
+    }
 
     let slowest = client.ask("event", json!({ "filter": "site:Scene::layout", "order": "slowest" }));
     assert_eq!(slowest["total"], 120);
@@ -168,6 +176,42 @@ fn every_tool_answers_as_its_schema_says_and_its_command_works() {
     check_command(&directory, &explained["command"]);
     assert!(client.ask("explain", json!({}))["lines"].to_string().contains("hot-subject"));
     assert_eq!(client.close(), 0);
+}
+
+/// Packs boxes within boxes.
+fn pack(boxes: u32) {
+    if boxes > 0 {
+        call(&PACK, Subject::NONE, || pack(boxes - 1));
+    }
+}
+
+#[test]
+fn calling_contexts_are_rows_within_their_callers() {
+    let directory = workspace("contexts");
+    let turn = fixture::turn();
+    let recording = Recording::file(directory.join("run.spy")).budget(4 << 20).collector(false).start().unwrap();
+    let profiler = Profiler::new("tree").method_profiler(Contexts::default()).install().unwrap();
+    pack(1);
+    (0..4).for_each(|_| call(&SELL, Subject::NONE, || pack(2)));
+    drop(profiler);
+    recording.close();
+    drop(turn);
+    let mut client = Client::start(&directory, &["run.spy"]);
+    let rows = client.ask("rows", json!({ "by": "context", "sort": "count" }));
+    let (sell, pack) = ("market::Stall::sell", "market::Box::pack");
+    let mut found: Vec<_> = rows["rows"].as_array().unwrap().iter().collect();
+    found.sort_by_key(|row| row["within"].as_array().map_or(0, Vec::len));
+    let found: Vec<_> = found.iter().map(|row| (&row["name"], &row["within"], &row["calls"])).collect();
+    let expected = [
+        (&json!(sell), &Value::Null, &json!(4)),
+        (&json!(pack), &Value::Null, &json!(1)),
+        (&json!(pack), &json!([sell]), &json!(4)),
+        (&json!(pack), &json!([sell, pack]), &json!(4)),
+    ];
+    assert_eq!((found, &rows["exact"]), (expected.to_vec(), &json!(true)));
+    check_command(&directory, &rows["command"]);
+    assert!(client.refused("rows", json!({ "by": "context", "sort": "max" })).contains("are sorted by"));
+    assert!(client.refused("rows", json!({ "by": "context", "filter": "site:x" })).contains("have no filter"));
 }
 
 #[test]
@@ -237,6 +281,10 @@ fn an_error_names_what_is_nearest() {
     assert!(unknown["error"]["message"].to_string().contains("did you mean findings"), "{unknown}");
     let absent = client.try_request("tools/call", json!({ "name": "run", "arguments": {} }));
     assert!(absent["error"]["message"].to_string().contains("--allow-run"), "{absent}");
+    if !client.tools.iter().any(|tool| tool["name"] == "query") {
+        let absent = client.try_request("tools/call", json!({ "name": "query", "arguments": {} }));
+        assert!(absent["error"]["message"].to_string().contains("cargo install --locked --path scale"), "{absent}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, ToolError, quoted};
-use crate::arguments::Call;
+use crate::arguments::{Call, Choice, OneOf};
 use crate::library::Opened;
 use crate::session::{ITEMS, Session, check, filter_of};
 use crate::shell::CommandLine;
@@ -21,7 +21,7 @@ pub struct Input {
     after: String,
     /// What a row is about [default: site]
     #[serde(default)]
-    by: CompareBy,
+    by: OneOf<By>,
     /// Only events that pass: `site:taffy::**`
     filter: Option<String>,
     /// The column whose change the rows are sorted by, the largest first: count, total, self, name, or PROFILER.COLUMN
@@ -33,22 +33,6 @@ pub struct Input {
     /// Also rows without a change
     #[serde(default)]
     all: bool,
-}
-
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum CompareBy {
-    /// A place in the code
-    #[default]
-    Site,
-    /// A domain object
-    Subject,
-    /// A method or a function
-    Method,
-    /// A type with its methods
-    Type,
-    /// A crate or a module
-    Package,
 }
 
 /// What changed.
@@ -132,7 +116,7 @@ struct ChangeOut {
 pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer, ToolError> {
     let filter = filter_of(input.filter.as_deref())?;
     let mut notes = Vec::new();
-    let by = input.by.of_diff();
+    let OneOf(by) = input.by;
     let mut side = |name: &str| {
         let opened = session.recordings.open_each(name)?;
         let runs = opened.into_iter().map(|opened| run(opened, &filter, &mut notes));
@@ -193,15 +177,17 @@ fn run(opened: Opened, filter: &Filter, notes: &mut Vec<String>) -> Result<(Stri
     Ok((opened.names.join(", "), opened.store))
 }
 
-impl CompareBy {
-    fn of_diff(self) -> By {
-        match self {
-            CompareBy::Site => By::Site,
-            CompareBy::Subject => By::Subject,
-            CompareBy::Method => By::Method,
-            CompareBy::Type => By::Type,
-            CompareBy::Package => By::Package,
-        }
+impl Choice for By {
+    fn all() -> Vec<By> {
+        By::ALL.to_vec()
+    }
+
+    fn word(self) -> &'static str {
+        self.name()
+    }
+
+    fn description(self) -> &'static str {
+        By::description(self)
     }
 }
 

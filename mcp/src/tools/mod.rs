@@ -4,6 +4,7 @@ mod compare;
 mod events;
 mod expect;
 mod findings;
+mod profiled_rows;
 mod query;
 mod recordings;
 mod rows;
@@ -101,7 +102,8 @@ pub fn entries(session: &Session) -> Vec<Entry> {
             "rows",
             "Rows of counts and times",
             "Counts calls and times, one row for each site, subject (domain object), cause, sender, type, package, or \
-             sampled function. Total time contains what was called, self time does not.",
+             sampled function, calling context, or type that arrived at a method. Total time contains what was called, self \
+             time does not.",
             rows::answer,
         ),
         Entry::new::<_, events::Output>(

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use metaspy_reader::Store;
-use metaspy_report::functions::{Function, Functions};
 use metaspy_report::rows::{self, By, Key, Report, Row, Sort};
 use metaspy_report::table::Top;
 use metaspy_report::text::{counted, grouped, time};
@@ -12,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answer::{Answer, ToolError, quoted};
-use crate::arguments::{Call, did_you_mean};
-use crate::library::Opened;
+use crate::arguments::{Call, Choice, OneOf, did_you_mean};
 use crate::session::{ITEMS, Session, check, filter_of};
 use crate::shell::CommandLine;
+use crate::tools::profiled_rows::{self, Profiled};
 
 /// Arguments of the tool.
 #[derive(Deserialize, JsonSchema)]
@@ -24,140 +23,123 @@ pub struct Input {
     recording: Option<String>,
     /// What a row is about [default: site]
     #[serde(default)]
-    by: RowsBy,
+    by: OneOf<RowsBy>,
     /// Only events that pass: `site:Scene::measure subject:#412 took:>1ms outcome:failed cause:bus::*`. Every term must
     /// hold, `-term` must not, and bare words are searched in paths and labels
-    filter: Option<String>,
+    pub(super) filter: Option<String>,
     /// The column that the rows are sorted by, the largest first: count, total, self, max, failed, lost, name, or a column
-    /// of a method profiler [default: count; of functions, self]
-    sort: Option<String>,
+    /// of a method profiler [default: count; of functions, self;
+    /// of contexts, total]
+    pub(super) sort: Option<String>,
     /// Rows at most [default: as many as fit]
-    top: Option<u32>,
+    pub(super) top: Option<u32>,
 }
 
 /// What a row is about.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum RowsBy {
-    /// A place in the code
-    #[default]
-    #[serde(rename = "site")]
-    Site,
-    /// A domain object
-    #[serde(rename = "subject")]
-    Subject,
-    /// A domain object at a place in the code
-    #[serde(rename = "site,subject")]
-    SiteSubject,
-    /// The site of the root cause: what all of it began with
-    #[serde(rename = "cause")]
-    Cause,
-    /// The site of the direct cause: what sent or called
-    #[serde(rename = "sender")]
-    Sender,
-    /// The domain object of the direct cause, at its site: who asked
-    #[serde(rename = "cause,subject")]
-    SenderSubject,
-    /// A type with its methods
-    #[serde(rename = "type")]
-    Type,
-    /// A crate or a module
-    #[serde(rename = "package")]
-    Package,
-    /// A function by processor time, of a recording with samples
-    #[serde(rename = "function")]
-    Function,
+    /// What a report counts.
+    Of(By),
+    /// What a profiler or the sampler wrote into a table of its own.
+    Profiled(Profiled),
 }
 
 /// Rows of counts and times.
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
-    rows: Vec<RowOut>,
+    pub(super) rows: Vec<RowOut>,
     /// Number of rows that were asked for: all, or the first `top`.
-    total: u64,
+    pub(super) total: u64,
     /// Number of these rows that are not in this answer.
-    left_out: u64,
+    pub(super) left_out: u64,
     /// Goes on with the next rows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    pub(super) next_cursor: Option<String>,
     /// Number of all rows.
-    all_rows: u64,
+    pub(super) all_rows: u64,
     /// Calls of the whole recording, without the filter.
-    calls: u64,
+    pub(super) calls: u64,
     /// False if a count may lack calls.
-    exact: bool,
+    pub(super) exact: bool,
     /// Sites or labelled subjects that were never called, and have no row.
     #[serde(skip_serializing_if = "Option::is_none")]
-    never_called: Option<u64>,
+    pub(super) never_called: Option<u64>,
     /// What is not known, or to distrust.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     /// The command that shows a person the same.
-    command: String,
+    pub(super) command: String,
 }
 
 /// One row. Times are in nanoseconds; they are absent where calls were only counted.
 #[derive(Default, Serialize, JsonSchema)]
-struct RowOut {
+pub(super) struct RowOut {
     /// Path of the site, type, package or function, or label of the subject.
-    name: String,
-    /// Path of the site, in rows of subjects at sites.
+    pub(super) name: String,
+    /// Path of the site, in rows of subjects at sites and of types that arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
-    site: Option<String>,
+    pub(super) site: Option<String>,
     /// Kind of the site or of the subject.
     #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
+    pub(super) kind: Option<String>,
     /// Key of the subject: `subject:#KEY` in a filter.
     #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<u64>,
+    pub(super) key: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    calls: Option<u64>,
+    pub(super) calls: Option<u64>,
     /// True if there may be more calls.
     #[serde(skip_serializing_if = "Option::is_none")]
-    calls_at_least: Option<bool>,
+    pub(super) calls_at_least: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    calls_percent: Option<f64>,
+    pub(super) calls_percent: Option<f64>,
     /// Time with everything that was called.
     #[serde(skip_serializing_if = "Option::is_none")]
-    total_ns: Option<u64>,
+    pub(super) total_ns: Option<u64>,
     /// True if the total is an upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
-    total_at_most: Option<bool>,
+    pub(super) total_at_most: Option<bool>,
     /// Time without what was called.
     #[serde(skip_serializing_if = "Option::is_none")]
-    self_ns: Option<u64>,
+    pub(super) self_ns: Option<u64>,
     /// True if calls left the window, and the self time is that of the others.
     #[serde(skip_serializing_if = "Option::is_none")]
-    self_at_least: Option<bool>,
+    pub(super) self_at_least: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    self_percent: Option<f64>,
+    pub(super) self_percent: Option<f64>,
     /// Longest call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    max_ns: Option<u64>,
+    pub(super) max_ns: Option<u64>,
     /// Calls that returned `Err` or `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    failed: Option<u64>,
+    pub(super) failed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    panicked: Option<u64>,
+    pub(super) panicked: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cancelled: Option<u64>,
+    pub(super) cancelled: Option<u64>,
     /// Calls that had not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    running: Option<u64>,
+    pub(super) running: Option<u64>,
     /// Calls that found no room as events.
     #[serde(skip_serializing_if = "Option::is_none")]
-    lost: Option<u64>,
+    pub(super) lost: Option<u64>,
     /// Processor time, of a recording with samples.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cpu_percent: Option<f64>,
+    pub(super) cpu_percent: Option<f64>,
     /// Half width of the interval that holds the share with 95 % probability.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cpu_error_percent: Option<f64>,
+    pub(super) cpu_error_percent: Option<f64>,
+    /// Callers of a calling context, the outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) within: Vec<String>,
+    /// Value of the method as which a type arrived: `self`, the name of a parameter, or `returned`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) arrived_as: Option<String>,
     /// Source file of a function.
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
+    pub(super) file: Option<String>,
     /// Columns of method profilers, by profiler.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    profiles: BTreeMap<String, BTreeMap<String, Value>>,
+    pub(super) profiles: BTreeMap<String, BTreeMap<String, Value>>,
 }
 
 /// Answers a call.
@@ -165,7 +147,10 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let mut notes = Vec::new();
     let filter = filter_of(input.filter.as_deref())?;
     let opened = session.recordings.open(input.recording.as_deref())?;
-    let Some(by) = input.by.rows() else { return functions(&opened, &input, call) };
+    let by = match input.by {
+        OneOf(RowsBy::Of(by)) => by,
+        OneOf(RowsBy::Profiled(by)) => return profiled_rows::answer(by, &opened, &input, call),
+    };
     let store = &opened.store;
     check(&filter, store, &mut notes)?;
     let start = call.start()?;
@@ -212,7 +197,7 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
 }
 
 /// A person sees at least the rows of this answer, in a table from its beginning.
-fn command_rows(start: u64, rows: usize, total: u64) -> String {
+pub(super) fn command_rows(start: u64, rows: usize, total: u64) -> String {
     (start + rows.min(50) as u64).min(total).max(1).to_string()
 }
 
@@ -232,20 +217,29 @@ fn unknown_column(sort: &Sort, error: &str) -> ToolError {
     ToolError::new(format!("sort: {error}{advice}"))
 }
 
-impl RowsBy {
-    /// The grouping of a report; `None` for functions.
-    fn rows(self) -> Option<By> {
-        Some(match self {
-            RowsBy::Site => By::Site,
-            RowsBy::Subject => By::Subject,
-            RowsBy::SiteSubject => By::SiteSubject,
-            RowsBy::Cause => By::Cause,
-            RowsBy::Sender => By::Sender,
-            RowsBy::SenderSubject => By::SenderSubject,
-            RowsBy::Type => By::Type,
-            RowsBy::Package => By::Package,
-            RowsBy::Function => return None,
-        })
+impl Choice for RowsBy {
+    fn all() -> Vec<RowsBy> {
+        By::ALL.map(RowsBy::Of).into_iter().chain(Profiled::ALL.map(RowsBy::Profiled)).collect()
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            RowsBy::Of(by) => by.name(),
+            RowsBy::Profiled(by) => by.word(),
+        }
+    }
+
+    fn description(self) -> &'static str {
+        match self {
+            RowsBy::Of(by) => by.description(),
+            RowsBy::Profiled(by) => by.description(),
+        }
+    }
+}
+
+impl Default for RowsBy {
+    fn default() -> RowsBy {
+        RowsBy::Of(By::Site)
     }
 }
 
@@ -289,9 +283,14 @@ impl RowOut {
         }
     }
 
-    fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         let site = self.site.as_ref().map_or(String::new(), |site| format!(" at {}", quoted(site)));
-        let mut text = format!("- {}{site}:", quoted(&self.name));
+        let within = match self.within.as_slice() {
+            [] => String::new(),
+            callers => format!(" within {}", quoted(&callers.join(" > "))),
+        };
+        let value = self.arrived_as.as_ref().map_or(String::new(), |value| format!(" as {}", quoted(value)));
+        let mut text = format!("- {}{value}{site}{within}:", quoted(&self.name));
         if let Some(calls) = self.calls {
             let sign = if self.calls_at_least.is_some() { "≥ " } else { "" };
             text += &format!(" {sign}{}", counted(calls, "call"));
@@ -314,7 +313,7 @@ impl RowOut {
 }
 
 /// A percentage with two decimals.
-fn hundredths(percent: f64) -> f64 {
+pub(super) fn hundredths(percent: f64) -> f64 {
     (percent * 100.0).round() / 100.0
 }
 
@@ -330,55 +329,6 @@ fn profiles(row: &Row) -> BTreeMap<String, BTreeMap<String, Value>> {
         .map(|(name, value)| (name, columns(value)))
         .filter(|(_, columns)| !columns.is_empty())
         .collect()
-}
-
-/// Answers with the functions of a recording with samples.
-fn functions(opened: &Opened, input: &Input, call: &Call<'_>) -> Result<Answer, ToolError> {
-    if input.filter.is_some() {
-        return Err("functions have no filter: leave it out, or choose another `by`".into());
-    }
-    if input.sort.as_deref().is_some_and(|sort| sort != "self") {
-        return Err("functions are sorted by their own processor time: leave `sort` out, or choose another `by`".into());
-    }
-    let store = &opened.store;
-    let functions = Functions::read(store).map_err(|why| ToolError::new(format!("by function: {why}")))?;
-    call.watch.check()?;
-    let start = call.start()?;
-    let all_rows = functions.all.len() as u64;
-    let total = all_rows.min(input.top.map_or(u64::MAX, u64::from));
-    let wanted = functions.all.iter().take(total as usize).skip(start as usize).take(ITEMS);
-    let row = |function: &Function| {
-        let (percent, error) = functions.percent(function.self_samples);
-        RowOut {
-            name: function.name.clone(),
-            kind: Some(function.owner.clone()).filter(|owner| !owner.is_empty()),
-            self_ns: Some(function.self_ns),
-            total_ns: Some(function.total_ns),
-            cpu_percent: Some(hundredths(percent)),
-            cpu_error_percent: Some(hundredths(error)),
-            file: Some(function.file.clone()).filter(|file| !file.is_empty()),
-            ..RowOut::default()
-        }
-    };
-    let rows: Vec<RowOut> = wanted.map(row).collect();
-    let lines = rows.iter().map(RowOut::line).collect();
-    let command = CommandLine::new("report", &opened.names)
-        .flag("--functions", true)
-        .with("--top", command_rows(start, rows.len(), total));
-    let summary = format!("{} by processor time.", counted(total, "function"));
-    let output = Output {
-        rows,
-        total: 0,
-        left_out: 0,
-        next_cursor: None,
-        all_rows,
-        calls: store.totals().emitted,
-        exact: false,
-        never_called: None,
-        notes: vec!["times are estimated from samples".to_owned()],
-        command: command.line(),
-    };
-    Ok(Answer::new(summary, &output).with_list("rows", lines, start, total))
 }
 
 #[cfg(test)]
