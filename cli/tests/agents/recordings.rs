@@ -1,6 +1,10 @@
 //! Recordings that grow, go on in another file, disappear and are damaged.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
 
 use metaspy_core::Recording;
 use serde_json::{Value, json};
@@ -91,4 +95,56 @@ fn without_a_name_the_only_recording_is_meant() {
     fs::rename(directory.join("second.spy"), directory.join("runs/second.spy")).unwrap();
     let of_directory = client.ask("rows", json!({ "recording": "runs", "filter": "site:Scene::paint" }));
     assert_eq!(of_directory["rows"][0]["calls"], 2);
+}
+
+/// What a process does whose recording rotates: for each line of its input, it measures until there is a further file. Then it
+/// prints how often it measured.
+#[test]
+fn rotates_on_demand() {
+    let Some(directory) = std::env::var_os("METASPY_ROTATES_ON_DEMAND").map(PathBuf::from) else { return };
+    let files = || fs::read_dir(&directory).expect("it is there").count();
+    let mut measures = 0;
+    for line in std::io::stdin().lines() {
+        let wanted = files() + line.expect("it is text").len();
+        while measures == 0 || files() < wanted {
+            (0..100).for_each(|_| fixture::measure(fixture::node(2)));
+            measures += 100;
+            thread::yield_now();
+        }
+        println!("measures={measures}");
+    }
+}
+
+#[test]
+fn a_recording_that_rotates_is_read_with_all_of_its_files_and_says_which_are_gone() {
+    let directory = workspace("rotating");
+    let runs = directory.join("runs");
+    fs::create_dir_all(&runs).unwrap();
+    let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
+    command.args(["recordings::rotates_on_demand", "--exact", "--nocapture"]).env("METASPY_ROTATES_ON_DEMAND", &runs);
+    command.env("METASPY_RECORD", runs.join("run.spy")).env("METASPY_ROTATE", "1MiB").env_remove("METASPY_OBSERVE");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it can be run again");
+    let mut input = child.stdin.take().expect("it is piped");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    let mut measure = |files: &str| -> u64 {
+        writeln!(input, "{files}").expect("it reads");
+        lines.find_map(|line| line.split_once("measures=")?.1.parse().ok()).expect("it prints a number")
+    };
+    let mut client = Client::start(&directory, &["runs"]);
+    // Each letter is a further file.
+    for files in ["", "+", "++"] {
+        let measures = measure(files);
+        assert_eq!(calls(&mut client, "measure"), json!(measures), "after {files:?}");
+        assert_eq!(client.ask("findings", json!({ "all": true }))["calls"], json!(measures));
+    }
+    let before = calls(&mut client, "measure");
+    drop(measure);
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(calls(&mut client, "measure"), before);
+    // The first file goes, as a quota of the disk would have it.
+    fs::remove_file(runs.join("run.spy")).unwrap();
+    let rest = client.ask("rows", json!({ "filter": "site:measure" }));
+    assert!(rest["rows"][0]["calls"].as_u64() < before.as_u64() && rest["exact"] == false, "{rest:#}");
+    assert!(rest["notes"].to_string().contains("earlier"), "{rest:#}");
 }
