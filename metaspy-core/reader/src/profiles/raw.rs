@@ -92,8 +92,10 @@ impl RawTable {
 
     fn add_incomplete(&mut self, first: u64, words: Words<'_>) {
         for at in 0..words.len() {
-            let site = |bit: u32| u32::try_from(first.saturating_add(at as u64) * 64 + u64::from(bit)).ok();
-            self.incomplete.extend(profile::bits(words.get(at)).filter_map(site));
+            // A damaged page may state any place. Sites beyond the limit would size what is written for them.
+            let word = first.checked_add(at as u64).filter(|&word| word < ROWS_MAX / 64);
+            let Some(word) = word else { return };
+            self.incomplete.extend(profile::bits(words.get(at)).map(|bit| word as u32 * 64 + bit));
         }
     }
 
@@ -120,5 +122,26 @@ fn each_page(area: Words<'_>, mut each: impl FnMut(Content, u64, Words<'_>)) {
             each(content, area.get(at + page::FIRST), area.slice(at + page::HEADER_WORDS, words));
         }
         at = at.saturating_add(page::HEADER_WORDS).saturating_add(words);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    #[test]
+    fn a_damaged_page_names_no_site_beyond_the_limit() {
+        let words = [AtomicU64::new(1 << 3), AtomicU64::new(u64::MAX)];
+        let last = ROWS_MAX / 64 - 1;
+        for (first, expected) in
+            [(1, 65), (last, 1), (last + 1, 0), (u64::from(u32::MAX) / 64 - 1, 0), (u64::MAX / 64, 0), (u64::MAX, 0)]
+        {
+            let mut table = RawTable::default();
+            table.add_incomplete(first, Words::from_slice(&words));
+            assert_eq!(table.incomplete.len(), expected, "{first}");
+            assert!(table.incomplete.last().is_none_or(|&site| u64::from(site) < ROWS_MAX));
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! of another, a number that is added up is the larger of both: the outer installation has a
 //! smaller number only if it does not observe the method.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use metaspy_format::profile::{Merge, TableDef, overlaps};
 
@@ -94,8 +94,8 @@ impl Installations {
 
     /// Returns an installation that no other is within; in a cycle, any of it.
     fn innermost(&self) -> Option<u32> {
-        let is_around = |installation: u32| self.0.values().flatten().any(|table| table.within == Some(installation));
-        self.0.keys().copied().rfind(|&it| !is_around(it)).or_else(|| self.0.keys().next_back().copied())
+        let around: BTreeSet<u32> = self.0.values().flatten().filter_map(|table| table.within).collect();
+        self.0.keys().copied().rfind(|it| !around.contains(it)).or_else(|| self.0.keys().next_back().copied())
     }
 }
 
