@@ -7,7 +7,7 @@ pub mod written_calls;
 
 use std::collections::{BTreeMap, HashMap};
 
-use metaspy_probe::SiteId;
+use metaspy_probe::{SiteId, unqualified};
 use metaspy_reader::{Chain, ChainFrame, Filter, Store};
 use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::is_cache;
@@ -311,8 +311,10 @@ impl Graph {
     ///
     /// A sentence that names the methods that match, or the most similar names.
     pub fn find(&self, path: &str) -> Result<usize, String> {
+        let end = unqualified(path);
         let ends_with = |method: &Method| {
-            method.path.strip_suffix(path).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
+            let path = unqualified(&method.path);
+            path.strip_suffix(&*end).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
         };
         let found: Vec<usize> = (0..self.methods.len()).filter(|&at| ends_with(&self.methods[at])).collect();
         match &found[..] {

@@ -266,16 +266,25 @@ fn methods_of_several_implementations_of_one_trait_have_keys_of_their_own() {
     let main = "struct Slice(u8);\n\nimpl PartialEq<u8> for Slice {\n    fn eq(&self, other: &u8) -> bool {\n        \
                 self.0 == *other\n    }\n}\n\nimpl<'a> PartialEq<&'a str> for Slice {\n    \
                 fn eq(&self, other: &&'a str) -> bool {\n        self.0 as usize == other.len()\n    }\n}\n\n\
-                fn main() {\n    assert!(Slice(1) == 1 && Slice(2) == \"ab\" && Slice(3) == \"abc\");\n}\n";
+                trait Point<T> {\n    fn nth(&self, at: T) -> u8;\n}\nimpl Point<u8> for [Slice] {\n    \
+                fn nth(&self, at: u8) -> u8 {\n        self[at as usize].0\n    }\n}\n\n\
+                fn main() {\n    assert!(Slice(1) == 1 && Slice(2) == \"ab\" && Slice(3) == \"abc\");\n    \
+                for at in [0, 1, 0] {\n        assert!([Slice(1), Slice(2)][..].nth(at) > 0);\n    }\n}\n";
     let package = Package::new("keyed", &[("Cargo.toml", &manifest("keyed", "2024", "")), ("src/main.rs", main)]);
-    let expected =
-        [("keyed::Slice::PartialEq<&str>::eq", 2), ("keyed::Slice::PartialEq<u8>::eq", 1), ("keyed::main", 1)];
+    let expected = [
+        ("keyed::<[Slice] as Point<u8>>::nth", 3),
+        ("keyed::Slice::PartialEq<&str>::eq", 2),
+        ("keyed::Slice::PartialEq<u8>::eq", 1),
+        ("keyed::main", 1),
+    ];
     let did = package.metaspy(&["run"]);
     let methods = did.json["methods"].as_array().expect("there is a list");
     let found: Vec<_> = methods.iter().map(|it| (it["key"].as_str().unwrap(), it["executions"].as_u64())).collect();
     assert_eq!(found, expected.map(|(key, executions)| (key, Some(executions))));
-    assert!(did.stdout.contains("keyed::Slice::PartialEq<&str>::eq"), "{}", did.stdout);
-    // So have the rows of a report by site, and of a diff.
+    for name in ["keyed::<[Slice] as Point>::nth", "keyed::Slice::PartialEq<&str>::eq"] {
+        assert!(did.stdout.contains(name), "{name}: {}", did.stdout);
+    }
+    // So have the rows of a report by site, and of a diff. A selector is written in segments, or as the path is printed.
     let recording = package.runs().join("1");
     let rows = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
@@ -291,6 +300,11 @@ fn methods_of_several_implementations_of_one_trait_have_keys_of_their_own() {
         .collect();
     by_site.sort();
     assert_eq!(by_site, expected.map(|(key, count)| (key.to_owned(), Some(count))));
+    for site in ["[Slice]::Point::nth", "\"keyed::<[Slice] as Point>::nth\""] {
+        let chosen = rows(&["report", path, "--by", "site", "--filter", &format!("site:{site}")]);
+        assert_eq!(chosen.len(), 1, "{site}: {chosen:?}");
+        assert_eq!(chosen[0]["key"], expected[0].0);
+    }
     let mut compared: Vec<_> = rows(&["diff", path, path, "--by", "method"])
         .iter()
         .map(|row| (row["key"].as_str().unwrap_or_default().to_owned(), row["count"]["after"].as_u64()))

@@ -40,6 +40,8 @@ pub mod known;
 mod lean;
 mod macros;
 mod outcome;
+#[cfg(not(metaspy_bare))]
+mod qualified;
 mod site;
 mod subject;
 mod text;
@@ -58,6 +60,8 @@ pub use entry_cells::{EntryCell, EntryCells};
 pub use guard::{Entered, Frame, Guard, NOT_OBSERVED};
 pub use lean::{ANNOUNCED, COUNTED, Lean};
 pub use outcome::Outcome;
+#[cfg(not(metaspy_bare))]
+pub use qualified::{qualified, unqualified};
 pub use site::{Site, SiteDef, SiteId, SiteKind};
 pub use subject::{KindId, Subject};
 pub use text::Text;

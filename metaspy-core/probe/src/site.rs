@@ -288,12 +288,14 @@ impl Site {
         }
     }
 
-    /// Its path: module and name.
+    /// Its path: module and name. A method of a type without a name is written as in Rust: `page::<[S] as Point>::nth`.
     #[cfg(not(metaspy_bare))]
     pub fn path(&self) -> std::string::String {
+        let is_method = matches!(self.kind, SiteKind::Method | SiteKind::Async);
+        let name = if is_method { crate::qualified(self.name) } else { self.name.into() };
         match &*self.module_path() {
-            "" => self.name.into(),
-            module => std::format!("{module}::{}", self.name),
+            "" => name.into_owned(),
+            module => std::format!("{module}::{name}"),
         }
     }
 

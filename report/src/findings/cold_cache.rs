@@ -315,7 +315,7 @@ impl Functions {
             text: format!("{} of {} calls of {name} call {makes}, once each.", grouped(made.callers), grouped(calls)),
             numbers: vec![("calls", calls), ("calls_that_make", made.callers)],
             events: made.events.clone(),
-            filter: format!("{} cause.site:{}", context.filter(site), context.store.site_path(cache)),
+            filter: format!("{} cause.{}", context.filter(site), context.filter(cache)),
         };
         finding.certainty = certainty;
         finding.advice = "look at what empties the cache between two calls, or call the function directly".to_owned();

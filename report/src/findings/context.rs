@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use metaspy_format::facts::{Facts, SelfKind};
-use metaspy_probe::{KindId, SiteId, SiteKind, Subject};
+use metaspy_probe::{KindId, SiteId, SiteKind, Subject, unqualified};
 use metaspy_reader::{EventId, Filter, Origin, Outcome, Reason, ResolvedEvent, Store, Survey, Totals};
 
 use super::finding::NAMED;
@@ -186,7 +186,7 @@ impl<'s> Context<'s> {
 
     /// Returns the filter of a site's events.
     pub fn filter(&self, site: SiteId) -> String {
-        format!("site:{}", self.store.site_path(site))
+        format!("site:{}", unqualified(self.store.site_path(site)))
     }
 
     /// Returns the nanoseconds of a number of ticks.

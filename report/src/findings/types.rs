@@ -1,5 +1,6 @@
 //! `never-arrived`, `wide-parameter` and `megamorphic`: what the types of arguments and receivers show.
 
+use metaspy_probe::unqualified;
 use metaspy_reader::Store;
 
 use super::of_recording::OfRecording;
@@ -60,7 +61,7 @@ fn wide(one: &Wide, context: &Context<'_>) -> Finding {
     finding.evidence = Evidence {
         text: format!("{} arrived at `{parameter}` of {path}: {}.", counted(*count, "value"), names(&one.arrived)),
         numbers: vec![("values", *count), ("types", one.arrived.len() as u64)],
-        filter: format!("site:{path}"),
+        filter: format!("site:{}", unqualified(path)),
         ..Evidence::default()
     };
     finding.certainty = Certainty::Estimated("another run may pass other types".to_owned());
@@ -78,7 +79,7 @@ fn megamorphic(shape: &Shape, context: &Context<'_>) -> Finding {
     finding.evidence = Evidence {
         text: format!("{} calls in {caller} reach {}.", grouped(shape.count()), names(&receivers)),
         numbers: vec![("calls", shape.count()), ("targets", targets)],
-        filter: format!("site:*::{} cause.site:{caller}", shape.name),
+        filter: format!("site:*::{} cause.site:{}", shape.name, unqualified(caller)),
         ..Evidence::default()
     };
     finding.advice =

@@ -118,7 +118,7 @@ pub enum Returned {
 impl Method {
     /// Its path with the type arguments of its `impl`, which other methods of the same path do not have.
     pub fn path_with_arguments(&self) -> String {
-        self.facts.as_ref().map_or_else(|| self.site.path.clone(), Facts::path_with_arguments)
+        self.site.path_with_arguments()
     }
 
     /// The number of its lines.

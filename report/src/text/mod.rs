@@ -29,13 +29,13 @@ pub fn outcomes(measure: &Measure, failure: &'static str, before: &str) -> Strin
 
 /// The type and the method of a path: `Scene::measure` of `page::scene::Scene::measure`.
 ///
-/// A type's name starts with a capital; a free function stands alone.
+/// A type's name starts with a capital, or is qualified as in `<[Box] as Layout>::measure`; a free function stands alone.
 pub fn short_path(path: &str) -> &str {
     let mut ends = separators(path, "::");
     let Some(last) = ends.next_back() else { return path };
     let parent = ends.next_back().map_or(0, |at| at + 2);
     match path[parent..last].chars().next() {
-        Some(first) if first.is_uppercase() => &path[parent..],
+        Some(first) if first.is_uppercase() || first == '<' => &path[parent..],
         _ => &path[last + 2..],
     }
 }
@@ -79,6 +79,7 @@ mod tests {
         assert_eq!(short_path("page::scene::measure"), "measure");
         assert_eq!(short_path("measure"), "measure");
         assert_eq!(short_path("rope::Slice::PartialEq<a::Text>::eq"), "PartialEq<a::Text>::eq");
+        assert_eq!(short_path("page::<[Box] as Layout>::measure"), "<[Box] as Layout>::measure");
         assert_eq!(last_segment("page::Scene::measure"), "measure");
         assert_eq!(["page::NodeId", "Tree<page::T>", "<T>", "node"].map(short_type), ["NodeId", "Tree", "<T>", "node"]);
     }

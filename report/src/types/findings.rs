@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use metaspy_probe::unqualified;
 use metaspy_reader::TypeKey;
 
 use super::arrived::{Arrived, CallSite, MethodTypes, Types, ValueTypes, is_ambiguous};
@@ -119,7 +120,8 @@ impl Types {
         };
         let is_known = |of: &str| !objects.iter().any(|object| is_near(of, object));
         let seen: BTreeSet<&str> = self.all().map(Arrived::path).collect();
-        let ran: BTreeSet<&str> = self.methods.iter().filter_map(|method| method.path.rsplit("::").nth(1)).collect();
+        let owner = |method: &MethodTypes| unqualified(&method.path).rsplit("::").nth(1).map(str::to_owned);
+        let ran: BTreeSet<String> = self.methods.iter().filter_map(owner).collect();
         let has_run = |of: &str, ty: &str| self.ran.iter().any(|ran| ran.is_of(of, ty));
         let has_arrived = |of: &str, ty: &str| seen.contains(ty) || inside.contains(ty) || has_run(of, ty);
         let of_methods = |of: &str| {

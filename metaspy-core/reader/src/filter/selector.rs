@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use metaspy_probe::unqualified;
+
 use crate::debug_as_message;
 
 /// Pattern for the paths of sites.
@@ -69,6 +71,7 @@ impl FromStr for Selector {
             return Err(SelectorError::Empty);
         }
         let path = without_qualification(text)?;
+        let path = unqualified(&path);
         let path = path.strip_prefix("::").unwrap_or(&path);
         let path = path.strip_prefix("crate::").unwrap_or(path);
         let segments: Vec<String> = path.split("::").map(|segment| segment.trim().to_owned()).collect();
@@ -90,6 +93,7 @@ impl fmt::Display for Selector {
 impl Selector {
     /// Returns true if the selector matches this path.
     pub fn matches(&self, path: &str) -> bool {
+        let path = unqualified(path);
         let names: Vec<&str> = path.split("::").collect();
         // Only the end of the path must match, so a `**` comes first.
         let patterns: Vec<&str> = std::iter::once("**").chain(self.segments.iter().map(String::as_str)).collect();
@@ -255,6 +259,10 @@ mod tests {
         check("<a::Scene as b::From<u8>>::from", &["a::Scene::From::from"], &["a::Scene::b::From::from"]);
         check("<Scene>::measure", &["Scene::measure"], &[]);
         check("::crate_a::f", &["crate_a::f"], &[]);
+        let nth = ["a::<[S] as Point>::nth", "<[S] as Point>::nth", "a::[S]::Point::nth"];
+        check("<[S] as Point>::nth", &nth, &["a::[T]::Point::nth"]);
+        check("a::<[S] as Point>::nth", &nth[..1], &[]);
+        check("Point::*", &nth, &["a::<[S] as Other>::nth"]);
     }
 
     #[test]

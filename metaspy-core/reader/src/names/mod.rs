@@ -20,7 +20,7 @@ use metaspy_format::layout::Layout;
 use metaspy_format::profile::TableDef;
 use metaspy_format::superblock as sb;
 use metaspy_probe::{KindId, Subject};
-use metaspy_probe::{SiteId, SiteKind};
+use metaspy_probe::{SiteId, SiteKind, qualified, unqualified};
 
 /// Site with its names and facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,10 @@ impl RecordedSite {
     pub fn path_with_arguments(&self) -> String {
         // Only these facts differ from the path, and a recording has many sites.
         let facts = self.facts.contains("args=").then(|| self.facts()).flatten();
-        facts.map_or_else(|| self.path.clone(), |facts| facts.path_with_arguments())
+        let Some(facts) = facts else { return self.path.clone() };
+        let path = facts.path_with_arguments();
+        let name = if facts.module.is_empty() { 0 } else { facts.module.len() + "::".len() };
+        format!("{}{}", &path[..name], qualified(&path[name..]))
     }
 
     /// Returns false if the hook sees only that calls begin. Then outcomes are unknown, and their
@@ -83,7 +86,7 @@ impl RecordedSite {
     /// Returns the parsed facts of the function; `None` if the recording has none.
     pub fn facts(&self) -> Option<Facts> {
         let (module, name) = self.module_and_name().filter(|_| !self.facts.is_empty())?;
-        Some(Facts::parse(module, name, &self.file, self.lines, &self.facts))
+        Some(Facts::parse(module, &unqualified(name), &self.file, self.lines, &self.facts))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use metaspy_probe::{SiteId, Subject};
+use metaspy_probe::{SiteId, Subject, unqualified};
 use metaspy_reader::{Filter, FilterError, RecordedLane, Selector, Store};
 use metaspy_report::program::{Element, Key, Program};
 use metaspy_report::text::short_type;
@@ -68,10 +68,10 @@ pub(crate) fn subject_term(store: &Store, subject: Subject) -> String {
 /// Writes the term for a site, with as many of its last segments as are necessary to make it
 /// unique.
 pub(crate) fn site_term(store: &Store, site: SiteId) -> String {
-    let path = store.site_path(site);
+    let path = &*unqualified(store.site_path(site));
     let is_unambiguous = |end: &str| {
-        let paths = store.sites().iter().map(|site| site.path.strip_suffix(end));
-        paths.flatten().filter(|before| before.is_empty() || before.ends_with("::")).count() == 1
+        let ends_so = |path: &str| path.strip_suffix(end).is_some_and(|at| at.is_empty() || at.ends_with("::"));
+        store.sites().iter().filter(|site| ends_so(&unqualified(&site.path))).count() == 1
     };
     let ends = path.rmatch_indices("::").map(|(at, _)| &path[at + 2..]);
     // These characters would turn the term into a pattern.
@@ -91,7 +91,7 @@ pub(crate) fn element_term(store: &Store, program: &Program, at: usize) -> Optio
     let pattern: Selector = format!("{within}**").parse().ok().filter(|_| !path.contains(['*', '<', '>', '"']))?;
     // A pattern matches the end of a path, so it may also match in another crate.
     let mut meant = store.sites().iter().filter(|site| pattern.matches(&site.path));
-    let is_own = meant.all(|site| site.path.starts_with(&within));
+    let is_own = meant.all(|site| unqualified(&site.path).starts_with(&within));
     // A method may be in a different module than its type, where the pattern does not match.
     let below = program.elements[at + 1..].iter().take_while(|other| other.under.is_some_and(|under| under >= at));
     let is_whole = below.filter_map(Element::site).all(|site| pattern.matches(store.site_path(site)));

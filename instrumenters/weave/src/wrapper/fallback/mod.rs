@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use metaspy_probe::qualified;
 
 use crate::plan::{Entries, Plan, Selection, Selectors, Target};
 use crate::source::{
@@ -362,9 +363,11 @@ fn method(path: String, file: &str, function: &Function) -> Method {
         is_test_only,
         ..
     } = function.facts.clone();
-    let module = path.strip_suffix(&function.name).and_then(|path| path.strip_suffix("::")).unwrap_or_default();
+    let module =
+        path.strip_suffix(&function.name).and_then(|path| path.strip_suffix("::")).unwrap_or_default().to_owned();
+    let path = if module.is_empty() { path } else { format!("{module}::{}", qualified(&function.name)) };
     Method {
-        module: module.to_owned(),
+        module,
         path,
         file: file.to_owned(),
         line,
