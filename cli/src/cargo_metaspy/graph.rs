@@ -124,9 +124,9 @@ impl Crate {
         self.kind.iter().any(|kind| kind == "bin")
     }
 
-    /// True for a library that programs load while they run.
-    pub fn is_shared_library(&self) -> bool {
-        self.kind.iter().any(|kind| kind == "cdylib")
+    /// True for a library that programs load while they run, or that is linked into programs in other languages.
+    pub fn is_system_library(&self) -> bool {
+        self.kind.iter().any(|kind| kind == "cdylib" || kind == "staticlib")
     }
 
     /// True if it may use the dependencies of tests.

@@ -16,7 +16,7 @@ use crate::cargo_metaspy::match_functions::Search;
 use crate::cargo_metaspy::source_cache;
 
 /// The crates of the plan, and true if one of them needs a core in this build. Without tests, as with `cargo run`, only
-/// binaries are programs. `with_libraries` is true if shared libraries get a core.
+/// binaries are programs. `with_libraries` is true if libraries for other languages get a core.
 pub fn targets(
     graph: &Graph,
     selection: &Selection,
@@ -40,7 +40,7 @@ pub fn targets(
             continue;
         }
         is_core_needed |=
-            needs_core && (with_tests || krate.is_binary() || (with_libraries && krate.is_shared_library()));
+            needs_core && (with_tests || krate.is_binary() || (with_libraries && krate.is_system_library()));
         let target = Target {
             package: package.spec(),
             krate: krate.name(),

@@ -1,6 +1,8 @@
-//! Libraries that programs load while they run.
+//! Libraries that programs load while they run, or that are linked into programs in other languages.
 
-use serde_json::json;
+use std::process::Command;
+
+use serde_json::{Value, json};
 
 use crate::common::{Package, manifest};
 
@@ -64,4 +66,26 @@ fn a_library_without_a_core_is_named_and_no_count_is_exact() {
     let doubt = "calls in the shared library of coreless 0.1.0 are not counted: it has no core";
     assert_eq!(did.json["doubts"], json!([doubt]));
     assert!(did.stdout.contains(doubt), "{}", did.stdout);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn calls_in_a_static_library_are_recorded_in_a_program_in_c() {
+    let manifest = manifest("placed", "2024", "[lib]\ncrate-type = [\"staticlib\"]");
+    let main = "#include <stdint.h>\nuint64_t run(uint64_t calls);\nint main(void) { return run(3) != 3; }\n";
+    let package = Package::new("placed", &[("Cargo.toml", &manifest), ("src/lib.rs", LIBRARY), ("src/main.c", main)]);
+    let built = package.metaspy(&["build"]);
+    assert!(built.stderr.contains("the static library placed has a core, which a linker takes"), "{}", built.stderr);
+    let (library, program) = (package.target_dir().join("metaspy/debug/libplaced.a"), package.dir.join("placed"));
+    let mut compiler = Command::new("cc");
+    compiler.arg(package.dir.join("src/main.c")).arg("-Wl,--whole-archive").arg(library).arg("-Wl,--no-whole-archive");
+    let linked = compiler.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program).output().expect("a linker needs it");
+    assert!(linked.status.success(), "{}", String::from_utf8_lossy(&linked.stderr));
+    let recording = package.dir.join("placed.spy");
+    let ran = package.clean_command(&program).env("METASPY_RECORD", &recording).status().expect("it runs");
+    assert!(ran.success(), "{ran}");
+    let mut report = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let report = report.arg("report").arg(recording).args(["--by", "site", "--json"]).output().expect("it runs");
+    let report: Value = serde_json::from_slice(&report.stdout).expect("it is JSON");
+    assert_eq!((&report["rows"][0]["key"], &report["rows"][0]["count"]), (&json!("placed::inside"), &json!(3)));
 }

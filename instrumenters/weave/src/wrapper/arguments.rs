@@ -141,15 +141,22 @@ impl Arguments {
         is_binary || self.is_test()
     }
 
-    /// True if a result is a library that programs load while they run. Its hooks see no core but one of its own.
-    pub fn is_shared_library(&self) -> bool {
-        !self.is_test() && self.crate_types().any(|kind| kind == "cdylib" || kind == "dylib")
+    /// True if a result is a library that programs load while they run, or a static one that is linked into programs in
+    /// other languages. Its hooks see no core but one of its own.
+    pub fn is_system_library(&self) -> bool {
+        let is_shared = self.crate_types().any(|kind| kind == "cdylib" || kind == "dylib");
+        !self.is_test() && (is_shared || (self.is_static_library() && !self.is_dependency()))
     }
 
-    /// True if a core can be added to the result: to a program, and to a `cdylib` on systems where this is known to work. A
-    /// program that is linked with a `dylib` would have two cores of one name.
+    /// True if a result is a static library for programs in other languages.
+    pub fn is_static_library(&self) -> bool {
+        !self.is_test() && self.crate_types().any(|kind| kind == "staticlib")
+    }
+
+    /// True if a core can be added to the result: to a program, and to a `cdylib` or a `staticlib` on systems where this is
+    /// known to work. A program that is linked with a `dylib` would have two cores of one name.
     pub(crate) fn takes_core(&self) -> bool {
-        let is_library = self.is_shared_library() && self.crate_types().all(|kind| kind != "dylib");
+        let is_library = self.is_system_library() && self.crate_types().all(|kind| kind != "dylib");
         self.is_program() || (is_library && adds_core_to_libraries(self.target()))
     }
 
@@ -257,6 +264,9 @@ mod tests {
             ("--crate-type cdylib", true, false),
             ("--crate-type cdylib --crate-type rlib", true, false),
             ("--crate-type=rlib,cdylib", true, false),
+            ("--crate-type staticlib", true, false),
+            // Other crates are compiled against it, so only the linker could add the core, and no linker makes it.
+            ("--crate-type staticlib --crate-type rlib", false, false),
             ("--crate-type lib", false, false),
             ("--crate-type cdylib --crate-type dylib", false, false),
             ("--crate-type proc-macro", false, false),

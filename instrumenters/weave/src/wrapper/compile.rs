@@ -35,6 +35,12 @@ const NO_CORE: &str = "cannot name metaspy's core without becoming ambiguous, so
 /// The same, about a shared library that is a dependency of other crates, too.
 const LINKED_CORE: &str =
     "is an `rlib` as well, and gets metaspy's core from the linker, so its objects are not counted";
+/// About a static library: no symbol refers to its core.
+const WHOLE_ARCHIVE: &str =
+    "has a core, which a linker takes with `-Wl,--whole-archive`: otherwise nothing is recorded";
+/// About a static library without a core.
+const STATIC_WITHOUT_CORE: &str = "has no core, so programs in other languages that are linked with it are not recorded: \
+    make it a `cdylib`, or on Linux a `staticlib` that is no `rlib`";
 /// The allocator that counts objects, at the end of a program's root.
 const ALLOCATOR: &str = "
 #[doc(hidden)]
@@ -71,6 +77,10 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
     let mut is_linked = of.core().is_some() && !of.arguments.is_program() && of.arguments.is_dependency();
     if is_linked && std::mem::take(&mut choice.counts_objects) {
         print_message(&format!("warning: metaspy: the shared library {} {LINKED_CORE}", of.target.krate));
+    }
+    if of.target.needs_core && of.arguments.is_static_library() && !choice.is_empty() {
+        let what = if of.core().is_some() && !is_linked { WHOLE_ARCHIVE } else { STATIC_WITHOUT_CORE };
+        print_message(&format!("warning: metaspy: the static library {} {what}", of.target.krate));
     }
     for attempt in 0..=TRIES + 1 {
         if attempt > TRIES {
@@ -211,7 +221,7 @@ impl Crate<'_> {
     /// What counts the calls of the shared library that this compilation makes, as far as this build decides it.
     fn shared_library(&self) -> SharedLibrary {
         match self.core() {
-            _ if !self.target.needs_core || !self.arguments.is_shared_library() => SharedLibrary::None,
+            _ if !self.target.needs_core || !self.arguments.is_system_library() => SharedLibrary::None,
             Some(_) => SharedLibrary::Counting,
             None => SharedLibrary::WithoutCore,
         }
