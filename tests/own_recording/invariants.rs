@@ -9,6 +9,7 @@ use metaspy::store::{By, EffectsIndex, Filter, Measure, Position, Scope};
 use metaspy::{Event, EventId, Outcome, Store};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use crate::turn;
@@ -281,4 +282,79 @@ fn tallies_equal_the_events_when_nothing_was_lost() {
         }
         Ok(())
     });
+}
+
+/// Calls what causes the calls of another thread.
+#[observe(subject = 9_u32)]
+fn spawns(calls: impl FnOnce() + Send) {
+    let cause = metaspy::current();
+    let there = || {
+        let _because = cause.map(because);
+        calls();
+    };
+    std::thread::scope(|scope| scope.spawn(there).join()).expect("panics are caught");
+}
+
+/// The same steps in one thread, whose causes are not named.
+fn without_reasons(steps: &[Step]) -> Vec<Step> {
+    let plain =
+        |step: &Step| Step { because: None, elsewhere: false, calls: without_reasons(&step.calls), ..step.clone() };
+    steps.iter().map(plain).collect()
+}
+
+#[test]
+fn totals_of_any_calls_that_left_the_window_are_the_time_in_which_one_was_open() {
+    let _turn = crate::common::turn();
+    // The ring holds some 20,000 events.
+    let recording = Recording::memory().budget(1 << 20).start().expect("there is 1 MiB");
+    let installed = Profiler::new("folded").observe(methods("invariants::*")).install().expect("they are observed");
+    let mut all: BTreeMap<EventId, Event> = BTreeMap::new();
+    let mut exact = 0;
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() });
+    let mut trees = || vec(step(), 1..6).new_tree(&mut runner).expect("a strategy has values").current();
+    for round in 0..24 {
+        let steps = without_reasons(&trees());
+        spawns(|| {
+            let mut begun = 0;
+            while begun < 2_000 {
+                let journal = Journal::default();
+                for step in &steps {
+                    let _ = catch_unwind(AssertUnwindSafe(|| step.call(&journal)));
+                }
+                begun += journal.into_inner().expect("no panic while it was held").begun.len();
+            }
+        });
+        let store = recording.store();
+        all.extend(events(&store).into_iter().map(|event| (event.id, event)));
+        assert_eq!(all.len() as u64, store.totals().emitted, "an event left the window before it was read");
+        if round % 4 != 3 {
+            continue;
+        }
+        let mut in_order: Vec<&Event> = all.values().collect();
+        in_order.sort_by_key(|event| (event.start, event.id));
+        let run = union(in_order.iter().copied());
+        for by in [By::Site, By::Subject, By::SiteSubject] {
+            let tally = store.tally(by, &Scope::default());
+            for row in &tally.rows {
+                let is_of_row = |event: &&&Event| {
+                    row.site.is_none_or(|site| site == event.site) && (by == By::Site || row.subject == event.subject)
+                };
+                let expected = union(in_order.iter().filter(is_of_row).copied());
+                let Measure { total_ticks, total_at_most, self_ticks, window_self_ticks, .. } = row.measure;
+                assert!(total_ticks >= expected, "{by:?} {row:?}: {expected} ticks after {} calls", all.len());
+                assert!(
+                    total_at_most || total_ticks == expected,
+                    "{by:?} {row:?}: {expected} ticks, {} calls",
+                    all.len()
+                );
+                assert!(window_self_ticks <= total_ticks && self_ticks.is_none_or(|own| own <= total_ticks));
+                exact += u64::from(!total_at_most);
+            }
+            let own: u64 = tally.rows.iter().map(|row| row.measure.window_self_ticks).sum();
+            assert!(own <= run, "{by:?}: {own} of {run} ticks");
+        }
+    }
+    assert!(recording.store().totals().folded > 20_000 && exact > 50, "{exact} totals were exact");
+    drop(installed);
 }

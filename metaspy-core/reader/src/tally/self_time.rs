@@ -95,6 +95,14 @@ impl<'a> SelfTimes<'a> {
         self.nest.is_partly_known = true;
     }
 
+    /// Leaves a call that began outside and has ended, and those inside it.
+    pub(super) fn leave_outside(&mut self, id: u64) {
+        let outside = &mut self.nest.outside;
+        if let Some(at) = outside.iter().position(|call| call.id == id) {
+            outside.truncate(at);
+        }
+    }
+
     /// Returns true if a call of this row that began outside is around an event with this cause;
     /// `None` if that is not known. An event whose cause is further out, or that has none, shows
     /// which of these calls have ended.

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::event::Outcome;
 use crate::format::folder::{self, ALL, Cursor, NOTE_WORDS};
 use crate::format::layout::Layout;
-use crate::format::nesting::{Nesting, OpenCall};
+use crate::format::nesting::{Nesting, OPEN_MOST, OpenCall};
 use crate::format::row::{self, Again, ROW_WORDS, Who};
 use crate::format::slot::{self, FIRST_MARK, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, superblock as sb};
@@ -57,6 +57,8 @@ struct Pass<'a> {
     note: usize,
     folded: u64,
     nesting: Nesting,
+    /// The calls that were open when the lane took the block, the outermost one first.
+    named: [u64; OPEN_MOST],
     /// The tick at which all calls of the block so far have ended; [`u64::MAX`] while that is not known.
     until: u64,
     /// The slot of a call that ends then, if it is not yet among the open ones; 0 = none.
@@ -146,10 +148,12 @@ impl Folder {
             if site < FIRST_MARK {
                 self.fold_event(tables, &mut pass, at);
             } else if site == Mark::Open as u32 {
-                pass.nesting.add([1, 2, 3].map(|word| slot[word].load(Relaxed)));
-                pass.until = u64::MAX;
-            } else if site == Mark::End as u32 && slot[2].load(Relaxed) > SPAN_MAX {
-                self.fold_rest(tables, &mut pass, at);
+                pass.name(at, [1, 2, 3].map(|word| slot[word].load(Relaxed)));
+            } else if site == Mark::End as u32 {
+                pass.leave(slot::start(commit), slot[1].load(Relaxed));
+                if slot[2].load(Relaxed) > SPAN_MAX {
+                    self.fold_rest(tables, &mut pass, at);
+                }
             }
             at += 1;
         }
@@ -172,6 +176,7 @@ impl Folder {
             note: self.note,
             folded: self.folded,
             nesting: Nesting::new(),
+            named: [0; OPEN_MOST],
             until: 0,
             latest: 0,
         }
@@ -321,6 +326,23 @@ impl Pass<'_> {
         }
         (self.note, self.folded, self.until, self.latest) = (note, folded, until, latest);
         at
+    }
+
+    /// Enters a call that was open when the lane took the block. Its mark is in this slot.
+    fn name(&mut self, at: usize, words: [u64; 3]) {
+        if let Some(named) = self.named.get_mut(at - 1) {
+            *named = words[0];
+        }
+        self.nesting.add(words);
+        self.until = u64::MAX;
+    }
+
+    /// Leaves a call that has ended, if the block names it, and those inside it.
+    fn leave(&mut self, now: u64, id: u64) {
+        if self.named.contains(&id) {
+            let around = self.named.into_iter().filter(|&named| named < id).max();
+            self.nesting.leave_before(now, around.unwrap_or(0));
+        }
     }
 
     /// Enters an event, and says what it is inside of.

@@ -166,6 +166,11 @@ impl OutlivingEvents {
         open
     }
 
+    /// True if blocks name this call while it is open.
+    pub(super) fn names(&self, id: u64, log: u8) -> bool {
+        self.all().iter().any(|event| event.is_event(id, log) && event.begun.about.timed())
+    }
+
     /// The calls around one that began in an earlier block of this lane, and has ended.
     pub(super) fn inside(&self, begun: &Begun, site: u32, key: u64) -> Inside {
         let mut nesting = Nesting::new();

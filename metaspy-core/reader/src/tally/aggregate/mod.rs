@@ -325,15 +325,18 @@ impl<'a> Aggregation<'a> {
         for record in block.records() {
             let slot = match record {
                 Record::Event(slot) => slot,
-                Record::Mark(mark) if worker.self_times.is_some() => {
+                Record::Mark(mark) => {
+                    let Some(self_times) = &mut worker.self_times else { continue };
                     match mark.mark {
-                        Mark::End => self.overlong(worker, &mark),
+                        Mark::End => {
+                            self_times.leave_outside(mark.event);
+                            self.overlong(worker, &mark);
+                        }
                         Mark::Polls => self.polls(worker, &mark),
                         _ => {}
                     }
                     continue;
                 }
-                Record::Mark(_) => continue,
             };
             let row = row(worker, &slot);
             let span = slot.span();
