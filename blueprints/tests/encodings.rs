@@ -5,7 +5,7 @@ mod fixture;
 
 use fixture::program;
 use metaspy_blueprints::graph::{Call, Method};
-use metaspy_blueprints::scene::{Fill, Place, Rect};
+use metaspy_blueprints::scene::{EdgeKind, Fill, Place, Rect};
 use metaspy_blueprints::{Graph, Kind, Options, Scene, emit, page, picture};
 use metaspy_report::program::{Receivers, Returned};
 use roxmltree::{Document, Node};
@@ -79,12 +79,8 @@ fn boxes_overlap_nothing_and_lie_in_their_frames() {
             }
         }
         for frame in &scene.frames {
-            assert!(
-                3.0 + 5.5 * frame.label.chars().count() as f64 <= frame.rect.w + 5.5,
-                "{}: {}",
-                frame.label,
-                frame.rect.w
-            );
+            let long = 5.5 * frame.size / 9.0 * frame.label.chars().count() as f64;
+            assert!(3.0 + long <= frame.rect.w + 5.5, "{}: {}", frame.label, frame.rect.w);
             assert!(frame.rect.right() <= scene.size.0 + 1e-6 && frame.rect.bottom() <= scene.size.1 + 1e-6);
         }
     }
@@ -169,32 +165,88 @@ fn a_deep_recursion_and_a_method_with_many_callers_are_drawn() {
     assert_eq!(scene.nodes.iter().map(|node| node.methods.len()).sum::<usize>(), 10_002);
 }
 
+/// The room of a label in letters of one width.
+fn room(node: &metaspy_blueprints::scene::Node) -> Option<Rect> {
+    let label = node.label.as_ref()?;
+    let (rect, scale) = (&node.rect, label.size / 9.0);
+    let (long, line) = (5.5 * scale * label.text.chars().count() as f64, 9.0 * scale);
+    let middle = rect.y + rect.h.min(11.0 * scale) / 2.0;
+    Some(match label.place {
+        Place::Inside => Rect { x: rect.x + 3.0, y: rect.y + 1.0, w: long, h: line },
+        Place::Upright => Rect { x: rect.x + (rect.w - line) / 2.0, y: rect.bottom() - 3.0 - long, w: line, h: long },
+        Place::Along => Rect { x: rect.right() + scale, y: rect.bottom() - 2.0 - long, w: line, h: long },
+        Place::Beside => Rect { x: rect.right() + 2.0, y: middle - line / 2.0, w: long, h: line },
+    })
+}
+
 #[test]
-fn labels_in_boxes_fit_and_labels_along_boxes_overlap_nothing() {
-    for kind in [Kind::Structural, Kind::Coverage] {
+fn labels_are_in_or_beside_their_boxes_and_overlap_nothing() {
+    for kind in Kind::OF_A_RUN {
         let graph = program(700, 8);
         let scene = draw(kind, &graph);
+        let meet = |a: &Rect, b: &Rect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
         let mut labelled = 0;
         for (at, node) in scene.nodes.iter().enumerate() {
-            let Some(label) = &node.label else { continue };
+            let Some(label) = room(node) else { continue };
             labelled += 1;
-            let (long, rect) = (5.5 * label.text.chars().count() as f64, &node.rect);
-            match label.place {
-                Place::Inside => assert!(long + 3.0 <= rect.w && rect.h >= 11.0, "{label:?} {rect:?}"),
-                Place::Upright => assert!(long + 3.0 <= rect.h && rect.w >= 11.0, "{label:?} {rect:?}"),
-                Place::Along => {
-                    let right = rect.right() + 11.0;
-                    let overlaps = |other: &Rect| {
-                        other.x < right && other.right() > rect.x && other.y < rect.bottom() && other.bottom() > rect.y
-                    };
-                    let others = scene.nodes.iter().enumerate().filter(|(other, _)| *other != at);
-                    assert!(long <= rect.h && !others.clone().any(|(_, other)| overlaps(&other.rect)), "{label:?}");
-                }
-                Place::Beside => panic!("no label of these pictures is beside its box"),
+            assert!(label.right() <= scene.size.0 && label.bottom() <= scene.size.1 + 9.0, "{kind:?}: {node:?}");
+            let is_within = node.label.as_ref().is_some_and(|it| matches!(it.place, Place::Inside | Place::Upright));
+            let rect = &node.rect;
+            if is_within {
+                assert!(label.x >= rect.x && label.right() <= rect.right() && label.y >= rect.y, "{kind:?}: {node:?}");
+            }
+            for (_, other) in scene.nodes.iter().enumerate().filter(|&(other, _)| other != at) {
+                assert!(!meet(&label, &other.rect), "{kind:?}: {node:?} {other:?}");
+                assert!(room(other).is_none_or(|room| !meet(&label, &room)), "{kind:?}: {node:?} {other:?}");
             }
         }
         assert!(labelled > 5, "{kind:?}: {labelled} labels");
     }
+}
+
+#[test]
+fn what_takes_time_has_a_name_of_its_own() {
+    let mut graph = program(64, 8);
+    // All names of a type are equal after they are cut.
+    for (at, method) in graph.methods.iter_mut().enumerate() {
+        (method.executions, method.total_ns) = (1, Some(1_000));
+        method.name = format!("get_the_resource_that_{at:02}_has_the_longest_name_of_all_of_them");
+        method.path = format!("app::{}", method.name);
+    }
+    graph.entries = vec![(0, metaspy_report::program::Edge { count: 1, total_ns: 1_000 })];
+    for kind in Kind::OF_A_RUN {
+        let scene = draw(kind, &graph);
+        let mut names: Vec<(usize, String)> = Vec::new();
+        for node in &scene.nodes {
+            let Some(method) = node.name_giver() else { continue };
+            let label = node.label.as_ref().unwrap_or_else(|| panic!("{kind:?}: {node:?}"));
+            let parent = scene
+                .edges
+                .iter()
+                .position(|edge| edge.kind == EdgeKind::Tree && scene.nodes[edge.to].methods == node.methods);
+            let parent = parent.map_or(graph.methods[method].owner, |edge| 1_000 + scene.edges[edge].from);
+            names.push((parent, label.text.clone()));
+        }
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count, "{kind:?}: {names:#?}");
+    }
+}
+
+#[test]
+fn a_chain_has_the_name_of_the_method_with_most_own_time() {
+    let mut graph = program(4, 3);
+    graph.calls = (1..4).map(|at| Call { from: at - 1, to: at, count: 1, total_ns: 1_000 }).collect();
+    for (at, method) in graph.methods.iter_mut().enumerate() {
+        (method.executions, method.total_ns, method.name) = (1, Some(1_000), format!("step_{at}"));
+        method.self_ns = Some(if at == 2 { 997 } else { 1 });
+    }
+    let scene = draw(Kind::Behavioural, &graph);
+    let [node] = &scene.nodes[..] else { panic!("{:?}", scene.nodes) };
+    assert_eq!(node.label.as_ref().map(|label| label.text.as_str()), Some("Type0::step_2 +3"));
+    assert!(emit::text(&scene, &graph, 80, 20).contains("Type0::step_0 … Type0::step_2 +2"));
+    assert!(page(Kind::Behavioural, &graph, &Options::default()).expect("it is drawn").contains("\"named\":2"));
 }
 
 #[test]

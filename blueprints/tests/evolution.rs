@@ -15,6 +15,7 @@ fn graph(rows: &[Row]) -> Graph {
     for (at, &(name, executions, ms, fingerprint)) in rows.iter().enumerate() {
         graph.methods.push(Method {
             site: None,
+            subject: None,
             path: format!("app::Scene::{name}"),
             name: name.into(),
             owner: 0,
@@ -170,7 +171,7 @@ fn several_versions_are_a_row_for_each_method_and_a_column_for_each_version() {
     let boxes =
         document.descendants().filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("b ")));
     let place = |node: &roxmltree::Node<'_, '_>, side| node.attribute(side).and_then(|at| at.parse::<f64>().ok());
-    let cells: Vec<_> = boxes.filter(|node| place(node, "width") == Some(62.0)).collect();
+    let cells: Vec<_> = boxes.filter(|node| place(node, "width") == Some(58.0)).collect();
     assert_eq!(cells.len(), 6, "a cell for each version of each row");
     let column = |cell: usize| place(&cells[cell], "x");
     assert!((0..3).all(|cell| column(cell) == column(cell + 3)), "versions are below each other");

@@ -56,7 +56,7 @@ pub fn html(pictures: &[Pictures<'_>]) -> String {
          @media print{{:root,:root[data-theme]{{{light}}}}}\n{rules}{STYLE}</style>\n</head>\n<body>\n\
          <header><nav id=\"tabs\" role=\"tablist\"></nav><h1 id=\"title\">{title}</h1><input id=\"search\" type=\"search\" placeholder=\"search  /\" aria-label=\"search methods\">\
          <output id=\"level\"></output><output id=\"found\"></output><button id=\"list\" title=\"lists (l)\">☰ lists</button><button id=\"fit\" title=\"fit (0)\">⤢ fit</button>\
-         <button id=\"theme\" title=\"light or dark (t)\" aria-label=\"light or dark\">◐</button></header>\n\
+         <button id=\"theme\" title=\"light or dark (t)\" aria-label=\"light or dark\">◐</button></header>\n<ol id=\"findings\" aria-label=\"findings\" hidden></ol>\n\
          <main><div id=\"view\" tabindex=\"0\" role=\"application\" aria-label=\"{title}\"></div><aside id=\"panel\" hidden></aside></main>\n\
          <div id=\"popup\" role=\"status\" aria-live=\"polite\" hidden></div><menu id=\"menu\" hidden></menu>\n<footer id=\"footer\"></footer>\n\
          <template id=\"defs\">{}</template>\n<script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{script}</script>\n</body>\n</html>\n",

@@ -8,7 +8,7 @@ use metaspy_report::coverage::Pattern;
 use metaspy_report::program::TestCount;
 
 use crate::graph::{Bounds, Call, Graph, Method, OwnerKind};
-use crate::scene::{Border, EdgeKind, Frame, List, Node, Scene};
+use crate::scene::{Border, EdgeKind, Frame, List, Node, SIZE, Scene, Stated, Statement};
 
 /// Writes a scene together with the methods that it shows.
 pub fn json(scene: &Scene, graph: &Graph) -> Value {
@@ -128,6 +128,9 @@ impl Shown {
             ])
         });
         all.insert("legend".into(), signs.collect());
+        if !scene.findings.first.is_empty() {
+            all.insert("findings".into(), stated(&scene.findings));
+        }
         all.insert("lists".into(), scene.lists.iter().map(list).collect());
         all.insert("notes".into(), scene.notes.clone().into());
         all
@@ -144,6 +147,10 @@ impl Shown {
         }
         if let Some(label) = &node.label {
             more.insert(label.place.class().into(), label.text.as_str().into());
+            more.extend((label.size > SIZE).then(|| ("size".to_owned(), round(label.size))));
+        }
+        if node.named > 0 {
+            more.insert("named".into(), node.named.into());
         }
         if node.border == Border::Changed {
             more.insert("changed".into(), 1.into());
@@ -160,10 +167,23 @@ impl Shown {
     }
 }
 
-fn frame(Frame { rect, label, name, kind, mark }: &Frame) -> Value {
+fn frame(Frame { rect, label, size, name, kind, mark }: &Frame) -> Value {
     let mut row = json!([round(rect.x), round(rect.y), round(rect.w), round(rect.h), kind.class(), label, name]);
-    row.as_array_mut().into_iter().for_each(|row| row.extend(mark.map(|pattern| pattern.word().into())));
+    let mark = mark.map(|pattern| Value::from(pattern.word()));
+    let size = (*size > SIZE).then(|| round(*size));
+    if let Some(row) = row.as_array_mut() {
+        row.extend(mark.or_else(|| size.as_ref().map(|_| Value::Null)));
+        row.extend(size);
+    }
     row
+}
+
+fn stated(stated: &Stated) -> Value {
+    let statement = |it: &Statement| {
+        let parts: Vec<Value> = it.parts.iter().map(|part| json!([part.word, part.text])).collect();
+        json!([it.kind, it.cost, it.title, parts, it.nodes])
+    };
+    json!({ "first": stated.first.iter().map(statement).collect::<Vec<_>>(), "further": stated.further })
 }
 
 fn list(list: &List) -> Value {

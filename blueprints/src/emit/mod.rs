@@ -12,6 +12,7 @@ pub use json::json;
 pub use outline::{Line, lists, outline};
 pub use svg::svg;
 pub(crate) use text::LISTED;
+pub(crate) use text::name_of;
 pub use text::text;
 
 use crate::graph::Graph;

@@ -44,7 +44,8 @@ pub(crate) const COLOURS: [(&str, &str, &str); 36] = [
 
 /// CSS rules of all tokens. `{name}` stands for the colour of a token.
 const RULES: &str = "\
-text{font:9px ui-sans-serif,system-ui,sans-serif;fill:{ink}}
+text{font:9px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:{ink}}
+.legend text,.note{font-family:ui-sans-serif,system-ui,sans-serif}.note.pale{fill:{pale}}.k{fill:{signal};font-weight:700}
 text.dark{fill:{page}}
 .f{fill:{type};stroke:{line};stroke-width:.7}
 .f.module{fill:{module}}.f.package{fill:{page};stroke-width:1.2}.f.trait{stroke:{trait};stroke-dasharray:4 2}.f.functions{stroke-dasharray:1 2}

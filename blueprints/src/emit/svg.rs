@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use super::{escaped, lines, palette, px};
 use crate::graph::Graph;
-use crate::scene::{Border, Edge, EdgeKind, Fill, Frame, Kind, Label, Node, Place, Rect, Scene, Sign};
+use crate::scene::{
+    Border, Edge, EdgeKind, Fill, Frame, Kind, Label, Node, OUTSET, Place, Rect, SIZE, STATED, Scene, Sign, line,
+};
 use metaspy_report::coverage::Pattern;
 
 /// Space around the picture, in pixels.
@@ -13,8 +15,6 @@ const MARGIN: f64 = 12.0;
 const LINE: f64 = 14.0;
 /// Maximum width of a letter in notes.
 const LETTER: f64 = 5.6;
-/// Space between a caller and the bend of the lines to its callees.
-const BEND: f64 = 6.0;
 /// Minimum width of the page, which the legend needs.
 const LEAST: f64 = 640.0;
 
@@ -22,7 +22,9 @@ const LEAST: f64 = 640.0;
 pub fn svg(scene: &Scene, graph: &Graph) -> String {
     let width = scene.size.0.max(LEAST);
     let (legend, legend_height) = legend(&scene.legend, width);
-    let below = MARGIN + LINE * 1.5 + scene.size.1 + MARGIN;
+    let stated = scene.findings.first.len() as f64;
+    let above = MARGIN + LINE * (1.5 + stated);
+    let below = above + scene.size.1 + MARGIN;
     let notes_at = below + legend_height + LINE;
     let height = notes_at + LINE * scene.notes.len() as f64;
     let title = format!("{} blueprint of {}", scene.kind.word(), scene.title);
@@ -42,7 +44,16 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
         px(MARGIN + 4.0),
         escaped(&title)
     );
-    let _ = writeln!(out, "<g class=\"{}\" transform=\"translate(0 {})\">", scene.kind.word(), px(MARGIN + LINE * 1.5));
+    for ((mark, statement), line) in STATED.iter().zip(&scene.findings.first).zip(1..) {
+        let _ = writeln!(
+            out,
+            "<text class=\"note\" y=\"{}\"><tspan class=\"k\">{mark}</tspan> {}: {}</text>",
+            px(MARGIN + 4.0 + LINE * f64::from(line)),
+            escaped(&statement.cost),
+            escaped(&statement.title)
+        );
+    }
+    let _ = writeln!(out, "<g class=\"{}\" transform=\"translate(0 {})\">", scene.kind.word(), px(above));
     scene.frames.iter().for_each(|frame| out += &self::frame(frame));
     scene
         .edges
@@ -54,7 +65,7 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
     for (note, line) in scene.notes.iter().zip(0..) {
         let _ = writeln!(
             out,
-            "<text class=\"ft\" y=\"{}\">{}</text>",
+            "<text class=\"note pale\" y=\"{}\">{}</text>",
             px(notes_at + LINE * f64::from(line)),
             escaped(note)
         );
@@ -78,11 +89,11 @@ pub(crate) const DEFS: &str = "<defs><pattern id=\"hatch\" width=\"4\" height=\"
 const MARK: f64 = 2.6;
 
 fn frame(frame: &Frame) -> String {
-    let Frame { rect, label, name, kind, .. } = frame;
+    let Frame { rect, label, name, kind, size, .. } = frame;
     let mark = frame.mark.map_or_else(String::new, |pattern| mark(pattern, (rect.right(), rect.y), MARK));
     format!(
         "<g><title>{}</title><rect class=\"f {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\
-         <text class=\"ft\" x=\"{}\" y=\"{}\">{}</text>{mark}</g>\n",
+         <text class=\"ft\" x=\"{}\" y=\"{}\"{}>{}</text>{mark}</g>\n",
         escaped(name),
         kind.class(),
         px(rect.x),
@@ -90,16 +101,19 @@ fn frame(frame: &Frame) -> String {
         px(rect.w),
         px(rect.h),
         px(rect.x + 3.0),
-        px(rect.y + 9.0),
+        px(rect.y + size),
+        font(*size),
         escaped(label),
     )
 }
 
 fn edge(edge: &Edge, nodes: &[Node]) -> String {
     let (from, to) = (&nodes[edge.from].rect, &nodes[edge.to].rect);
-    let (x, y, to_x, to_y) = (from.x + from.w / 2.0, from.bottom(), to.x + to.w / 2.0, to.y);
+    let (x, y, to_y) = (from.x + from.w / 2.0, from.bottom(), to.y);
+    let bend = nodes[edge.from].bend();
+    let to_x = nodes[edge.to].entry(bend);
     let written = if nodes[edge.to].fill == Fill::NeverRan { " written" } else { "" };
-    format!("<path class=\"e{written}\" d=\"M{} {}V{}H{}V{}\"/>\n", px(x), px(y), px(y + BEND), px(to_x), px(to_y))
+    format!("<path class=\"e{written}\" d=\"M{} {}V{}H{}V{}\"/>\n", px(x), px(y), px(bend), px(to_x), px(to_y))
 }
 
 fn node(kind: Kind, node: &Node, graph: &Graph) -> String {
@@ -166,11 +180,14 @@ fn outline(class: &str, rect: &Rect) -> String {
 
 fn label(label: &Label, node: &Node) -> String {
     let rect = &node.rect;
+    let scale = label.size / SIZE;
+    // The frame of changed source is around the box.
+    let outset = if node.border == Border::Changed { OUTSET } else { 0.0 };
     let (x, y) = match label.place {
-        Place::Beside => (rect.right() + 2.0, rect.y + rect.h.min(10.0) / 2.0 + 3.0),
-        Place::Inside => (rect.x + 3.0, rect.y + 9.0),
-        Place::Upright => (rect.x + rect.w / 2.0 + 3.0, rect.bottom() - 3.0),
-        Place::Along => (rect.right() + 9.0, rect.bottom() - 2.0),
+        Place::Beside => (rect.right() + 2.0 + outset, rect.y + rect.h.min(line(label.size)) / 2.0 + 3.0 * scale),
+        Place::Inside => (rect.x + 3.0, rect.y + 9.0 * scale),
+        Place::Upright => (rect.x + rect.w / 2.0 + 3.0 * scale, rect.bottom() - 3.0),
+        Place::Along => (rect.right() + 9.0 * scale, rect.bottom() - 2.0),
     };
     let turn = match label.place {
         Place::Upright | Place::Along => format!(" transform=\"rotate(-90 {} {})\"", px(x), px(y)),
@@ -178,7 +195,20 @@ fn label(label: &Label, node: &Node) -> String {
     };
     let is_within = matches!(label.place, Place::Inside | Place::Upright);
     let dark = if node.fill.is_dark() && is_within { " class=\"dark\"" } else { "" };
-    format!("<text{dark} x=\"{}\" y=\"{}\"{turn}>{}</text>", px(x), px(y), escaped(&label.text))
+    format!("<text{dark} x=\"{}\" y=\"{}\"{}{turn}>{}</text>", px(x), px(y), font(label.size), with_marks(&label.text))
+}
+
+/// Returns the attribute of letters of this size, if it is not the usual one.
+fn font(size: f64) -> String {
+    if size > SIZE { format!(" style=\"font-size:{}px\"", px(size)) } else { String::new() }
+}
+
+/// Escapes a label, and gives the marks of findings in front of it their colour.
+fn with_marks(text: &str) -> String {
+    match text.trim_start_matches(STATED) {
+        rest if rest.len() == text.len() => escaped(text),
+        rest => format!("<tspan class=\"k\">{}</tspan>{}", &text[..text.len() - rest.len()], escaped(rest)),
+    }
 }
 
 /// Escapes the lines of a title and joins them with line ends.

@@ -141,7 +141,11 @@ fn line(kind: Kind, node: &Node, graph: &Graph, columns: usize, depth: usize) ->
     let (count, name) = match node.methods.first() {
         None => (String::new(), node.label.as_ref().map_or_else(String::new, |label| label.text.clone())),
         Some(&top) => {
-            let more = if node.methods.len() > 1 { format!(" +{}", node.methods.len() - 1) } else { String::new() };
+            // A chain has the number of calls of its first method, and the name of the one with most own time.
+            let giver = node.name_giver().filter(|&giver| giver != top);
+            let others = node.methods.len() - 1 - usize::from(giver.is_some());
+            let more = if others > 0 { format!(" +{others}") } else { String::new() };
+            let more = giver.map_or_else(String::new, |giver| format!(" … {}", name_of(graph, giver))) + &more;
             let sign = graph.calls_sign(top);
             (format!("{sign}{}×", grouped(graph.methods[top].executions)), format!("{}{more}", name_of(graph, top)))
         }
@@ -164,7 +168,7 @@ fn line(kind: Kind, node: &Node, graph: &Graph, columns: usize, depth: usize) ->
 }
 
 /// Returns `Scene::measure`, or `measure` for a free function.
-pub(super) fn name_of(graph: &Graph, method: usize) -> String {
+pub(crate) fn name_of(graph: &Graph, method: usize) -> String {
     let method = &graph.methods[method];
     let owner = &graph.owners[method.owner];
     let name = if owner.name == "fn" { method.name.clone() } else { format!("{}::{}", owner.name, method.name) };

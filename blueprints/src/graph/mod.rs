@@ -7,7 +7,7 @@ pub mod written_calls;
 
 use std::collections::{BTreeMap, HashMap};
 
-use metaspy_probe::{SiteId, unqualified};
+use metaspy_probe::{SiteId, Subject, unqualified};
 use metaspy_reader::{Chain, ChainFrame, Filter, Store};
 use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::is_cache;
@@ -61,6 +61,8 @@ pub struct Graph {
 pub struct Method {
     /// Site of the method; `None` if it does not come from a recording.
     pub site: Option<SiteId>,
+    /// Subject, if the box is a subject of a [view](crate::view) and not a method.
+    pub subject: Option<Subject>,
     /// Whole path, with crate, module and type.
     pub path: String,
     /// Name within its type: `measure`, or `Layout::measure` for the method of an implemented
@@ -163,6 +165,7 @@ impl Graph {
             graph.has_returns |= profile.returns.is_some_and(|returned| returned != Returned::Unit);
             graph.methods.push(Method {
                 site: element.site(),
+                subject: None,
                 path: method.site.path.clone(),
                 name: element.name.clone(),
                 owner,

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 use crate::graph::{Graph, Owner, OwnerKind};
 use crate::layout::{columns::columns, skyline::pack};
-use crate::scene::{Frame, FrameKind, LETTER, Rect, fit_end, fit_start};
+use crate::scene::{Frame, FrameKind, Rect, SIZE, fit_end, fit_middle, line, text_width};
 
 /// Space between a frame and its contents, and between two frames.
 const PADDING: f64 = 4.0;
-/// Height of the label of a frame.
-const LABEL: f64 = 11.0;
 /// Minimum number of letters that fit in the label of a type, and in the label of a module.
-const LEAST_LETTERS: (f64, f64) = (11.0, 14.0);
+const LEAST_LETTERS: (usize, usize) = (11, 14);
+/// As above, in frames with larger letters than others, because they hold what takes time.
+const LEAST_LETTERS_LARGE: (usize, usize) = (20, 20);
 
 /// Frames and boxes of a page, and its size.
 pub struct Page {
@@ -27,21 +27,30 @@ pub struct Page {
     pub size: (f64, f64),
 }
 
-/// Index of a method, and the size of its box.
-type Sized = (usize, (f64, f64));
+/// Room that a method takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// Index of the method.
+    pub method: usize,
+    /// Width and height of its box and its label.
+    pub size: (f64, f64),
+    /// Size of the letters of its label, and of the labels of the frames around it.
+    pub letters: f64,
+}
 
 /// Frame with its content, in its own coordinates.
 struct Group {
     size: (f64, f64),
     frames: Vec<Frame>,
     boxes: Vec<(usize, Rect)>,
+    letters: f64,
 }
 
 /// Lays out methods with the given sizes. `is_absent` is true for an owner in which no method ran.
-pub fn nested(graph: &Graph, sizes: &[Sized], is_absent: impl Fn(usize) -> bool) -> Page {
-    let mut owners: BTreeMap<usize, Vec<Sized>> = BTreeMap::new();
-    for &(method, size) in sizes {
-        owners.entry(graph.methods[method].owner).or_default().push((method, size));
+pub fn nested(graph: &Graph, cells: &[Cell], is_absent: impl Fn(usize) -> bool) -> Page {
+    let mut owners: BTreeMap<usize, Vec<Cell>> = BTreeMap::new();
+    for &cell in cells {
+        owners.entry(graph.methods[cell.method].owner).or_default().push(cell);
     }
     let several = owners.keys().any(|&at| graph.owners[at].package() != graph.owners[0].package());
     let mut packages: BTreeMap<&str, BTreeMap<&str, Vec<Group>>> = BTreeMap::new();
@@ -60,14 +69,16 @@ pub fn nested(graph: &Graph, sizes: &[Sized], is_absent: impl Fn(usize) -> bool)
             false => modules.collect(),
         }
     });
-    let Group { size, frames, boxes } = stacked(groups.collect());
+    let Group { size, frames, boxes, .. } = stacked(groups.collect());
     Page { frames, boxes, size }
 }
 
-fn owner_group(owner: &Owner, methods: &[Sized], is_absent: bool) -> Group {
-    let sizes: Vec<(f64, f64)> = methods.iter().map(|&(_, size)| size).collect();
+fn owner_group(owner: &Owner, cells: &[Cell], is_absent: bool) -> Group {
+    let sizes: Vec<(f64, f64)> = cells.iter().map(|cell| cell.size).collect();
     let (places, size) = columns(&sizes);
-    let boxes = methods.iter().zip(places).map(|(&(method, (w, h)), (x, y))| (method, Rect { x, y, w, h })).collect();
+    let place = |(cell, (x, y)): (&Cell, (f64, f64))| (cell.method, Rect { x, y, w: cell.size.0, h: cell.size.1 });
+    let boxes = cells.iter().zip(places).map(place).collect();
+    let letters = cells.iter().map(|cell| cell.letters).fold(SIZE, f64::max);
     let kind = match owner.kind {
         _ if is_absent => FrameKind::Absent,
         OwnerKind::Type => FrameKind::Type,
@@ -75,14 +86,15 @@ fn owner_group(owner: &Owner, methods: &[Sized], is_absent: bool) -> Group {
         OwnerKind::Functions => FrameKind::Functions,
         OwnerKind::Foreign => FrameKind::Foreign,
     };
-    framed(Group { size, frames: Vec::new(), boxes }, &owner.name, &owner.path(), kind)
+    framed(Group { size, frames: Vec::new(), boxes, letters }, &owner.name, &owner.path(), kind)
 }
 
 /// Packs groups onto a page of their own.
 fn stacked(groups: Vec<Group>) -> Group {
     let sizes: Vec<(f64, f64)> = groups.iter().map(|group| group.size).collect();
     let (places, size) = pack(&sizes, PADDING);
-    let mut all = Group { size, frames: Vec::new(), boxes: Vec::new() };
+    let letters = groups.iter().map(|group| group.letters).fold(SIZE, f64::max);
+    let mut all = Group { size, frames: Vec::new(), boxes: Vec::new(), letters };
     for (group, (x, y)) in groups.into_iter().zip(places) {
         all.frames.extend(group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame }));
         all.boxes.extend(group.boxes.into_iter().map(|(method, rect)| (method, rect.moved(x, y))));
@@ -93,18 +105,21 @@ fn stacked(groups: Vec<Group>) -> Group {
 /// Puts a frame with a label around a group.
 fn framed(group: Group, label: &str, name: &str, kind: FrameKind) -> Group {
     let is_module = matches!(kind, FrameKind::Module | FrameKind::Package);
-    let letters = (label.chars().count() as f64).min(if is_module { LEAST_LETTERS.1 } else { LEAST_LETTERS.0 });
-    let w = group.size.0.max(letters * LETTER) + 2.0 * PADDING;
-    let h = group.size.1 + 2.0 * PADDING + LABEL;
-    // Modules differ at their ends, types at their starts.
-    let fit = if is_module { fit_end } else { fit_start };
-    let label = fit(label, ((w - PADDING) / LETTER) as usize);
-    let frame = Frame { rect: Rect { x: 0.0, y: 0.0, w, h }, label, name: name.to_owned(), kind, mark: None };
-    let (x, y) = (PADDING, PADDING + LABEL);
+    let size = group.letters;
+    let least = if size > SIZE { LEAST_LETTERS_LARGE } else { LEAST_LETTERS };
+    // Modules differ at their ends.
+    let fit = if is_module { fit_end } else { fit_middle };
+    let least = text_width(&fit(label, if is_module { least.1 } else { least.0 }), size);
+    let w = group.size.0.max(least) + 2.0 * PADDING;
+    let h = group.size.1 + 2.0 * PADDING + line(size);
+    let label = fit(label, ((w - PADDING) / (text_width("m", size) - text_width("", size))) as usize);
+    let frame = Frame { rect: Rect { x: 0.0, y: 0.0, w, h }, label, size, name: name.to_owned(), kind, mark: None };
+    let (x, y) = (PADDING, PADDING + line(size));
     let inner = group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame });
     Group {
         size: (w, h),
         frames: std::iter::once(frame).chain(inner).collect(),
         boxes: group.boxes.into_iter().map(|(method, rect)| (method, rect.moved(x, y))).collect(),
+        letters: size,
     }
 }

@@ -26,8 +26,8 @@ const STACKED: f64 = 4.0;
 pub struct Input<'t> {
     /// Width and height of each box, without its label.
     pub sizes: &'t [(f64, f64)],
-    /// Width of the label beside each box.
-    pub labels: &'t [f64],
+    /// Width and height of the label beside each box, at its upper end.
+    pub labels: &'t [(f64, f64)],
     /// Indices of the children of each box.
     pub children: &'t [Vec<usize>],
     /// Index of the root.
@@ -69,7 +69,7 @@ pub(crate) fn tidy_tree(input: &Input<'_>) -> (Vec<Rect>, (f64, f64)) {
     let mut size = (0.0_f64, 0.0_f64);
     for &at in &order {
         rects[at].x = shift[at] - left;
-        size = (size.0.max(rects[at].right() + input.labels[at]), size.1.max(rects[at].bottom()));
+        size = (size.0.max(rects[at].right() + input.labels[at].0), size.1.max(rects[at].bottom()));
     }
     (rects, size)
 }
@@ -91,6 +91,8 @@ fn downwards(input: &Input<'_>, rects: &mut [Rect]) -> Vec<usize> {
                 column_top += rects[child].h + STACKED;
             } else {
                 rects[child].y = top;
+                // Another column begins beside this child.
+                column_top = top;
             }
             order.push(child);
         }
@@ -143,16 +145,19 @@ fn join(
         shift[child] -= own;
     }
     all.shift -= own;
-    all.add(Outline::of(&rects[at], w + label, strip), 0.0);
+    all.add(Outline::of(&rects[at], label, strip), 0.0);
     all
 }
 
 impl Outline {
-    fn of(rect: &Rect, width: f64, strip: f64) -> Outline {
+    fn of(rect: &Rect, (label, line): (f64, f64), strip: f64) -> Outline {
         let first = (rect.y / strip) as usize;
-        // A label is ten pixels high, and boxes do not touch.
-        let last = ((rect.bottom().max(rect.y + 10.0) + strip) / strip) as usize;
-        Outline { shift: 0.0, first, strips: vec![(0.0, width); last + 1 - first] }
+        // Boxes do not touch.
+        let last = ((rect.bottom().max(rect.y + line) + strip) / strip) as usize;
+        let labelled = (((rect.y + line) / strip) as usize + 1).min(last + 1);
+        let mut strips = vec![(0.0, rect.w); last + 1 - labelled];
+        strips.resize(last + 1 - first, (0.0, rect.w + label));
+        Outline { shift: 0.0, first, strips }
     }
 
     /// Returns the index after the lowest strip.
@@ -200,8 +205,12 @@ impl Outline {
 mod tests {
     use super::*;
 
-    fn overlap(a: &Rect, a_label: f64, b: &Rect, b_label: f64) -> bool {
-        a.x < b.right() + b_label && b.x < a.right() + a_label && a.y < b.bottom() && b.y < a.bottom()
+    /// Returns true if a box or its label overlaps another box or its label.
+    fn overlap(a: &Rect, a_label: (f64, f64), b: &Rect, b_label: (f64, f64)) -> bool {
+        let label = |of: &Rect, (w, h): (f64, f64)| Rect { x: of.right(), w, h, ..*of };
+        let meet = |a: &Rect, b: &Rect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+        let (a_label, b_label) = (label(a, a_label), label(b, b_label));
+        meet(a, b) || meet(a, &b_label) || meet(&a_label, b) || meet(&a_label, &b_label)
     }
 
     #[test]
@@ -216,10 +225,11 @@ mod tests {
             let mut children = vec![Vec::new(); count];
             (1..count).for_each(|at| children[roll(at)].push(at));
             let sizes: Vec<(f64, f64)> = (0..count).map(|_| (6.0 + roll(40) as f64, 3.0 + roll(200) as f64)).collect();
-            let labels: Vec<f64> = (0..count).map(|_| if roll(3) == 0 { 40.0 } else { 0.0 }).collect();
+            let labels: Vec<(f64, f64)> =
+                (0..count).map(|_| if roll(3) == 0 { (40.0, 3.0) } else { (0.0, 0.0) }).collect();
             let (rects, (w, h)) = tidy_tree(&Input { sizes: &sizes, labels: &labels, children: &children, root: 0 });
             for (at, rect) in rects.iter().enumerate() {
-                assert!(rect.x >= -1e-6 && rect.right() + labels[at] <= w + 1e-6 && rect.bottom() <= h + 1e-6);
+                assert!(rect.x >= -1e-6 && rect.right() + labels[at].0 <= w + 1e-6 && rect.bottom() <= h + 1e-6);
                 for (more, other) in rects.iter().enumerate().skip(at + 1) {
                     assert!(!overlap(rect, labels[at], other, labels[more]), "round {round}: {rect:?} {other:?}");
                 }
@@ -232,7 +242,7 @@ mod tests {
 
     #[test]
     fn leaves_are_in_columns_if_they_are_more_than_a_few() {
-        let (sizes, labels) = (vec![(10.0, 20.0); 21], vec![0.0; 21]);
+        let (sizes, labels) = (vec![(10.0, 20.0); 21], vec![(0.0, 0.0); 21]);
         let mut children = vec![Vec::new(); 21];
         children[0] = (1..21).collect();
         let (rects, (w, h)) = tidy_tree(&Input { sizes: &sizes, labels: &labels, children: &children, root: 0 });

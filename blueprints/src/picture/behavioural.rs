@@ -13,8 +13,9 @@ use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign};
 
 /// Draws the calls of the program, or of a method.
 pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
-    let form = Form { least: (3.0, 6.0), chains: Chains::Folded };
-    let CallTree { items, rects, labels, edges, size, total_ns, mut notes, .. } = call_tree(graph, options, &form)?;
+    let form = Form { least: (3.0, 6.0), chains: Chains::Folded, outset: 0.0 };
+    let CallTree { items, rects, labels, edges, size, total_ns, mut notes, marks, .. } =
+        call_tree(graph, options, &form)?;
     let boxes = items.iter().zip(&rects).zip(labels);
     let nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(graph, item, total_ns, rect, label)).collect();
     let candidates = caching(graph, &nodes);
@@ -27,6 +28,7 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
         frames: Vec::new(),
         edges,
         legend: legend(graph),
+        findings: marks.stated(options.findings.as_ref(), &nodes),
         lists: candidates.into_iter().collect(),
         nodes,
         notes,
@@ -49,6 +51,7 @@ fn node(graph: &Graph, item: &Item, whole: u64, rect: Rect, label: Option<Label>
     Node {
         rect,
         methods: item.methods.clone(),
+        named: item.named,
         fill,
         share,
         own: own(rect.h, method.self_ns, Some(item.total_ns)),
@@ -70,7 +73,7 @@ fn legend(graph: &Graph) -> Vec<Sign> {
     ];
     let marks = [
         Sign::words("orange bar: own time"),
-        Sign::words("+3: stands for three more methods"),
+        Sign::words("+3: three more methods, with less own time"),
         Sign::words("↻: calls back into its callers"),
     ];
     std::iter::once(Sign::words("width: calls"))

@@ -6,7 +6,7 @@ use crate::graph::{Call, Graph};
 use crate::layout::spanning_tree::Tree;
 use crate::layout::tidy_tree::{Input, tidy_tree};
 use crate::layout::tour::Tour;
-use crate::scene::{Edge, EdgeKind, LETTER, LINE, Label, Place, Rect};
+use crate::scene::{Distinct, Edge, EdgeKind, Label, Readable, Rect, SIZE, readable};
 
 /// Boxes of a tree, with their places.
 pub struct Boxes {
@@ -22,12 +22,33 @@ pub struct Boxes {
     pub hidden: usize,
 }
 
-/// Function that gives the size and the label of a method's box; `None` is the box above all
-/// methods.
-pub type Form<'f> = dyn Fn(Option<usize>) -> ((f64, f64), Label) + 'f;
+/// Sizes and names of boxes. `None` is the box above all methods.
+pub struct Form<'f> {
+    /// Gives the size of a box.
+    pub size: &'f dyn Fn(Option<usize>) -> (f64, f64),
+    /// Gives the marks, the name, the path and the signs of a box.
+    pub name: &'f dyn Fn(Option<usize>) -> Name,
+    /// Returns true if the label of a box can be read when a page shows the whole picture.
+    pub is_large: &'f dyn Fn(Option<usize>) -> bool,
+    /// Maximum number of letters of a name.
+    pub letters: usize,
+}
+
+/// Name of a box.
+#[derive(Clone, Debug, Default)]
+pub struct Name {
+    /// Marks in front of it.
+    pub marks: String,
+    /// The name itself.
+    pub text: String,
+    /// What stands in its place if a box beside it has that name.
+    pub path: String,
+    /// Signs after it.
+    pub signs: String,
+}
 
 /// Places the uppermost methods of a tree as boxes, at most `most` of them.
-pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> Boxes {
+pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> (Boxes, Vec<Label>) {
     let mut methods: Vec<Option<usize>> = Vec::new();
     methods.extend(tree.root.is_none().then_some(None));
     methods.extend(tree.tops.iter().map(|&top| Some(top)));
@@ -44,26 +65,46 @@ pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> Boxes 
         .map(|method| method.map_or(&tree.tops, |method| &tree.callees[method]))
         .map(|callees| callees.iter().filter_map(|&callee| place[callee]).collect())
         .collect();
-    let (sizes, labels): (Vec<(f64, f64)>, Vec<f64>) =
-        methods.iter().map(|&method| form(method)).map(|((w, h), label)| ((w, h.max(LINE)), room(&label))).unzip();
-    let (mut rects, size) = tidy_tree(&Input { sizes: &sizes, labels: &labels, children: &children, root: 0 });
-    // A label may be higher than its box, so the box gets its own height back.
-    rects.iter_mut().zip(&methods).for_each(|(rect, &method)| rect.h = form(method).0.1);
+    let texts = texts(&methods, &children, form);
+    let heights: Vec<(f64, f64)> = methods.iter().map(|&method| (form.size)(method)).collect();
+    let lay_out = |size: f64| {
+        let label = |(&method, text): (&Option<usize>, &String)| {
+            Label::beside(text.clone(), if (form.is_large)(method) { size } else { SIZE })
+        };
+        let labels: Vec<Label> = methods.iter().zip(&texts).map(label).collect();
+        let rooms: Vec<(f64, f64)> = labels.iter().map(|label| label.room((0.0, 0.0))).collect();
+        // A box stands in the middle of a line of text that is higher.
+        let sizes: Vec<(f64, f64)> = heights.iter().zip(&rooms).map(|(&(w, h), room)| (w, h.max(room.1))).collect();
+        let (mut rects, size) = tidy_tree(&Input { sizes: &sizes, labels: &rooms, children: &children, root: 0 });
+        for (rect, &(_, h)) in rects.iter_mut().zip(&heights) {
+            *rect = Rect { h, ..rect.moved(0.0, (rect.h - h) / 2.0) };
+        }
+        ((rects, labels), size)
+    };
+    let Readable { picture: (rects, labels), page: size, .. } = readable(lay_out);
     let of_box: Vec<&[usize]> = methods.iter().map(|method| method.as_slice()).collect();
     let below: Vec<&[usize]> = children.iter().map(Vec::as_slice).collect();
     let edges = edges(&graph.calls, graph.methods.len(), &of_box, &below, 0);
     let in_tree = tree.caller.iter().filter(|caller| caller.is_some()).count();
     let hidden = in_tree - methods.iter().flatten().count();
-    Boxes { methods, rects, edges, size, hidden }
+    (Boxes { methods, rects, edges, size, hidden }, labels)
 }
 
-/// Makes a label that stands beside its box.
-pub fn beside(text: String) -> Label {
-    Label { text, place: Place::Beside }
-}
-
-fn room(label: &Label) -> f64 {
-    4.0 + LETTER * label.text.chars().count() as f64
+/// Returns the texts of the labels. Those below one box differ.
+fn texts(methods: &[Option<usize>], children: &[Vec<usize>], form: &Form<'_>) -> Vec<String> {
+    let mut texts = vec![String::new(); methods.len()];
+    let mut name = |at: usize, distinct: &mut Distinct| {
+        let Name { marks, text, path, signs } = (form.name)(methods[at]);
+        texts[at] = marks + &distinct.text(&text, &path, form.letters) + &signs;
+    };
+    if !methods.is_empty() {
+        name(0, &mut Distinct::default());
+    }
+    for children in children {
+        let mut distinct = Distinct::default();
+        children.iter().for_each(|&child| name(child, &mut distinct));
+    }
+    texts
 }
 
 /// Collects the calls between boxes, given the methods and the children of each box, and the box at

@@ -3,24 +3,29 @@
 
 use std::cmp::Reverse;
 
-use metaspy_report::text::{counted, percent, time};
+use metaspy_report::text::{clean, counted, percent, time};
 
 use super::boxes::edges;
-use super::{Options, PictureError, width};
+use super::stated::Marks;
+use super::{LABELLED, Options, PictureError, width};
+use crate::emit::name_of;
 use crate::graph::Graph;
 use crate::layout::spanning_tree::{Tree, spanning_tree};
 use crate::layout::tidy_tree::{Input, tidy_tree};
 use crate::layout::tour::Tour;
-use crate::scene::{Edge, LETTER, Label, Place, Rect, fit_start};
+use crate::scene::{Distinct, Edge, Label, Readable, Rect, SIZE, readable};
 
 /// Candidate heights of the tallest box.
 const HEIGHTS: [f64; 8] = [320.0, 260.0, 220.0, 180.0, 150.0, 120.0, 90.0, 60.0];
 /// Size of a screen, in pixels.
 const SCREEN: (f64, f64) = (1400.0, 820.0);
-/// Minimum share of the root's time for a box to have a label.
-const LABELLED: f64 = 0.035;
-/// Maximum number of letters of a label, without its marks.
-const LETTERS: usize = 14;
+/// Candidate numbers of letters of a label at most, without its marks. The first with which the
+/// picture is not made much larger by its labels is used.
+const LETTERS: [usize; 4] = [40, 28, 20, 14];
+/// Maximum size of letters with which a picture is not much larger.
+const LARGE: f64 = SIZE * 1.5;
+/// Maximum number of boxes that are made readable as a whole.
+const BOXES: usize = 3_000;
 /// Minimum share of the heaviest callee, both of its caller's time and of its own time in this
 /// caller, to fold a chain.
 const FOLDED: f64 = 0.95;
@@ -33,6 +38,8 @@ pub struct Form {
     pub least: (f64, f64),
     /// Treatment of chains.
     pub chains: Chains,
+    /// Additional space between a box and its label, for a frame around the box.
+    pub outset: f64,
 }
 
 /// Treatment of a caller and the callee that has nearly all of its time.
@@ -64,6 +71,8 @@ pub struct CallTree {
     pub(crate) tallest_ns: u64,
     /// Notes on the methods that are left out.
     pub notes: Vec<String>,
+    /// What the findings of the recording are about.
+    pub marks: Marks,
 }
 
 /// Box before it has a place.
@@ -72,6 +81,8 @@ pub struct Item {
     pub methods: Vec<usize>,
     /// Time of the outermost method.
     pub total_ns: u64,
+    /// Index in `methods` of the method that names the box: the one with most own time.
+    pub named: usize,
     children: Vec<usize>,
 }
 
@@ -85,7 +96,8 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result
     }
     let tree = spanning_tree(graph);
     let least = (tree.total_ns as f64 * options.threshold) as u64;
-    let is_drawn = drawn(graph, &tree, least);
+    let marks = Marks::new(graph, options.findings.as_ref());
+    let is_drawn = drawn(graph, &tree, least, &marks);
     let folds = match form.chains {
         Chains::Folded => Some(times_in_callers(graph, &tree)),
         Chains::Drawn => None,
@@ -95,10 +107,33 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result
         return Err(PictureError::NothingRan);
     }
     let is_recursive = recursive(graph, &tree);
-    let labels: Vec<Option<String>> = items.iter().map(|item| label(graph, &tree, &is_recursive, item)).collect();
     // A callee with other callers may have a million times more time than a small root.
     let tallest_ns = items.iter().map(|item| item.total_ns).max().unwrap_or(0).max(1);
-    let (height, rects, size) = best_height(graph, tallest_ns, &items, &labels, form);
+    let longest_ns = items.iter().filter(|item| !item.methods.is_empty()).map(|item| item.total_ns).max();
+    let whole = tree.total_ns.min(longest_ns.unwrap_or(0));
+    let is_labelled: Vec<bool> = items.iter().map(|item| is_labelled(whole, &marks, item)).collect();
+    let lay_out = |letters: usize| {
+        let texts = texts(graph, &is_recursive, &marks, &items, &is_labelled, letters);
+        let lay_out = |size: f64| {
+            let label = |text: &Option<String>| Some(Label::beside(text.clone()?, size));
+            let labels: Vec<Option<Label>> = texts.iter().map(label).collect();
+            let laid_out = best_height(graph, tallest_ns, &items, &labels, form);
+            let page = laid_out.size;
+            ((laid_out, labels), page)
+        };
+        if items.len() > BOXES {
+            let (picture, page) = lay_out(SIZE);
+            return Readable { picture, page, fits: true };
+        }
+        readable(lay_out)
+    };
+    let is_large = |labels: &[Option<Label>]| labels.iter().flatten().any(|label| label.size > LARGE);
+    let mut trials = LETTERS.into_iter().map(lay_out).enumerate();
+    let is_good = |(trial, tree): &(usize, Readable<(LaidOut, Vec<Option<Label>>)>)| {
+        trial + 1 == LETTERS.len() || tree.fits && !is_large(&tree.picture.1)
+    };
+    let laid_out = trials.find(is_good).map(|(_, tree)| tree.picture).unwrap_or_default();
+    let (LaidOut { height, rects, size, .. }, labels) = laid_out;
     let (methods, children): (Vec<&[usize]>, Vec<&[usize]>) =
         items.iter().map(|item| (&*item.methods, &*item.children)).unzip();
     let hidden = is_drawn.iter().zip(&tree.caller).filter(|&(drawn, caller)| caller.is_some() && !drawn).count();
@@ -118,7 +153,7 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result
     }
     Ok(CallTree {
         edges: edges(&graph.calls, graph.methods.len(), &methods, &children, items.len() - 1),
-        labels: labels.into_iter().map(|text| Some(Label { text: text?, place: Place::Beside })).collect(),
+        labels,
         items,
         rects,
         size,
@@ -126,13 +161,16 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result
         height,
         tallest_ns,
         notes,
+        marks,
     })
 }
 
-/// Marks the methods with enough time, and the callers that lead to them.
-fn drawn(graph: &Graph, tree: &Tree, least: u64) -> Vec<bool> {
+/// Marks the methods with enough time and those that a finding is about, and the callers that lead
+/// to them.
+fn drawn(graph: &Graph, tree: &Tree, least: u64, marks: &Marks) -> Vec<bool> {
     let mut drawn = vec![false; graph.methods.len()];
-    for at in (0..drawn.len()).filter(|&at| tree.caller[at].is_some() && graph.total(at) >= least) {
+    let is_meant = |at: usize| graph.total(at) >= least || marks.has(at);
+    for at in (0..drawn.len()).filter(|&at| tree.caller[at].is_some() && is_meant(at)) {
         let mut next = Some(at);
         while let Some(method) = next.filter(|&method| !drawn[method]) {
             drawn[method] = true;
@@ -168,7 +206,9 @@ fn items(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: Option<&[u64
         let callees = tree.callees[last].iter().filter(|&&callee| is_drawn[callee]);
         if is_ready {
             let children = callees.filter_map(|&callee| done[callee]).collect();
-            items.push(Item { methods: chain, total_ns: graph.total(method), children });
+            let own = |&at: &usize| graph.methods[chain[at]].self_ns;
+            let named = (0..chain.len()).rev().max_by_key(own).unwrap_or(0);
+            items.push(Item { named, methods: chain, total_ns: graph.total(method), children });
             done[method] = Some(items.len() - 1);
         } else {
             open.push((method, true));
@@ -177,7 +217,7 @@ fn items(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: Option<&[u64
     }
     if tree.root.is_none() {
         let children = tree.tops.iter().filter_map(|&top| done[top]).collect();
-        items.push(Item { methods: Vec::new(), total_ns: tree.total_ns, children });
+        items.push(Item { methods: Vec::new(), total_ns: tree.total_ns, named: 0, children });
     }
     items
 }
@@ -203,20 +243,43 @@ fn chain(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: &[u64], top:
     }
 }
 
-fn label(graph: &Graph, tree: &Tree, is_recursive: &[bool], item: &Item) -> Option<String> {
-    let Some(&top) = item.methods.first() else { return Some("(program)".into()) };
-    if (item.total_ns as f64) < LABELLED * tree.total_ns as f64 {
-        return None;
+/// Returns true if a box has enough time for a label, or if a finding is about it.
+fn is_labelled(whole: u64, marks: &Marks, item: &Item) -> bool {
+    let is_marked = item.methods.iter().any(|&method| marks.has(method));
+    is_marked || item.methods.is_empty() || item.total_ns as f64 >= LABELLED * whole as f64
+}
+
+/// Returns the texts of the labels. Those below one caller differ.
+fn texts(
+    graph: &Graph,
+    is_recursive: &[bool],
+    marks: &Marks,
+    items: &[Item],
+    is_labelled: &[bool],
+    letters: usize,
+) -> Vec<Option<String>> {
+    let mut texts = vec![None; items.len()];
+    let mut name = |at: usize, distinct: &mut Distinct| {
+        let item = &items[at];
+        let Some(&method) = item.methods.get(item.named) else { return texts[at] = Some("(program)".into()) };
+        let path = clean(&graph.methods[method].path);
+        let mut text = marks.of(&item.methods) + &distinct.text(&name_of(graph, method), &path, letters);
+        if item.methods.len() > 1 {
+            text += &format!(" +{}", item.methods.len() - 1);
+        }
+        if item.methods.iter().any(|&method| is_recursive[method]) {
+            text += " ↻";
+        }
+        texts[at] = Some(text);
+    };
+    if let Some(root) = items.len().checked_sub(1) {
+        name(root, &mut Distinct::default());
     }
-    let name = graph.methods[top].name.rsplit("::").next().unwrap_or_default();
-    let mut label = fit_start(name, LETTERS);
-    if item.methods.len() > 1 {
-        label += &format!(" +{}", item.methods.len() - 1);
+    for item in items {
+        let mut distinct = Distinct::default();
+        item.children.iter().filter(|&&child| is_labelled[child]).for_each(|&child| name(child, &mut distinct));
     }
-    if item.methods.iter().any(|&method| is_recursive[method]) {
-        label += " ↻";
-    }
-    Some(label)
+    texts
 }
 
 /// Marks the methods that call themselves or a caller above them.
@@ -228,34 +291,39 @@ fn recursive(graph: &Graph, tree: &Tree) -> Vec<bool> {
     is_recursive
 }
 
-/// Score of a layout on a screen, the height of its tallest box, the places, and their size.
-type LaidOut = (f64, f64, Vec<Rect>, (f64, f64));
+/// Boxes of a tree with their places.
+#[derive(Clone, Debug, Default)]
+struct LaidOut {
+    /// Score on a screen.
+    score: f64,
+    /// Height of the tallest box.
+    height: f64,
+    rects: Vec<Rect>,
+    size: (f64, f64),
+}
 
 /// Places the boxes at the height of the tallest box that shows most on a screen.
-fn best_height(
-    graph: &Graph,
-    tallest_ns: u64,
-    items: &[Item],
-    labels: &[Option<String>],
-    form: &Form,
-) -> (f64, Vec<Rect>, (f64, f64)) {
-    let label_widths: Vec<f64> = labels
-        .iter()
-        .map(|label| label.as_ref().map_or(0.0, |label| 4.0 + LETTER * label.chars().count() as f64))
-        .collect();
+fn best_height(graph: &Graph, tallest_ns: u64, items: &[Item], labels: &[Option<Label>], form: &Form) -> LaidOut {
+    let of_label = |label: &Option<Label>| label.as_ref().map_or((0.0, 0.0), |label| label.room((form.outset, 0.0)));
+    let rooms: Vec<(f64, f64)> = labels.iter().map(of_label).collect();
     let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
     let executions = |item: &Item| item.methods.first().map_or(1, |&top| graph.methods[top].executions);
     let widths: Vec<f64> = items.iter().map(|item| form.least.1.max(width(3.0, 3.0, executions(item)))).collect();
     let laid_out = HEIGHTS.into_iter().map(|height| {
-        let of = |(item, &w): (&Item, &f64)| (w, form.least.0.max(height * item.total_ns as f64 / tallest_ns as f64));
-        let sizes: Vec<(f64, f64)> = items.iter().zip(&widths).map(of).collect();
-        let (rects, size) =
-            tidy_tree(&Input { sizes: &sizes, labels: &label_widths, children: &children, root: items.len() - 1 });
+        let of = |item: &Item| form.least.0.max(height * item.total_ns as f64 / tallest_ns as f64);
+        let heights: Vec<f64> = items.iter().map(of).collect();
+        // A box stands in the middle of a line of text that is higher.
+        let sizes: Vec<(f64, f64)> =
+            widths.iter().zip(&heights).zip(&rooms).map(|((&w, &h), room)| (w, h.max(room.1))).collect();
+        let (mut rects, size) =
+            tidy_tree(&Input { sizes: &sizes, labels: &rooms, children: &children, root: items.len() - 1 });
+        for (rect, &h) in rects.iter_mut().zip(&heights) {
+            *rect = Rect { h, ..rect.moved(0.0, (rect.h - h) / 2.0) };
+        }
         let zoom = (SCREEN.0 / size.0.max(1.0)).min(SCREEN.1 / size.1.max(1.0)).min(1.0);
-        (zoom * (height * zoom / 150.0).min(1.0), height, rects, size)
+        LaidOut { score: zoom * (height * zoom / 150.0).min(1.0), height, rects, size }
     });
-    let (_, height, rects, size) = first_peak(laid_out);
-    (height, rects, size)
+    first_peak(laid_out)
 }
 
 /// Returns the first layout that its successor does not surpass. A lower tree fits at a larger zoom
@@ -264,7 +332,7 @@ fn best_height(
 fn first_peak(mut laid_out: impl Iterator<Item = LaidOut>) -> LaidOut {
     let mut best = laid_out.next().unwrap_or_default();
     for next in laid_out {
-        if next.0 <= best.0 {
+        if next.score <= best.score {
             break;
         }
         best = next;

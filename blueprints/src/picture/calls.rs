@@ -9,13 +9,15 @@ use std::cmp::Reverse;
 
 use metaspy_report::text::{clean, counted};
 
-use super::PictureError;
-use super::boxes::{Boxes, beside, boxes};
+use super::boxes::{Boxes, Form, Name, boxes};
 use super::coverage::{fill, legend, legend_of_marks, marks, patterns, size};
+use super::stated::Marks;
+use super::{LABELLED, Options, PictureError};
+use crate::emit::name_of;
 use crate::graph::Graph;
 use crate::graph::written_calls::written_calls;
 use crate::layout::spanning_tree::breadth_first;
-use crate::scene::{Fill, Kind, Node, Scene, Sign, fit_start};
+use crate::scene::{Fill, Kind, Label, Node, Scene, Sign};
 
 /// Height of a source line, in pixels.
 const LINE: f64 = 0.6;
@@ -24,11 +26,11 @@ const LINE: f64 = 0.6;
 const MOST: [usize; 5] = [250, 150, 100, 60, 40];
 /// Maximum size of a picture whose labels are readable on a screen.
 const READABLE: (f64, f64) = (2_000.0, 1_150.0);
-/// Maximum number of letters of a label.
-const LETTERS: usize = 18;
+/// Candidate numbers of letters of a name at most.
+const LETTERS: [usize; 2] = [32, 18];
 
 /// Draws the calls of the program, or of a method.
-pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
+pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     if !graph.has_callers {
         return Err(PictureError::NoCallers);
     }
@@ -38,27 +40,40 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
     let mut tree = breadth_first(&graph, graph.root);
     // If there is not room for all methods, the longest are drawn first.
     tree.callees.iter_mut().for_each(|callees| callees.sort_by_key(|&at| Reverse(graph.methods[at].lines)));
-    let label = |at: Option<usize>| match at {
-        Some(at) => beside(fit_start(&clean(last(&graph.methods[at].name)), LETTERS)),
-        None => beside("(program)".into()),
+    let stated = Marks::new(&graph, options.findings.as_ref());
+    let whole = graph.ran().map(|at| graph.total(at)).max().unwrap_or(0);
+    let name = |at: Option<usize>| match at {
+        Some(at) => Name {
+            marks: stated.of(&[at]),
+            text: name_of(&graph, at),
+            path: clean(&graph.methods[at].path).into_owned(),
+            signs: String::new(),
+        },
+        None => Name { text: "(program)".into(), ..Name::default() },
     };
-    let form = |at: Option<usize>| (at.map_or((12.0, 12.0), |at| size(&graph.methods[at], LINE)), label(at));
-    let is_readable = |boxes: &Boxes| boxes.size.0 <= READABLE.0 && boxes.size.1 <= READABLE.1;
-    let mut sizes = MOST.into_iter().map(|most| boxes(&graph, &tree, most, &form));
-    let readable = sizes.find(is_readable).unwrap_or_else(|| boxes(&graph, &tree, MOST[MOST.len() - 1], &form));
-    let Boxes { methods, rects, edges, size, hidden } = readable;
+    let has_time = |at: usize| whole > 0 && graph.total(at) as f64 >= LABELLED * whole as f64;
+    let is_large = |at: Option<usize>| at.is_none_or(|at| stated.has(at) || has_time(at));
+    let size = |at: Option<usize>| at.map_or((12.0, 12.0), |at| size(&graph.methods[at], LINE));
+    let draw = |most: usize, letters: usize| {
+        boxes(&graph, &tree, most, &Form { size: &size, name: &name, is_large: &is_large, letters })
+    };
+    let is_readable = |(boxes, _): &(Boxes, Vec<Label>)| boxes.size.0 <= READABLE.0 && boxes.size.1 <= READABLE.1;
+    let trials = MOST.into_iter().flat_map(|most| LETTERS.map(|letters| (most, letters)));
+    let readable = trials.map(|(most, letters)| draw(most, letters)).find(is_readable);
+    let (Boxes { methods, rects, edges, size, hidden }, labels) =
+        readable.unwrap_or_else(|| draw(MOST[MOST.len() - 1], LETTERS[LETTERS.len() - 1]));
     let most = methods.iter().flatten().map(|&at| graph.methods[at].executions).max().unwrap_or(0);
     let marks = marks(&graph);
-    let node = |(&at, &rect): (&Option<usize>, &_)| Node {
+    let node = |((&at, &rect), label): ((&Option<usize>, &_), Label)| Node {
         rect,
         methods: at.into_iter().collect(),
         fill: at.map_or(Fill::Unknown, |at| fill(&graph.methods[at], most)),
         share: 1.0,
-        label: Some(label(at)),
+        label: Some(label),
         mark: at.and_then(|at| marks[at]),
         ..Node::default()
     };
-    let nodes: Vec<Node> = methods.iter().zip(&rects).map(node).collect();
+    let nodes: Vec<Node> = methods.iter().zip(&rects).zip(labels).map(node).collect();
     let ran = methods.iter().flatten().filter(|&&at| graph.methods[at].executions > 0).count();
     let mut notes = vec![
         format!("{} of {} drawn ran", ran, counted(methods.iter().flatten().count() as u64, "method")),
@@ -82,12 +97,9 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
             .chain(legend(most, LINE))
             .chain(legend_of_marks(&graph))
             .collect(),
+        findings: stated.stated(options.findings.as_ref(), &nodes),
         lists: patterns(&graph, &nodes),
         nodes,
         notes,
     })
-}
-
-fn last(name: &str) -> &str {
-    name.rsplit("::").next().unwrap_or(name)
 }

@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use metaspy_report::coverage::Pattern;
 use metaspy_report::text::counted;
 
-use super::grey;
-use super::structural::{label, with_room};
+use super::named::{Named, named};
+use super::stated::Marks;
+use super::{Options, grey};
 use crate::graph::{Graph, Method};
-use crate::layout::nested::nested;
-use crate::scene::{Fill, Frame, Kind, List, Node, Rect, Row, Scene, Sign};
+use crate::scene::{Fill, Frame, Kind, List, Node, Row, Scene, Sign};
 
 /// Height of a source line, in pixels.
 const LINE: f64 = 0.9;
@@ -21,31 +21,29 @@ const LEAST: f64 = 3.0;
 const TALLEST: f64 = 540.0;
 
 /// Draws all methods, whether they ran or not.
-pub fn draw(graph: &Graph) -> Scene {
+pub fn draw(graph: &Graph, options: &Options) -> Scene {
     let longest = graph.methods.iter().map(|method| method.lines).max().unwrap_or(1).max(1);
     let line = LINE.min(TALLEST / f64::from(longest));
-    let sizes: Vec<(usize, (f64, f64))> =
-        graph.methods.iter().map(|method| with_room(size(method, line))).enumerate().collect();
+    let sizes: Vec<(usize, (f64, f64))> = graph.methods.iter().map(|method| size(method, line)).enumerate().collect();
     let most = graph.methods.iter().map(|method| method.executions).max().unwrap_or(0);
     let marks = marks(graph);
     let mut has_run = vec![false; graph.owners.len()];
     graph.ran().for_each(|at| has_run[graph.methods[at].owner] = true);
-    let mut page = nested(graph, &sizes, |owner| !has_run[owner]);
+    let stated = Marks::new(graph, options.findings.as_ref());
+    let (mut page, boxes) = named(graph, &sizes, &stated, |owner| !has_run[owner]);
     mark_absent(graph, &marks, &mut page.frames);
-    let node = |(at, rect): (usize, Rect)| {
+    let node = |Named { method: at, rect, label }: Named| {
         let method = &graph.methods[at];
-        let rect = Rect { w: size(method, line).0, ..rect };
-        let (fill, label) = (fill(method, most), label(method, &rect));
         Node {
             rect,
             methods: vec![at],
-            fill,
+            fill: fill(method, most),
             label,
             mark: marks[at].filter(|&it| it != Pattern::Absent),
             ..Node::default()
         }
     };
-    let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();
+    let nodes: Vec<Node> = boxes.into_iter().map(node).collect();
     let ran = graph.ran().count() as u64;
     let notes = vec![
         format!(
@@ -65,6 +63,7 @@ pub fn draw(graph: &Graph) -> Scene {
         frames: page.frames,
         edges: Vec::new(),
         legend: legend(most, line).chain(legend_of_marks(graph)).collect(),
+        findings: stated.stated(options.findings.as_ref(), &nodes),
         lists: patterns(graph, &nodes),
         nodes,
         notes,

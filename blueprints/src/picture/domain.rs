@@ -5,10 +5,11 @@ use std::cmp::Reverse;
 
 use metaspy_report::text::{clean, counted, grouped};
 
+use super::stated::Marks;
 use super::{Options, PictureError, grey};
 use crate::layout::containment::{Group, contained};
 use crate::layout::spanning_tree::breadth_first;
-use crate::scene::{Fill, Frame, FrameKind, Kind, Label, List, Node, Rect, Row, Scene, Sign};
+use crate::scene::{Fill, Frame, FrameKind, Kind, Label, List, Node, Rect, Row, SIZE, Scene, Sign};
 use crate::view::Viewed;
 
 /// Minimum side of a box, and the length that the largest number adds to it.
@@ -30,7 +31,14 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     let most = [0, 1, 2].map(|channel| numbers.iter().map(|of| of[channel]).max().unwrap_or(0).max(1));
     let mut by_fill: Vec<usize> = (0..numbers.len()).filter(|&at| numbers[at][2] > 0).collect();
     by_fill.sort_by_key(|&at| (Reverse(numbers[at][2]), at));
-    let sized = |at: usize| (side(numbers[at][1], most[1]), side(numbers[at][0], most[0]));
+    let sides = |at: usize| (side(numbers[at][1], most[1]), side(numbers[at][0], most[0]));
+    let marks = Marks::new(graph, options.findings.as_ref());
+    // What a finding is about has a mark, for which a small box has room beside it.
+    let mark = |at: usize| {
+        let mark = marks.of(&[at]);
+        (!mark.is_empty()).then(|| Label::whole(mark.trim_end().into(), sides(at), SIZE))
+    };
+    let sized = |at: usize| mark(at).map_or(sides(at), |mark| mark.room(sides(at)));
     let mut order = tree.tops.clone();
     let mut next = 0;
     while let Some(&at) = order.get(next) {
@@ -40,14 +48,14 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     let Group { size, frames, boxes } = contained(&order, &tree.tops, &tree.callees, sized);
     let frame = |(at, rect): (usize, Rect)| {
         let name = clean(&graph.methods[at].name).into_owned();
-        Frame { rect, label: String::new(), name, kind: FrameKind::Module, mark: None }
+        Frame { rect, label: String::new(), size: SIZE, name, kind: FrameKind::Module, mark: None }
     };
-    let node = |(at, rect): (usize, Rect)| Node {
-        rect,
+    let node = |(at, cell): (usize, Rect)| Node {
+        rect: Rect { w: sides(at).0, h: sides(at).1, ..cell.moved(0.0, (cell.h - sides(at).1) / 2.0) },
         methods: vec![at],
         fill: Fill::Grey(grey(numbers[at][2], most[2])),
         share: 1.0,
-        label: Label::within(&clean(&graph.methods[at].name), (rect.w, rect.h)),
+        label: mark(at).or_else(|| Label::within(&clean(&graph.methods[at].name), sides(at))),
         tip: tip(viewed, at),
         ..Node::default()
     };
@@ -86,6 +94,7 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         frames: frames.into_iter().map(frame).collect(),
         edges: Vec::new(),
         legend: legend(viewed, most),
+        findings: marks.stated(options.findings.as_ref(), &nodes),
         lists: Some(list).filter(|list| !list.rows.is_empty()).into_iter().collect(),
         nodes,
         notes,

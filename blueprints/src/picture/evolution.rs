@@ -12,7 +12,7 @@ use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::{Options, PictureError, hooks_note, widths};
 use crate::emit::LISTED;
 use crate::evolution::{By, Change, Comparison, Former, Step};
-use crate::scene::{Border, Fill, Kind, Label, List, Node, Rect, Row, Scene, Sign};
+use crate::scene::{Border, Fill, Kind, Label, List, Node, OUTSET, Rect, Row, Scene, Sign, Stated};
 
 /// Minimum height of a box, so that its colour is visible.
 const LEAST: f64 = 7.0;
@@ -38,9 +38,9 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
         By::Instructions if !step.methods.iter().any(is_known) => return Err(PictureError::NoInstructions),
         _ => {}
     }
-    let form = Form { least: (LEAST, 6.0), chains: Chains::Drawn };
+    let form = Form { least: (LEAST, 6.0), chains: Chains::Drawn, outset: OUTSET };
     let tree = call_tree(&step.larger, options, &form)?;
-    let CallTree { items, rects, labels, edges, size, total_ns, height, tallest_ns, mut notes } = tree;
+    let CallTree { items, rects, labels, edges, size, total_ns, height, tallest_ns, mut notes, .. } = tree;
     let whole = (height / tallest_ns as f64, total_ns);
     let boxes = items.iter().zip(&rects).zip(labels);
     let nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(step, item, whole, rect, label)).collect();
@@ -66,6 +66,7 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
         frames: Vec::new(),
         edges,
         legend: legend(step.by),
+        findings: Stated::default(),
         lists: lists(step, &nodes),
         nodes,
         notes,

@@ -5,16 +5,17 @@
 use metaspy_report::grammar::State;
 use metaspy_report::text::{clean, counted, grouped, percent, short};
 
-use super::boxes::{Boxes, beside, boxes};
-use super::{Options, PictureError, grey, width};
+use super::boxes::{Boxes, Form, Name, boxes};
+use super::stated::Marks;
+use super::{LABELLED, Options, PictureError, grey, width};
 use crate::grammar::{Grammar, Production};
 use crate::layout::spanning_tree::breadth_first;
-use crate::scene::{Fill, Kind, List, Node, Row, Scene, Sign, fit_start};
+use crate::scene::{Fill, Kind, Label, List, Node, Row, Scene, Sign};
 
 /// Maximum number of boxes.
 const MOST: usize = 1_000;
 /// Maximum number of letters of a label.
-const LETTERS: usize = 24;
+const LETTERS: usize = 32;
 
 /// Draws the productions of a grammar.
 ///
@@ -27,23 +28,33 @@ pub fn draw(grammar: &Grammar, options: &Options) -> Result<Scene, PictureError>
         return Err(PictureError::NoGrammar);
     }
     let tree = breadth_first(graph, graph.root.or(start(grammar)));
-    let label = |at: Option<usize>| at.map_or("(grammar)".into(), |at| clean(&graph.methods[at].name).into_owned());
-    let is_shadowed = |at: Option<usize>| at.is_some_and(|at| grammar.productions[at].shadow.is_some());
-    let sign = |at: Option<usize>| if is_shadowed(at) { " ⊘" } else { "" };
-    let label = |at: Option<usize>| beside(fit_start(&label(at), LETTERS) + sign(at));
-    let form = |at: Option<usize>| (at.map_or((12.0, 12.0), |at| size(grammar, at)), label(at));
-    let Boxes { methods, rects, edges, size, hidden } = boxes(graph, &tree, MOST, &form);
+    let stated = Marks::new(graph, options.findings.as_ref());
+    let name = |at: Option<usize>| match at {
+        Some(at) => Name {
+            marks: stated.of(&[at]),
+            text: clean(&graph.methods[at].name).into_owned(),
+            path: clean(&graph.methods[at].path).into_owned(),
+            signs: if grammar.productions[at].shadow.is_some() { " ⊘".into() } else { String::new() },
+        },
+        None => Name { text: "(grammar)".into(), ..Name::default() },
+    };
+    let activations = graph.methods.iter().map(|method| method.executions).max().unwrap_or(0) as f64;
+    let is_frequent = |at: usize| graph.methods[at].executions as f64 >= LABELLED * activations;
+    let is_large = |at: Option<usize>| at.is_none_or(|at| stated.has(at) || is_frequent(at));
+    let size = |at: Option<usize>| at.map_or((12.0, 12.0), |at| size(grammar, at));
+    let form = Form { size: &size, name: &name, is_large: &is_large, letters: LETTERS };
+    let (Boxes { methods, rects, edges, size, hidden }, labels) = boxes(graph, &tree, MOST, &form);
     let most = grammar.productions.iter().map(|production| production.matched).max().unwrap_or(0);
-    let node = |(&at, &rect): (&Option<usize>, &_)| Node {
+    let node = |((&at, &rect), label): ((&Option<usize>, &_), Label)| Node {
         rect,
         methods: at.into_iter().collect(),
         fill: at.map_or(Fill::Unknown, |at| fill(&grammar.productions[at], most)),
         share: at.map_or(1.0, |at| grammar.productions[at].matched as f64 / most.max(1) as f64),
-        label: Some(label(at)),
+        label: Some(label),
         tip: at.map_or_else(Vec::new, |at| tip(grammar, at)),
         ..Node::default()
     };
-    let nodes: Vec<Node> = methods.iter().zip(&rects).map(node).collect();
+    let nodes: Vec<Node> = methods.iter().zip(&rects).zip(labels).map(node).collect();
     let is_reached = |at: usize| tree.caller[at].is_some();
     let elsewhere = (0..graph.methods.len()).filter(|&at| !is_reached(at)).count();
     Ok(Scene {
@@ -53,6 +64,7 @@ pub fn draw(grammar: &Grammar, options: &Options) -> Result<Scene, PictureError>
         frames: Vec::new(),
         edges,
         legend: legend(most),
+        findings: stated.stated(options.findings.as_ref(), &nodes),
         lists: lists(grammar, &nodes),
         nodes,
         notes: notes(grammar, hidden, elsewhere),

@@ -13,11 +13,14 @@ mod coverage;
 mod domain;
 mod evolution;
 mod grammar;
+mod named;
+mod stated;
 mod strip;
 mod structural;
 
 use std::fmt;
 
+use metaspy_report::findings::Findings;
 use metaspy_report::text::{counted, time};
 
 pub use domain::draw as draw_domain;
@@ -28,6 +31,10 @@ pub use strip::draw as draw_strip;
 use crate::graph::Graph;
 use crate::scene::{Kind, Scene, Sign};
 
+/// Minimum share of the time for a box to have a label that can be read when a page shows the whole
+/// picture.
+const LABELLED: f64 = 0.02;
+
 /// Settings that all pictures share.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -35,6 +42,9 @@ pub struct Options {
     pub title: String,
     /// Minimum share of the root's time. A behavioural blueprint leaves out methods with less.
     pub threshold: f64,
+    /// Findings of the recording, which the picture states and marks; `None` if nobody looked for
+    /// any.
+    pub findings: Option<Findings>,
 }
 
 /// Reason why a picture cannot be drawn. Its message states which data are missing, and how to
@@ -68,7 +78,7 @@ pub enum PictureError {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { title: "a run".into(), threshold: 0.01 }
+        Options { title: "a run".into(), threshold: 0.01, findings: None }
     }
 }
 
@@ -132,10 +142,10 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
         _ => {}
     }
     let mut scene = match kind {
-        Kind::Structural => structural::draw(graph)?,
+        Kind::Structural => structural::draw(graph, options)?,
         Kind::Behavioural => behavioural::draw(graph, options)?,
-        Kind::Coverage => coverage::draw(graph),
-        Kind::Calls => calls::draw(graph)?,
+        Kind::Coverage => coverage::draw(graph, options),
+        Kind::Calls => calls::draw(graph, options)?,
         Kind::Evolution => return Err(PictureError::OneVersion),
         Kind::Grammar => return Err(PictureError::NoGrammar),
         Kind::Domain => return Err(PictureError::NoView),

@@ -10,13 +10,15 @@ use super::Options;
 use super::evolution::{border, colours, fill, judged, tip};
 use crate::evolution::{Change, Comparison, Step};
 use crate::scene::{
-    Border, Fill, Frame, FrameKind, Kind, LETTER, Label, Node, Place, Rect, Scene, Sign, fit_end, fit_start,
+    Border, Fill, Frame, FrameKind, Kind, LETTER, Label, Node, Rect, SIZE, Scene, Sign, Stated, fit_end, fit_middle,
 };
 
-/// Width and height of a cell, with the space around it.
-const CELL: (f64, f64) = (64.0, 14.0);
+/// Minimum width and the height of a cell, with the space around it.
+const CELL: (f64, f64) = (64.0, 18.0);
+/// Maximum number of letters of a version.
+const VERSION: usize = 24;
 /// Space between cells, in pixels.
-const SPACE: f64 = 2.0;
+const SPACE: f64 = 6.0;
 /// Height of the names of the versions.
 const HEAD: f64 = 14.0;
 /// Maximum number of rows.
@@ -47,9 +49,11 @@ pub fn draw(steps: &[&Step], versions: &[String], options: &Options) -> Option<S
     if rows.is_empty() {
         return None;
     }
-    let nodes: Vec<Node> = rows.iter().zip(0..).flat_map(|(row, at)| cells(row, at, last)).collect();
+    let longest = versions.iter().map(|name| name.chars().count().min(VERSION)).max().unwrap_or(0);
+    let wide = CELL.0.max(LETTER * longest as f64 + 2.0 * SPACE);
+    let nodes: Vec<Node> = rows.iter().zip(0..).flat_map(|(row, at)| cells(row, at, wide, last)).collect();
     let height = HEAD + CELL.1 * rows.len() as f64;
-    let frames = versions.iter().zip(0..).map(|(name, at)| column(name, f64::from(at), height));
+    let frames = versions.iter().zip(0..).map(|(name, at)| column(name, f64::from(at) * wide, wide, height));
     let mut notes = vec![judged(last)];
     notes.push("a method that the last version does not have is in the list of its step".into());
     if changed > ROWS {
@@ -58,11 +62,12 @@ pub fn draw(steps: &[&Step], versions: &[String], options: &Options) -> Option<S
     Some(Scene {
         kind: Kind::Evolution,
         title: options.title.clone(),
-        size: (CELL.0 * versions.len() as f64 + LETTER * LETTERS as f64, height),
+        size: (wide * versions.len() as f64 + LETTER * LETTERS as f64 + 2.0 * SPACE, height),
         frames: frames.collect(),
         nodes,
         edges: Vec::new(),
         legend: colours(last.by).into_iter().chain([Sign::fill(Fill::NeverRan, "it does not run")]).collect(),
+        findings: Stated::default(),
         lists: Vec::new(),
         notes,
     })
@@ -94,10 +99,10 @@ fn rows<'s>(steps: &[&'s Step]) -> Vec<Row<'s>> {
 }
 
 /// Builds the cells of a row: the first version, and the change in each step.
-fn cells(row: &Row<'_>, at: u32, last: &Step) -> Vec<Node> {
-    let y = HEAD + CELL.1 * f64::from(at);
+fn cells(row: &Row<'_>, at: u32, wide: f64, last: &Step) -> Vec<Node> {
+    let y = HEAD + CELL.1 * f64::from(at) + SPACE / 2.0;
     let cell = |column: usize, fill: Fill, border: Border, tip: Vec<String>| Node {
-        rect: Rect { x: CELL.0 * column as f64, y, w: CELL.0 - SPACE, h: CELL.1 - SPACE },
+        rect: Rect { x: wide * column as f64 + SPACE / 2.0, y, w: wide - SPACE, h: CELL.1 - SPACE },
         methods: vec![row.method],
         fill,
         border,
@@ -114,14 +119,21 @@ fn cells(row: &Row<'_>, at: u32, last: &Step) -> Vec<Node> {
     let mut cells: Vec<Node> = std::iter::once(first).chain(further).collect();
     let name = last.graph.methods[row.method].path.as_str();
     if let Some(end) = cells.last_mut() {
-        end.label = Some(Label { text: fit_end(name, LETTERS), place: Place::Beside });
+        end.label = Some(Label::beside(fit_end(name, LETTERS), SIZE));
     }
     cells
 }
 
 /// Builds the frame around the cells of a version.
-fn column(name: &str, at: f64, height: f64) -> Frame {
-    let rect = Rect { x: CELL.0 * at - SPACE / 2.0, y: 0.0, w: CELL.0, h: height };
-    let letters = ((CELL.0 - 6.0) / LETTER) as usize;
-    Frame { rect, label: fit_start(name, letters), name: name.to_owned(), kind: FrameKind::Module, mark: None }
+fn column(name: &str, x: f64, w: f64, height: f64) -> Frame {
+    let rect = Rect { x, y: 0.0, w, h: height };
+    let letters = ((w - SPACE) / LETTER) as usize;
+    Frame {
+        rect,
+        label: fit_middle(name, letters),
+        size: SIZE,
+        name: name.to_owned(),
+        kind: FrameKind::Module,
+        mark: None,
+    }
 }

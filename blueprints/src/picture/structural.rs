@@ -1,37 +1,36 @@
 //! Structural distribution blueprint (*Execution profiling blueprints*, section 4.1): height is
 //! total time, width is executions, grey is the number of receivers.
 
-use metaspy_report::text::{clean, counted, time};
+use metaspy_report::text::{counted, time};
 
 use super::caching::{self, caching};
-use super::{PictureError, grey, hooks_note, width, widths};
-use crate::graph::{Graph, Method};
-use crate::layout::nested::nested;
-use crate::scene::{Fill, Kind, LINE, Label, Node, Rect, Scene, Sign};
+use super::named::{Named, named};
+use super::stated::Marks;
+use super::{Options, PictureError, grey, hooks_note, width, widths};
+use crate::graph::Graph;
+use crate::scene::{Fill, Kind, Node, Scene, Sign};
 
 /// Height of a box that has all of the time.
 const TALLEST: f64 = 150.0;
 /// Minimum height of a box.
 const LEAST: f64 = 3.0;
-/// Minimum height at which a box always has a label.
-const TALL: f64 = 45.0;
 /// Minimum height at which the bar of own time is drawn.
 const LEAST_OWN: f64 = 1.5;
 
 /// Draws the methods that ran.
-pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
+pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     if !graph.is_timed() {
         return Err(PictureError::NoTimes);
     }
     let whole = graph.ran().map(|at| graph.total(at)).max().unwrap_or(0).max(1);
     let height = |at: usize| LEAST.max(TALLEST * graph.total(at) as f64 / whole as f64);
     let size = |at: usize| (width(3.0, 2.2, graph.methods[at].executions), height(at));
-    let sizes: Vec<(usize, (f64, f64))> = graph.ran().map(|at| (at, with_room(size(at)))).collect();
+    let sizes: Vec<(usize, (f64, f64))> = graph.ran().map(|at| (at, size(at))).collect();
     let most = graph.ran().map(|at| graph.methods[at].receivers.magnitude()).max().unwrap_or(0);
-    let page = nested(graph, &sizes, |_| false);
-    let node = |(at, rect): (usize, Rect)| {
+    let marks = Marks::new(graph, options.findings.as_ref());
+    let (page, boxes) = named(graph, &sizes, &marks, |_| false);
+    let node = |Named { method: at, rect, label }: Named| {
         let method = &graph.methods[at];
-        let rect = Rect { w: size(at).0, ..rect };
         let fill = match method.receivers.magnitude() {
             0 => Fill::NoReceiver,
             count => Fill::Grey(grey(count, most)),
@@ -42,11 +41,11 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
             fill,
             share: graph.total(at) as f64 / whole as f64,
             own: own(rect.h, method.self_ns, method.total_ns),
-            label: label(method, &rect),
+            label,
             ..Node::default()
         }
     };
-    let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();
+    let nodes: Vec<Node> = boxes.into_iter().map(node).collect();
     let low = nodes.iter().filter(|node| node.rect.h <= LEAST).count() as u64;
     let mut notes = vec![
         format!("height is linear in total time, calls included: {TALLEST} px are {}", time(whole)),
@@ -67,28 +66,11 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
         frames: page.frames,
         edges: Vec::new(),
         legend: legend(most, whole),
+        findings: marks.stated(options.findings.as_ref(), &nodes),
         lists: candidates.into_iter().collect(),
         nodes,
         notes,
     })
-}
-
-/// Adds room beside a box that is too thin to hold its label.
-pub(super) fn with_room((w, h): (f64, f64)) -> (f64, f64) {
-    if is_thin(w, h) { (w + LINE, h) } else { (w, h) }
-}
-
-/// Places the label in a box, or beside it if the box is thin.
-pub(super) fn label(method: &Method, rect: &Rect) -> Option<Label> {
-    let name = clean(method.name.rsplit("::").next().unwrap_or_default());
-    match is_thin(rect.w, rect.h) {
-        true => Some(Label::along(&name, rect.h)),
-        false => Label::within(&name, (rect.w, rect.h)),
-    }
-}
-
-fn is_thin(w: f64, h: f64) -> bool {
-    w < LINE && h >= TALL
 }
 
 /// Computes the height of the bar of own time; 0 where the bar would only hide the box.

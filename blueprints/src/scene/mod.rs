@@ -11,10 +11,12 @@ mod kind;
 mod label;
 
 use metaspy_report::coverage::Pattern;
+use metaspy_report::findings::text::Part;
 
 pub use fill::Fill;
 pub use kind::Kind;
-pub use label::{LETTER, LINE, Label, Place, fit_end, fit_start};
+pub use label::{Distinct, LETTER, Label, Place, SIZE, fit_end, fit_middle};
+pub(crate) use label::{Readable, line, readable, text_width};
 
 /// Picture as data.
 #[derive(Clone, Debug)]
@@ -33,7 +35,9 @@ pub struct Scene {
     pub edges: Vec<Edge>,
     /// Meaning of each sign.
     pub legend: Vec<Sign>,
-    /// Findings for the reader, in ranked lists: patterns of coverage, candidates for a cache.
+    /// Findings of the recording, the first ones with their boxes.
+    pub findings: Stated,
+    /// Ranked lists for the reader: patterns of coverage, candidates for a cache.
     pub lists: Vec<List>,
     /// Notes on the parts that the picture leaves out, and on the scales. Every emitter prints
     /// them.
@@ -60,6 +64,8 @@ pub struct Frame {
     pub rect: Rect,
     /// Label, which fits into the width of the frame.
     pub label: String,
+    /// Size of the letters of the label, in pixels.
+    pub size: f64,
     /// Whole name of the package, module or type.
     pub name: String,
     /// Kind of the frame.
@@ -95,6 +101,8 @@ pub struct Node {
     /// Methods that the box stands for, the outermost first; empty for the box of the whole
     /// program.
     pub methods: Vec<usize>,
+    /// Index in `methods` of the method that names the box.
+    pub named: usize,
     /// Fill of the box.
     pub fill: Fill,
     /// Share of the first method in the whole: in the longest time, or in the root's time.
@@ -121,6 +129,34 @@ pub enum Border {
     Thin,
     /// A frame around the box: its source has changed.
     Changed,
+}
+
+/// Marks of the findings that a picture states, in the order of their costs.
+pub const STATED: [char; 3] = ['①', '②', '③'];
+
+/// Findings of a recording that a picture states.
+#[derive(Clone, Debug, Default)]
+pub struct Stated {
+    /// The first findings, in the order of `metaspy findings`.
+    pub first: Vec<Statement>,
+    /// Number of findings after these.
+    pub further: usize,
+}
+
+/// Finding of a recording, with the boxes that it is about.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Word of the kind: `repeated`.
+    pub kind: String,
+    /// Share that it costs, and what the share is of: `38 % of the time`.
+    pub cost: String,
+    /// One sentence, without a full stop.
+    pub title: String,
+    /// What is said below the title: the evidence, and then places, certainty and advice, each
+    /// after its word.
+    pub parts: Vec<Part>,
+    /// Indices of its boxes, the most important first; empty if the picture has none of them.
+    pub nodes: Vec<usize>,
 }
 
 /// List of boxes that show the same finding.
@@ -165,6 +201,17 @@ pub enum EdgeKind {
     Back,
 }
 
+/// Space between a box and its label for the frame around changed source.
+pub(crate) const OUTSET: f64 = 4.0;
+
+/// Space between a box and the bend of the lines to the boxes below.
+const BEND: f64 = 6.0;
+
+/// Space between the bend and the boxes below.
+const BELOW_BEND: f64 = 10.0;
+/// Distance of a line to a box in a column from the left side of the column.
+const ASIDE: f64 = 2.5;
+
 /// Sign of the legend.
 #[derive(Clone, Debug, Default)]
 pub struct Sign {
@@ -192,6 +239,27 @@ impl Sign {
     /// Makes a sign with a grey box of this size.
     pub fn sized(size: (f64, f64), text: String) -> Sign {
         Sign { size: Some(size), fill: Fill::Grey(3), text, mark: None }
+    }
+}
+
+impl Node {
+    /// Returns the method that names the box; `None` for the box of the whole program.
+    pub fn name_giver(&self) -> Option<usize> {
+        self.methods.get(self.named).copied()
+    }
+
+    /// Returns the height at which the lines to the boxes below bend.
+    pub(crate) fn bend(&self) -> f64 {
+        let beside = self.label.as_ref().filter(|label| label.place == Place::Beside);
+        self.rect.y + beside.map_or(0.0, |label| label.foot(self.rect.h)).max(self.rect.h) + BEND
+    }
+
+    /// Returns the place at which a line from a bend above reaches the box: its middle, or near its
+    /// left side if other boxes of a column are above it, whose labels are at their right sides.
+    pub(crate) fn entry(&self, bend: f64) -> f64 {
+        let line = self.label.as_ref().map_or(0.0, |label| line(label.size));
+        let is_below_others = self.rect.y - bend > BELOW_BEND + line / 2.0 + 1.0;
+        self.rect.x + if is_below_others { ASIDE } else { self.rect.w / 2.0 }
     }
 }
 

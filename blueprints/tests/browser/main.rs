@@ -62,6 +62,18 @@ fn hover_describes_a_box_and_a_click_focuses_it() {
 }
 
 #[test]
+fn labels_can_be_read_and_overlap_nothing() {
+    let graph = fixture::program(300, 18);
+    let Some((mut chrome, _)) = browser("labels", &graph, Kind::Structural) else { return };
+    for picture in 0..Kind::OF_A_RUN.len() {
+        chrome.evaluate(&format!("show({picture})"));
+        let faults = chrome.label_faults();
+        assert!(faults.is_empty(), "{}: {faults:#?}", chrome.evaluate("P.kind"));
+    }
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+#[test]
 fn search_counts_dims_and_leads_to_the_first() {
     let graph = fixture::program(300, 12);
     let Some((mut chrome, _)) = browser("search", &graph, Kind::Structural) else { return };

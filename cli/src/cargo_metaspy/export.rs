@@ -1,21 +1,26 @@
 //! The files that `--json`, `--lcov`, `--cobertura` and `--blueprint` write.
 
+use std::env;
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use metaspy_blueprints::{Graph, Kind, Options, page};
+use metaspy_core::Store;
 use metaspy_core::store::files::OutputFile;
 use metaspy_report::coverage::{Run, TestReach, by_test};
 use metaspy_report::export::{Cobertura, Exporter, Json, Lcov};
+use metaspy_report::findings::{self, Findings};
 use metaspy_report::program::Program;
 use metaspy_report::types;
 use metaspy_weave::wrapper::Left;
 use serde_json::{Map, Value, json};
 
 use crate::cargo_metaspy::arguments;
+use crate::cargo_metaspy::recordings::Recordings;
 use crate::cargo_metaspy::results::{Results, Woven};
-use crate::exit::cannot_write;
+use crate::cargo_metaspy::text::opened;
+use crate::exit::{cannot_write, say};
 
 /// Writes JSON to standard output.
 pub fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
@@ -29,27 +34,41 @@ pub fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
 }
 
 /// Writes the requested files. The page with blueprints shows this picture first, if it was recorded.
-pub fn write(results: &Results, options: &arguments::Woven, first: Kind) -> Result<()> {
+pub fn write(
+    results: &Results,
+    recordings: Option<&Recordings>,
+    options: &arguments::Woven,
+    first: Kind,
+) -> Result<()> {
     for (file, exporter) in requested(options, results) {
         let mut out = OutputFile::create(file).map_err(cannot_write(file))?;
         exporter.export(&results.run, &mut out).and_then(|_| out.complete()).map_err(cannot_write(file))?;
     }
     match &options.blueprint {
-        Some(file) => draw(&results.run.program, file, first),
+        Some(file) => draw(&results.run.program, recordings, file, first),
         None => Ok(()),
     }
 }
 
 /// Draws what the run recorded.
-fn draw(program: &Program, file: &Path, first: Kind) -> Result<()> {
+fn draw(program: &Program, recordings: Option<&Recordings>, file: &Path, first: Kind) -> Result<()> {
     let kind = if program.profiles.has_calls() { first } else { Kind::Coverage };
     // Times of woven programs are nanoseconds already.
     let mut graph = Graph::new(program, |ns| ns);
     graph.recorded_hooks().into_iter().for_each(|cost| graph.subtract_hooks(cost));
     let title = program.crates().map(|element| element.name.as_str()).collect::<Vec<_>>().join(", ");
-    let page = page(kind, &graph, &Options { title, ..Options::default() })
+    let findings = recordings.map(findings_of).transpose()?.flatten();
+    let page = page(kind, &graph, &Options { title, findings, ..Options::default() })
         .with_context(|| format!("cannot draw {}", file.display()))?;
     OutputFile::write(file, page.as_bytes()).map_err(cannot_write(file))
+}
+
+/// Looks for findings in the recordings of a run, with the settings of the project.
+fn findings_of(recordings: &Recordings) -> Result<Option<Findings>> {
+    let config = findings::settings_of_project(&env::current_dir()?).map_err(say)?;
+    // A run without a recording has no findings.
+    let store = Store::merged(opened(recordings.recordings())).ok();
+    Ok(store.map(|store| findings::find(&store, &config)))
 }
 
 /// Fails before anything runs if a file cannot be written.

@@ -125,7 +125,7 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let results = Results::read(&plan, &earlier, recordings.as_ref());
     let results = Results { comparison: conditions.comparison(&results.run), ..results };
     let first = if cargo::runs_tests(command) { Kind::Coverage } else { Kind::Structural };
-    export::write(&results, &options, first)?;
+    export::write(&results, recordings.as_ref(), &options, first)?;
     match &recordings {
         _ if options.json.replaces_text() => export::print_json(&results, &options)?,
         Some(recordings) => {

@@ -71,11 +71,14 @@ pub fn browse(run: &Path) -> String {
 
 /// One line: how many findings a run has, if it has any and recorded events.
 pub fn mention(run: &Path) -> Option<String> {
-    let recordings = runs::recordings_in(run);
-    let stores: Vec<(String, Store)> =
-        recordings.iter().filter_map(|path| Some((path.display().to_string(), Store::open(path).ok()?))).collect();
+    let stores = opened(runs::recordings_in(run));
     let command = format!("metaspy findings {}", from_here(run).display());
     findings::mention(stores, &env::current_dir().ok()?, &command)
+}
+
+/// Opens the recordings of a run, each with its name. What cannot be opened is left out.
+pub fn opened(recordings: Vec<PathBuf>) -> Vec<(String, Store)> {
+    recordings.iter().filter_map(|path| Some((path.display().to_string(), Store::open(path).ok()?))).collect()
 }
 
 /// A path as it is written in the current directory.

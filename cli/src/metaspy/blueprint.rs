@@ -16,7 +16,7 @@ use metaspy_report::text::print_message;
 use crate::exit::{Ended, cannot_write, say};
 use crate::hook_cost::{self, Hooks};
 use crate::metaspy::progress::with_time;
-use crate::metaspy::{arguments, filter, live};
+use crate::metaspy::{arguments, filter, findings, live};
 
 /// Lines of the text by default.
 pub(super) const ROWS: usize = 30;
@@ -35,8 +35,12 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         return Err(say("--from is for pictures of calls: behavioural, calls, grammar or domain"));
     }
     let names: Vec<String> = options.sources.iter().map(|source| title(source)).collect();
-    let drawn = drawing(options, names.join(" "));
+    let mut drawn = drawing(options, names.join(" "));
     let (store, filter) = open_recording(&options.sources, options.filter.as_deref())?;
+    // Findings are of the whole recording, and a filter selects a part of it.
+    if filter.is_all() && (is_file(options) || options.json.json.is_some()) {
+        drawn.findings = Some(findings::search(&store)?);
+    }
     let picture_error = |error: PictureError| match (&error, &options.filter) {
         (PictureError::NothingRan, Some(filter)) => say(format!("no method has calls that pass `{filter}`")),
         _ => say(error.to_string()),
@@ -104,7 +108,7 @@ fn show(
     if let Some(file) = &options.svg {
         write(file, &emit::svg(scene, graph))?;
     }
-    if options.html.is_none() && options.svg.is_none() || options.json.json.is_some() {
+    if !is_file(options) || options.json.json.is_some() {
         let text = || emit::text(scene, graph, columns(), options.top.rows().limit(ROWS));
         options.json.write(
             out,
@@ -114,6 +118,11 @@ fn show(
     }
     open_page(options)?;
     Ok(Ended::Fine)
+}
+
+/// Returns true if the picture is written into a file.
+fn is_file(options: &arguments::Blueprint) -> bool {
+    options.html.is_some() || options.svg.is_some()
 }
 
 /// Opens the page in the browser, if this is requested.
@@ -142,7 +151,7 @@ fn open_recording(sources: &[PathBuf], passes: Option<&str>) -> Result<(Store, F
 
 /// How a picture is drawn, with this title.
 pub(super) fn drawing(options: &arguments::Blueprint, title: String) -> Options {
-    Options { title, threshold: options.threshold / 100.0 }
+    Options { title, threshold: options.threshold / 100.0, findings: None }
 }
 
 /// The columns of a text.

@@ -100,6 +100,34 @@ fn a_report_of_a_whole_recording_ends_with_the_number_of_findings() {
 }
 
 #[test]
+fn a_picture_begins_with_the_findings_and_marks_their_boxes() {
+    let directory = directory("findings-drawn", SETTINGS);
+    let out = |arguments: &[&str]| {
+        let output = metaspy(arguments).current_dir(&directory).output().expect("the command can be started");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("it is UTF-8")
+    };
+    let json = |arguments: &[&str]| serde_json::from_str::<Value>(&out(arguments)).expect("it is JSON");
+    let found = json(&["findings", "run.spy", "--json"])["findings"][0].clone();
+    let text = out(&["findings", "run.spy"]);
+    for kind in ["structural", "behavioural", "coverage", "calls"] {
+        let scene = json(&["blueprint", kind, "run.spy", "--json"]);
+        let first = &scene["findings"]["first"][0];
+        assert_eq!((&first[0], &first[2]), (&found["kind"], &found["title"]), "{kind}");
+        assert!(text.contains(first[1].as_str().expect("a cost")), "{kind}: {text}");
+        let marked =
+            first[4].as_array().expect("a list").iter().map(|at| &scene["nodes"][at.as_u64().expect("a box") as usize]);
+        let labels: Vec<String> = marked.map(|node| node[6].to_string()).collect();
+        assert!(labels.len() == 1 && labels[0].contains("① ") && labels[0].contains("measure"), "{kind}: {labels:?}");
+    }
+    // Findings are of the whole recording, and without any nothing is said.
+    let filtered = json(&["blueprint", "structural", "run.spy", "--filter", "site:measure", "--json"]);
+    assert!(filtered["findings"].is_null(), "{filtered}");
+    fs::write(directory.join("metaspy.toml"), "").expect("it can be written");
+    assert!(json(&["blueprint", "structural", "run.spy", "--json"])["findings"].is_null());
+}
+
+#[test]
 fn a_kind_is_explained_without_a_recording() {
     let (code, out, _) = ended(&["findings", "--explain", "repeated"]);
     assert!(

@@ -1,5 +1,9 @@
 //! The command from outside: what it prints, how it ends, and its messages for bad input.
 
+#[cfg(all(feature = "demo", feature = "grammar", unix))]
+#[allow(dead_code, reason = "other tests use the rest of it")]
+#[path = "../../../blueprints/tests/browser/chrome.rs"]
+mod chrome;
 #[path = "../fixture/client_and_servers.rs"]
 mod client_and_servers;
 #[path = "../../../tui/tests/fixture/mod.rs"]
@@ -29,6 +33,8 @@ mod killed;
 mod live;
 #[cfg(unix)]
 mod outputs;
+#[cfg(all(feature = "demo", feature = "grammar", unix))]
+mod pictures;
 mod processes;
 mod profiles;
 mod report;

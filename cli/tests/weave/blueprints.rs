@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::process::Command;
 
+use crate::chrome::Chrome;
 use crate::common::schemas::assert_valid_if_json;
 use crate::common::{Package, manifest};
 
@@ -44,6 +45,12 @@ fn a_run_is_drawn_in_one_command_and_from_its_recording() {
     assert_eq!(did.code, 0, "{}", did.stderr);
     let html = std::fs::read_to_string(package.dir.join("run.html")).expect("the picture was written");
     assert!(html.contains("structural blueprint of drawn") && html.contains("\"measure\""), "{html}");
+
+    if let Some(mut chrome) = Chrome::start(&package.dir.join("profile")) {
+        chrome.open(&package.dir.join("run.html"), "");
+        let faults = chrome.label_faults();
+        assert!(faults.is_empty(), "{faults:#?}");
+    }
 
     let environment = [("METASPY_RECORD", OsStr::new("run.spy")), ("METASPY_PROFILE", OsStr::new("calls"))];
     package.metaspy_in(&["run"], &environment);

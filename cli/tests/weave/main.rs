@@ -6,6 +6,9 @@ mod attributes;
 mod blueprints;
 mod builds;
 mod causes;
+#[allow(dead_code, reason = "other tests use the rest of it")]
+#[path = "../../../blueprints/tests/browser/chrome.rs"]
+mod chrome;
 mod common;
 mod conditions;
 mod drops;

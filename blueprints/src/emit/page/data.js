@@ -17,7 +17,9 @@ const short = m => { const [, type] = owner(m), name = D.methods[m][NAME]; retur
 const path = m => [owner(m)[0], short(m)].filter(Boolean).join('::');
 const methodsOf = at => P.nodes[at][5];
 const more = at => P.nodes[at][6] ?? {};
-const nameOf = at => methodsOf(at).length ? short(methodsOf(at)[0]) : 'the whole program';
+// A chain is named by the method with most own time.
+const nameGiver = at => methodsOf(at)[more(at).named ?? 0];
+const nameOf = at => methodsOf(at).length ? short(nameGiver(at)) : 'the whole program';
 // `≤ ` if a number of a method is an upper bound: its calls, its total, or its own time and the calls that it makes.
 const most = (m, number) => D.at_most?.[number].includes(m) ? '≤ ' : '';
 const amount = m => D.methods[m][TOTAL] ?? D.methods[m][RUNS];
@@ -51,6 +53,7 @@ function describe(at) {
   if (d[TESTS]) out.push(`in ${plural(d[TESTS], 'test')}`);
   const same = callees[m].filter(([c]) => d[RUNS] > 1 && D.methods[c][RUNS] === d[RUNS] && !most(m, 'calls') && !most(c, 'calls')).map(([c]) => short(c));
   if (same.length) out.push(`1:1 with ${same.slice(0, 4).join(', ')}${same.length > 4 ? ` and ${same.length - 4} more` : ''}`);
+  if (more(at).named) out.push(`most own time: ${short(nameGiver(at))}, ${most(nameGiver(at), 'own')}${time(D.methods[nameGiver(at)][OWN])}`);
   if (methods.length > 1) out.push(`stands for ${methods.slice(1, 12).map(short).join(', ')}${methods.length > 12 ? ', …' : ''}`);
   if (d[LINES]) out.push(`${plural(d[LINES], 'line')}, ${D.files[d[FILE]].split('/').slice(-3).join('/')}:${d[LINE]}`);
   return out.join('\n');

@@ -2,19 +2,34 @@
 const view = $('view'), panel = $('panel');
 let svg, all, boxes, lines, zoom = 1, left = 0, top_ = 0, fitted = true, placed;
 
+// Sizes of letters, and the signs of findings in front of a label.
+const SMALL = 9, ROW = 11, MARKS = ['①', '②', '③'];
+const sized = size => size > SMALL ? ` style="font-size:${size}px"` : '';
+const marked = text => { const n = [...text].findIndex(c => !MARKS.includes(c)); return n > 0 ? `<tspan class="k">${text.slice(0, n)}</tspan>${esc(text.slice(n))}` : esc(text); };
 function labelled([x, y, w, h, fill], m) {
   const [place, text] = Object.entries(m).find(([key]) => ['beside', 'inside', 'upright', 'along'].includes(key)) ?? [];
   if (!text) return '';
-  const [tx, ty] = { beside: [x + w + 2, y + Math.min(h, 10) / 2 + 3], inside: [x + 3, y + 9],
-    upright: [x + w / 2 + 3, y + h - 3], along: [x + w + 9, y + h - 2] }[place];
+  const size = m.size ?? SMALL, k = size / SMALL, out = m.changed ? 4 : 0;
+  const [tx, ty] = { beside: [x + w + 2 + out, y + Math.min(h, ROW * k) / 2 + 3 * k], inside: [x + 3, y + 9 * k],
+    upright: [x + w / 2 + 3 * k, y + h - 3], along: [x + w + 9 * k, y + h - 2] }[place];
   const turn = place === 'upright' || place === 'along' ? ` transform="rotate(-90 ${tx} ${ty})"` : '';
-  const dark = /^g[5-9]$/.test(fill) && (place === 'inside' || place === 'upright') ? ' class="dark"' : '';
-  return `<text${dark} x="${tx}" y="${ty}"${turn}>${esc(text)}</text>`;
+  const dark = /^g[5-9]$/.test(fill) && (place === 'inside' || place === 'upright') ? ' dark' : '';
+  return `<text class="label${m.size ? ' large' : ''}${dark}" x="${tx}" y="${ty}"${sized(size)}${turn}>${marked(text)}</text>`;
+}
+// Lines bend below the box and below the label beside it.
+function bend(at) {
+  const [, y, , h] = P.nodes[at], m = more(at), line = ROW * (m.size ?? SMALL) / SMALL;
+  return y + Math.max(h, m.beside ? Math.min(h, line) / 2 + line / 2 : 0) + 6;
+}
+// Other boxes of a column are above a box that is further below, and their labels at their right sides.
+function entry(at, bend) {
+  const [x, y, w] = P.nodes[at], m = more(at), line = m.beside ? ROW * (m.size ?? SMALL) / SMALL : 0;
+  return x + (y - bend > 11 + line / 2 ? 2.5 : w / 2);
 }
 function line([from, to, , kind = 'tree'], at) {
   const [x, y, w, h] = P.nodes[from], [tx, ty, tw, th] = P.nodes[to];
   const a = x + w / 2, b = y + h, c = tx + tw / 2;
-  const d = kind === 'tree' ? `M${a} ${b}V${b + 6}H${c}V${ty}` : kind === 'cross' ? `M${a} ${b}C${a} ${b + 30} ${c} ${ty - 30} ${c} ${ty}`
+  const d = kind === 'tree' ? `M${a} ${b}V${bend(from)}H${entry(to, bend(from))}V${ty}` : kind === 'cross' ? `M${a} ${b}C${a} ${b + 30} ${c} ${ty - 30} ${c} ${ty}`
     : `M${x + w} ${y + h / 2}C${x + w + 60} ${y + h / 2} ${tx + tw + 60} ${ty + th / 2} ${tx + tw} ${ty + th / 2}`;
   const written = P.nodes[to][4] === 'never' ? ' written' : '';
   return `<path class="e ${kind}${written}" data-e="${at}" d="${d}"/>`;
@@ -38,9 +53,9 @@ function placeCells(width, height) {
 }
 function draw() {
   const out = [`<div id="sheet"><svg role="img" aria-label="${esc(P.kind)}" viewBox="0 0 ${P.size[0]} ${P.size[1]}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all" class="${P.kind}">`];
-  for (const [at, [x, y, w, h, kind, label, name, word]] of P.frames.entries())
+  for (const [at, [x, y, w, h, kind, label, name, word, size = SMALL]] of P.frames.entries())
     out.push(`<g class="fg l${LEVELS.findIndex(([, kinds]) => kinds.includes(kind))}" data-f="${at}" aria-label="${esc(name)}"><rect class="f ${kind}" x="${x}" y="${y}" width="${w}" height="${h}"/>`,
-      `<text class="ft" x="${x + 3}" y="${y + 9}">${esc(label)}</text>${word ? symbol(word, x + w, y, 2.6) : ''}</g>`);
+      `<text class="ft" x="${x + 3}" y="${y + size}"${sized(size)}>${esc(label)}</text>${word ? symbol(word, x + w, y, 2.6) : ''}</g>`);
   P.edges.forEach((edge, at) => out.push(line(edge, at)));
   const places = new Map();
   P.nodes.forEach((n, at) => {
@@ -92,6 +107,14 @@ function fit() {
   zoom = Math.min((width - 24) / w, (height - 24) / h, 2);
   left = (width - w * zoom) / 2; top_ = Math.max(12, (height - h * zoom) / 2); fitted = true; chosen = null; place();
 }
+// Shows the picture when the page opens: all of it if its labels can be read then, and otherwise its upper part.
+function open_() {
+  fit();
+  const size = Math.max(0, ...P.nodes.map((_, at) => Object.keys(more(at)).some(key => key === 'beside' || key === 'along') ? more(at).size ?? SMALL : 0));
+  if (level || P.nodes.length >= 3000 || !size || zoom * size >= SMALL) return;
+  const root = P.nodes.reduce((a, b) => b[1] < a[1] ? b : a), { width } = view.getBoundingClientRect();
+  zoom = SMALL / size; left = P.frames.length ? 12 : width / 2 - (root[0] + root[2] / 2) * zoom; top_ = 12; fitted = false; place();
+}
 function zoomAt(x, y, by) {
   const next = Math.min(40, Math.max(.02, zoom * by)), k = next / zoom;
   left = x - (x - left) * k; top_ = y - (y - top_) * k; zoom = next; fitted = false; place();
@@ -113,6 +136,33 @@ function openPanel(isOpen) {
   if (fitted) fit();
 }
 
+// The first findings of the recording above the picture. A click leads to their boxes.
+const findings = $('findings');
+let stated = null;
+function header() {
+  const { first = [], further = 0 } = P.findings ?? {};
+  findings.hidden = !first.length; stated = null;
+  findings.innerHTML = first.map(([kind, cost, title, , nodes], i) =>
+    `<li><button data-i="${i}" aria-pressed="false" title="${esc(title)}"><span class="k">${MARKS[i]}</span><span class="cost">${esc(cost)}</span><span class="said">${esc(title)}</span>`
+    + `<span class="pale">${nodes.length ? '' : 'not in this picture · '}${esc(kind)}</span></button></li>`).join('')
+    + (further ? `<li class="pale">${plural(further, 'further finding')}: metaspy findings ${esc(P.title)}</li>` : '');
+}
+// Shows what is said of a finding, and marks its boxes, in another picture if this one has none.
+function state(at) {
+  const [, , title] = P.findings.first[at], boxesOf = p => p.findings?.first[at]?.[4] ?? [];
+  const other = boxesOf(P).length ? -1 : PAGE.pictures.findIndex(p => p.graph === P.graph && boxesOf(p).length);
+  if (other >= 0) show(other);
+  const [kind, cost, , parts, nodes] = P.findings.first[at];
+  focus(null); openPanel(true);
+  panel.innerHTML = `<h2><span class="k">${MARKS[at]}</span> ${esc(title)}</h2><p>${esc(cost)} · ${esc(kind)}</p>`
+    + (nodes.length ? `<table>${nodes.map(n => `<tr tabindex="0" data-n="${n}"><td>${esc(nameOf(n))}</td></tr>`).join('')}</table>` : '')
+    + parts.map(([word, text]) => `<p>${word ? `<span class="pale">${esc(word)}</span> ` : ''}${esc(text)}</p>`).join('');
+  if (nodes.length) { reveal(nodes[0]); only(nodes); }
+  stated = at;
+  [...findings.querySelectorAll('button')].forEach((button, i) => button.setAttribute('aria-pressed', i === at));
+}
+findings.addEventListener('click', e => { const i = e.target.closest('[data-i]')?.dataset.i; if (i != null) { leaveSearch(); state(+i); } });
+
 // Legend, notes and keys below the picture.
 function footer() {
   const sign = ([size, fill, text, word]) => word ? `<span><svg width="8" height="10">${symbol(word, 4, 5, 3)}</svg>${esc(text)}</span>` : size
@@ -120,5 +170,6 @@ function footer() {
     : `<span class="w">${esc(text)}</span>`;
   $('footer').innerHTML = `<div>${P.legend.map(sign).join(' ')}</div><div>${P.notes.map(esc).join(' · ')}</div>
 <div class="keys"><kbd>/</kbd> search <kbd>n</kbd> <kbd>p</kbd> next by time <kbd>↑</kbd> <kbd>↓</kbd> caller, callee <kbd>l</kbd> lists ${
+  P.findings ? '<kbd>f</kbd> findings ' : ''}${
   PAGE.pictures.length > 1 ? '<kbd>[</kbd> <kbd>]</kbd> pictures ' : ''}${covers.length ? '<kbd>c</kbd> types, modules ' : ''}<kbd>0</kbd> fit <kbd>+</kbd> <kbd>−</kbd> zoom <kbd>t</kbd> theme · right click: more</div>`;
 }

@@ -42,6 +42,7 @@ function rows(list, caller) {
     + (list.length > 40 ? `<p class="pale">${list.length - 40} more</p>` : '');
 }
 function focus(at) {
+  stated = null; findings.querySelectorAll('[aria-pressed=true]').forEach(button => button.setAttribute('aria-pressed', false));
   focused = at; mark(at); openPanel(at != null);
   const m = at == null ? null : methodsOf(at)[0];
   history.replaceState(null, '', m == null ? location.pathname + location.search : '#' + encodeURIComponent(short(m)));

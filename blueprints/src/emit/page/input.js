@@ -23,12 +23,14 @@ addEventListener('pointerup', e => {
   const cover = level ? frameOf(e.target) : null;
   if (was && !was.moved && e.button === 0) { leaveSearch(); if (cover == null) focus(nodeOf(e.target)); else zoomTo(cover); }
 });
+// Marks again what was marked before the pointer was over a box.
+const remark = () => stated == null ? mark(focused) : only(P.findings.first[stated][4]);
 view.addEventListener('pointerover', e => {
   const at = nodeOf(e.target);
   const frame = at == null && !drag?.moved && inFrame.length ? frameOf(e.target) : null;
   relate(frame);
-  if (frame != null) { popup.textContent = describeFrame(frame); popup.hidden = false; if (!searching) mark(focused); return; }
-  if (at == null || drag?.moved) { popup.hidden = true; if (!searching) mark(focused); return; }
+  if (frame != null) { popup.textContent = describeFrame(frame); popup.hidden = false; if (!searching) remark(); return; }
+  if (at == null || drag?.moved) { popup.hidden = true; if (!searching) remark(); return; }
   if (!searching) mark(at);
   popup.textContent = describe(at);
   popup.hidden = false;
@@ -38,7 +40,7 @@ view.addEventListener('pointermove', e => {
   popup.style.left = Math.min(e.clientX + 14, innerWidth - w - 6) + 'px';
   popup.style.top = (e.clientY + 18 + h > innerHeight ? Math.max(4, e.clientY - h - 10) : e.clientY + 18) + 'px';
 });
-view.addEventListener('pointerleave', () => { relate(null); popup.hidden = true; if (!searching) mark(focused); });
+view.addEventListener('pointerleave', () => { relate(null); popup.hidden = true; if (!searching) remark(); });
 
 // Right click.
 const quoted = text => `'${text.replace(/'/g, `'\\''`)}'`;
@@ -81,7 +83,7 @@ addEventListener('keydown', e => {
   };
   const turn = by => show((shown + by + PAGE.pictures.length) % PAGE.pictures.length);
   const keys = {
-    '/': () => search.focus(), 0: fit, n: () => walk(1), p: () => walk(-1), t: theme, l: lists, c: coarser, '[': () => turn(-1), ']': () => turn(1),
+    '/': () => search.focus(), 0: fit, n: () => walk(1), p: () => walk(-1), t: theme, l: lists, f: () => { const n = P.findings?.first.length; if (n) { leaveSearch(); state(stated == null ? 0 : (stated + 1) % n); } }, c: coarser, '[': () => turn(-1), ']': () => turn(1),
     Escape: () => { if (!menu.hidden) { menu.hidden = true; view.focus(); return; } popup.hidden = true; leaveSearch(); focus(null); },
     '+': () => zoomAt(width / 2, height / 2, 1.25), '=': () => zoomAt(width / 2, height / 2, 1.25), '-': () => zoomAt(width / 2, height / 2, .8),
     ArrowUp: () => focused == null ? (top_ += step, place()) : go(callers), ArrowDown: () => focused == null ? (top_ -= step, place()) : go(callees),
@@ -98,11 +100,11 @@ $('theme').onclick = theme; $('fit').onclick = fit; $('list').onclick = lists;
 // Shows a picture. The method in focus stays in focus, if the picture has it.
 function show(picture) {
   const was = focused == null ? null : methodsOf(focused)[0], name = was == null ? null : path(was);
-  shown = picture; load(picture); draw(); footer(); leaveSearch();
+  shown = picture; load(picture); draw(); header(); footer(); leaveSearch();
   focused = null; openPanel(false); popup.hidden = true;
   $('title').textContent = document.title = `${P.kind} blueprint of ${P.title}`;
   [...$('tabs').children].forEach((tab, i) => tab.setAttribute('aria-selected', i === picture));
-  fit();
+  open_();
   if (name) find(name);
 }
 function find(name) {

@@ -21,7 +21,7 @@ use super::output::write;
 use super::run as run_inputs;
 use crate::exit::{Ended, cannot_write, say};
 use crate::metaspy::arguments;
-use crate::metaspy::blueprint;
+use crate::metaspy::{blueprint, findings};
 
 /// Runs the inputs through the grammar and writes the report.
 pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
@@ -74,9 +74,11 @@ impl Drop for Unnamed {
 
 /// Draws the productions of a recording into a page.
 fn draw(page: &Path, recording: &Path, options: &arguments::Grammar) -> Result<()> {
-    let grammar = Grammar::read(&Store::open(recording)?, &Filter::default());
+    let store = Store::open(recording)?;
+    let grammar = Grammar::read(&store, &Filter::default());
     let title = options.grammar.as_deref().map_or_else(String::new, |file| file.display().to_string());
-    let scene = draw_grammar(&grammar, &Options { title, ..Options::default() });
+    let scene =
+        draw_grammar(&grammar, &Options { title, findings: Some(findings::search(&store)?), ..Options::default() });
     let scene = scene.map_err(|error| say(error.to_string()))?;
     blueprint::write(page, &blueprint::page_of(&grammar.graph, &scene))
 }

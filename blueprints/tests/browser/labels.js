@@ -1,0 +1,51 @@
+// Faults of the labels of a picture at the zoom at which its page opens, in sentences.
+(() => {
+  const faults = [], part = .02, least = 9;
+  const rect = el => { const { left, top, right, bottom } = el.getBoundingClientRect(); return { left, top, right, bottom }; };
+  const meet = (a, b) => a.left + .5 < b.right && b.left + .5 < a.right && a.top + .5 < b.bottom && b.top + .5 < a.bottom;
+  const isShown = el => getComputedStyle(el).display !== 'none';
+  const fits = (a, b) => a.left >= b.left - .5 && a.top >= b.top - .5 && a.right <= b.right + .5 && a.bottom <= b.bottom + .5;
+  // The letters alone: a line of text is higher than they are.
+  const ofText = el => {
+    const r = rect(el), size = parseFloat(getComputedStyle(el).fontSize) * zoom, isTurned = el.hasAttribute('transform');
+    const over = Math.max(0, ((isTurned ? r.right - r.left : r.bottom - r.top) - size) / 2);
+    return isTurned ? { ...r, left: r.left + over, right: r.right - over } : { ...r, top: r.top + over, bottom: r.bottom - over };
+  };
+  const labels = [...all.querySelectorAll('.n text.label, .ft')].filter(isShown)
+    .map(el => ({ el, text: el.textContent, rect: ofText(el), node: el.closest('.n')?.dataset.n }));
+  const rects = boxes.map(box => rect(box.querySelector('.b')));
+  labels.forEach((label, i) => {
+    if (fitted && !fits(label.rect, rect(view))) faults.push(`${label.text} leaves the page`);
+    labels.slice(i + 1).filter(other => meet(label.rect, other.rect)).forEach(other => faults.push(`${label.text} meets ${other.text}`));
+    const isWithin = label.node != null && ['inside', 'upright'].some(place => more(+label.node)[place]);
+    rects.forEach((box, at) => {
+      if (isWithin && at === +label.node) { if (!fits(label.rect, box)) faults.push(`${label.text} leaves its box`); }
+      else if (meet(label.rect, box)) faults.push(`${label.text} meets the box of ${nameOf(at)}`);
+    });
+    for (const frame of all.querySelectorAll('.frame, .ghost'))
+      if (frame.matches('.frame') && label.node != null && meet(label.rect, rect(frame)) && !isWithin) faults.push(`${label.text} meets a frame`);
+    for (const line of lines.filter(isShown)) {
+      const [, x, y, , bend, , to, end] = line.getAttribute('d').match(/^M([\d.-]+) ([\d.-]+)(V([\d.-]+))(H([\d.-]+))V([\d.-]+)$/)?.map(Number) ?? [];
+      if (x == null) continue;
+      const screen = (a, b, c, d) => { const v = view.getBoundingClientRect(), at = (n, by) => n * zoom + by;
+        return { left: v.left + at(Math.min(a, c), left), right: v.left + at(Math.max(a, c), left) + .6, top: v.top + at(Math.min(b, d), top_), bottom: v.top + at(Math.max(b, d), top_) + .6 }; };
+      if ([screen(x, y, x, bend), screen(x, bend, to, bend), screen(to, bend, to, end)].some(part => meet(label.rect, part))) faults.push(`${label.text} meets the line to ${nameOf(P.edges[line.dataset.e][1])}`);
+    }
+  });
+  // What takes time has a name that can be read.
+  const whole = Math.max(...P.nodes.map((_, at) => methodsOf(at).length ? D.methods[methodsOf(at)[0]][TOTAL] ?? 0 : 0));
+  const parents = P.nodes.map((_, at) => P.edges.find(([, to, , kind]) => to === at && !kind)?.[0] ?? (methodsOf(at).length ? `owner ${D.methods[methodsOf(at)[0]][OWNER]}` : 'none'));
+  const seen = new Set();
+  P.nodes.forEach((_, at) => {
+    const label = labels.find(label => label.node != null && +label.node === at), m = methodsOf(at)[0];
+    if (m != null && whole && P.of_methods && D.methods[m][TOTAL] >= part * whole) {
+      if (!label) faults.push(`${nameOf(at)} has no label`);
+      else if (parseFloat(getComputedStyle(label.el).fontSize) * zoom < least - .1) faults.push(`${label.text} is ${parseFloat(getComputedStyle(label.el).fontSize) * zoom} px high`);
+    }
+    if (!label) return;
+    const key = `${parents[at]} ${label.text}`;
+    if (seen.has(key)) faults.push(`two labels are ${label.text}`);
+    seen.add(key);
+  });
+  return faults;
+})()
