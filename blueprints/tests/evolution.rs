@@ -98,6 +98,11 @@ fn colours_are_changes_beyond_noise_and_frames_are_changed_source() {
     assert!((ghost / fixed.rect.h - 600.0 / 100.0).abs() < 0.01, "{ghost} and {}", fixed.rect.h);
     assert!(fixed.tip.iter().any(|line| line.starts_with("time 600 ms → 100 ms (-83 %)")), "{:?}", fixed.tip);
     assert!(scene.notes.iter().any(|note| note.contains("fewer than five runs")), "{:?}", scene.notes);
+    let mut labels: Vec<&str> =
+        scene.nodes.iter().filter_map(|node| Some(node.label.as_ref()?.text.as_str())).collect();
+    labels.sort_unstable();
+    let changes = ["Scene::fixed -83 %", "Scene::fresh new", "Scene::noisy", "Scene::run", "Scene::slow +45 %"];
+    assert_eq!(labels, changes);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign};
 
 /// Draws the calls of the program, or of a method.
 pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
-    let form = Form { least: (3.0, 6.0), chains: Chains::Folded, outset: 0.0 };
+    let form = Form { least: (3.0, 6.0), chains: Chains::Folded, outset: 0.0, sign: &|_| None };
     let CallTree { items, rects, labels, edges, size, total_ns, mut notes, marks, .. } =
         call_tree(graph, options, &form)?;
     let boxes = items.iter().zip(&rects).zip(labels);

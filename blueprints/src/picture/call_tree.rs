@@ -33,13 +33,15 @@ const FOLDED: f64 = 0.95;
 const BESIDE: f64 = 0.10;
 
 /// Appearance of the boxes of a tree.
-pub struct Form {
+pub struct Form<'f> {
     /// Minimum height and width of a box.
     pub least: (f64, f64),
     /// Treatment of chains.
     pub chains: Chains,
     /// Additional space between a box and its label, for a frame around the box.
     pub outset: f64,
+    /// Gives a sign of a method, which its label ends with. A method with a sign has a label.
+    pub sign: &'f dyn Fn(usize) -> Option<String>,
 }
 
 /// Treatment of a caller and the callee that has nearly all of its time.
@@ -87,7 +89,7 @@ pub struct Item {
 }
 
 /// Builds the tree of the calls of the program, or of a method.
-pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTree, PictureError> {
+pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Result<CallTree, PictureError> {
     if !graph.is_timed() {
         return Err(PictureError::NoTimes);
     }
@@ -111,9 +113,9 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result
     let tallest_ns = items.iter().map(|item| item.total_ns).max().unwrap_or(0).max(1);
     let longest_ns = items.iter().filter(|item| !item.methods.is_empty()).map(|item| item.total_ns).max();
     let whole = tree.total_ns.min(longest_ns.unwrap_or(0));
-    let is_labelled: Vec<bool> = items.iter().map(|item| is_labelled(whole, &marks, item)).collect();
+    let is_labelled: Vec<bool> = items.iter().map(|item| is_labelled(whole, &marks, form, item)).collect();
     let lay_out = |letters: usize| {
-        let texts = texts(graph, &is_recursive, &marks, &items, &is_labelled, letters);
+        let texts = texts(graph, &is_recursive, &marks, form, &items, &is_labelled, letters);
         let lay_out = |size: f64| {
             let label = |text: &Option<String>| Some(Label::beside(text.clone()?, size));
             let labels: Vec<Option<Label>> = texts.iter().map(label).collect();
@@ -244,8 +246,8 @@ fn chain(graph: &Graph, tree: &Tree, is_drawn: &[bool], in_callers: &[u64], top:
 }
 
 /// Returns true if a box has enough time for a label, or if a finding is about it.
-fn is_labelled(whole: u64, marks: &Marks, item: &Item) -> bool {
-    let is_marked = item.methods.iter().any(|&method| marks.has(method));
+fn is_labelled(whole: u64, marks: &Marks, form: &Form<'_>, item: &Item) -> bool {
+    let is_marked = item.methods.iter().any(|&method| marks.has(method) || (form.sign)(method).is_some());
     is_marked || item.methods.is_empty() || item.total_ns as f64 >= LABELLED * whole as f64
 }
 
@@ -254,6 +256,7 @@ fn texts(
     graph: &Graph,
     is_recursive: &[bool],
     marks: &Marks,
+    form: &Form<'_>,
     items: &[Item],
     is_labelled: &[bool],
     letters: usize,
@@ -269,6 +272,9 @@ fn texts(
         }
         if item.methods.iter().any(|&method| is_recursive[method]) {
             text += " ↻";
+        }
+        if let Some(sign) = item.methods.iter().find_map(|&method| (form.sign)(method)) {
+            text += &format!(" {sign}");
         }
         texts[at] = Some(text);
     };
@@ -303,7 +309,7 @@ struct LaidOut {
 }
 
 /// Places the boxes at the height of the tallest box that shows most on a screen.
-fn best_height(graph: &Graph, tallest_ns: u64, items: &[Item], labels: &[Option<Label>], form: &Form) -> LaidOut {
+fn best_height(graph: &Graph, tallest_ns: u64, items: &[Item], labels: &[Option<Label>], form: &Form<'_>) -> LaidOut {
     let of_label = |label: &Option<Label>| label.as_ref().map_or((0.0, 0.0), |label| label.room((form.outset, 0.0)));
     let rooms: Vec<(f64, f64)> = labels.iter().map(of_label).collect();
     let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();

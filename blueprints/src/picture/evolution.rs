@@ -6,7 +6,7 @@
 //! a method that became fast would vanish, and its callees would appear below others.
 
 use metaspy_report::diff::{Change as Numbers, Sample};
-use metaspy_report::text::{clean, counted, grouped, time};
+use metaspy_report::text::{clean, counted, grouped, short, time};
 
 use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::{Options, PictureError, hooks_note, widths};
@@ -38,7 +38,8 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
         By::Instructions if !step.methods.iter().any(is_known) => return Err(PictureError::NoInstructions),
         _ => {}
     }
-    let form = Form { least: (LEAST, 6.0), chains: Chains::Drawn, outset: OUTSET };
+    let sign = |at: usize| percent(&step.methods[at], step.by);
+    let form = Form { least: (LEAST, 6.0), chains: Chains::Drawn, outset: OUTSET, sign: &sign };
     let tree = call_tree(&step.larger, options, &form)?;
     let CallTree { items, rects, labels, edges, size, total_ns, height, tallest_ns, mut notes, .. } = tree;
     let whole = (height / tallest_ns as f64, total_ns);
@@ -165,6 +166,18 @@ pub(super) fn tip(method: &Comparison) -> Vec<String> {
     lines
 }
 
+/// Formats the change of a method, if it is one: `+26 %`, or the numbers where there were none.
+fn percent(method: &Comparison, by: By) -> Option<String> {
+    let numbers = method.numbers(by);
+    let old = numbers.before.median();
+    match method.change {
+        Change::More | Change::Less if old == 0 => Some(format!("0 → {}", short(numbers.after.median()))),
+        Change::More | Change::Less => Some(format!("{:+.0} %", 100.0 * numbers.difference() as f64 / old as f64)),
+        Change::New => Some("new".into()),
+        Change::Same => None,
+    }
+}
+
 /// Formats `108 ms → 136 ms (+26 %), 104 ms–110 ms and 133 ms–140 ms`; `None` if either version has
 /// no value.
 fn difference(numbers: &Numbers, text: impl Fn(u64) -> String) -> Option<String> {
@@ -273,7 +286,11 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
 }
 
 fn legend(by: By) -> Vec<Sign> {
-    let marks = [Sign::words("dashed: the height before"), Sign::words("width: calls")];
+    let marks = [
+        Sign::words("dashed: the height before"),
+        Sign::words("+26 %: the change; a box without one is the same within noise"),
+        Sign::words("width: calls"),
+    ];
     let sizes = widths(3.0, 3.0).chain([Sign::words("height: total time")]);
     colours(by).into_iter().chain(marks).chain(sizes).collect()
 }

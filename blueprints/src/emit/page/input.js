@@ -118,3 +118,5 @@ const wanted = decodeURIComponent(location.hash.slice(1));
 show(0);
 if (wanted) find(wanted);
 addEventListener('resize', () => fitted && fit());
+// On paper the whole picture is shown, without what the pointer is over.
+addEventListener('beforeprint', () => { focus(null); fit(); });
