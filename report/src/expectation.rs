@@ -48,33 +48,37 @@ pub struct Outcome {
     /// As it was written.
     expectation: String,
     /// Checked calls: all of them where the tallies decide it, otherwise the events in the window.
-    judged: u64,
+    pub judged: u64,
     /// Calls that miss it. A lower bound if further calls are unknown.
-    missed: u64,
+    pub missed: u64,
     /// Calls of which it is not known if they miss it: they have no event, or no length.
-    unknown: u64,
+    pub unknown: u64,
     /// True if every checked call was decided: no chain of reasons was too long or led out of the window.
-    exact: bool,
+    pub exact: bool,
     /// True if a call misses it; `None` if that cannot be decided.
-    failed: Option<bool>,
+    pub failed: Option<bool>,
     /// What is missing, and what to do, if a call is not decided.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    gaps: Vec<String>,
+    pub gaps: Vec<String>,
     /// The oldest events that miss it.
-    offenders: Vec<Offender>,
+    pub offenders: Vec<Offender>,
 }
 
 /// An event that misses an expectation.
 #[derive(Clone, Debug, Serialize)]
-struct Offender {
-    event: String,
-    time_ns: u64,
-    site: String,
-    subject: Option<String>,
+pub struct Offender {
+    /// Its id.
+    pub event: String,
+    /// Its start, since the beginning of the recording.
+    pub time_ns: u64,
+    /// The path of its site.
+    pub site: String,
+    /// The label of its subject.
+    pub subject: Option<String>,
     /// The site of its cause.
-    cause: Option<String>,
+    pub cause: Option<String>,
     /// The sites of its further reasons.
-    links: Vec<String>,
+    pub links: Vec<String>,
 }
 
 impl Expectation {

@@ -1,7 +1,7 @@
 //! The tool `expect`: a condition for every event of a kind.
 
 use metaspy_reader::Filter;
-use metaspy_report::expectation::Expectation;
+use metaspy_report::expectation::{self, Expectation};
 use metaspy_report::text::clean_lines;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ pub struct Output {
 }
 
 /// An event that misses the expectation.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct Offender {
     /// The id, for the tools `event`, `causes` and `effects`.
     event: String,
@@ -61,19 +61,6 @@ struct Offender {
     links: Vec<String>,
 }
 
-/// The keys that the report writes.
-#[derive(Deserialize)]
-struct Outcome {
-    judged: u64,
-    missed: u64,
-    unknown: u64,
-    exact: bool,
-    failed: Option<bool>,
-    #[serde(default)]
-    gaps: Vec<String>,
-    offenders: Vec<Offender>,
-}
-
 /// Answers a call.
 pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer, ToolError> {
     let expectation: Expectation = input.expectation.parse().map_err(ToolError::new)?;
@@ -84,32 +71,35 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let judged = expectation.judge(&opened.store, &Filter::all());
     call.watch.check()?;
     let first = judged.to_string().lines().next().unwrap_or_default().to_owned();
-    let outcome = serde_json::to_value(&judged).and_then(serde_json::from_value::<Outcome>);
-    let outcome = outcome.expect("an outcome has these keys");
-    notes.extend(outcome.gaps);
+    notes.extend(judged.gaps.iter().cloned());
     if judged.is_empty() {
         notes.push("no event passes the first filter: nothing was checked".to_owned());
     }
-    let lines = outcome.offenders.iter().map(Offender::line).collect();
-    let named = outcome.offenders.len() as u64;
+    let offenders: Vec<Offender> = judged.offenders.iter().cloned().map(Offender::of).collect();
+    let lines = offenders.iter().map(Offender::line).collect();
+    let total = judged.missed.max(offenders.len() as u64);
     let output = Output {
         expectation: input.expectation.clone(),
-        holds: outcome.failed.map(|failed| !failed).filter(|_| !judged.is_empty()),
-        judged: outcome.judged,
-        missed: outcome.missed,
-        unknown: outcome.unknown,
-        exact: outcome.exact,
+        holds: judged.failed.map(|failed| !failed).filter(|_| !judged.is_empty()),
+        judged: judged.judged,
+        missed: judged.missed,
+        unknown: judged.unknown,
+        exact: judged.exact,
         gaps: notes,
-        offenders: outcome.offenders,
+        offenders,
         total: 0,
         left_out: 0,
         command: CommandLine::new("report", &opened.names).with("--expect", input.expectation).line(),
     };
-    let total = outcome.missed.max(named);
     Ok(Answer::new(clean_lines(&first), &output).with_list("offenders", lines, 0, total).without_cursor())
 }
 
 impl Offender {
+    fn of(offender: expectation::Offender) -> Offender {
+        let expectation::Offender { event, time_ns, site, subject, cause, links } = offender;
+        Offender { event, time_ns, site, subject, cause, links }
+    }
+
     fn line(&self) -> String {
         let subject = self.subject.as_ref().map_or(String::new(), |subject| format!(" on {}", quoted(subject)));
         let cause = self.cause.as_ref().map_or("no cause".to_owned(), |cause| format!("caused by {}", quoted(cause)));
