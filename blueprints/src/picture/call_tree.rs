@@ -130,11 +130,9 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Re
         readable(lay_out)
     };
     let is_large = |labels: &[Option<Label>]| labels.iter().flatten().any(|label| label.size > LARGE);
-    let mut trials = LETTERS.into_iter().map(lay_out).enumerate();
-    let is_good = |(trial, tree): &(usize, Readable<(LaidOut, Vec<Option<Label>>)>)| {
-        trial + 1 == LETTERS.len() || tree.fits && !is_large(&tree.picture.1)
-    };
-    let laid_out = trials.find(is_good).map(|(_, tree)| tree.picture).unwrap_or_default();
+    let [first @ .., last] = LETTERS;
+    let is_good = |tree: &Labelled| tree.fits && !is_large(&tree.picture.1);
+    let laid_out = first.into_iter().map(lay_out).find(is_good).unwrap_or_else(|| lay_out(last)).picture;
     let (LaidOut { height, rects, size, .. }, labels) = laid_out;
     let (methods, children): (Vec<&[usize]>, Vec<&[usize]>) =
         items.iter().map(|item| (&*item.methods, &*item.children)).unzip();
@@ -307,6 +305,9 @@ struct LaidOut {
     rects: Vec<Rect>,
     size: (f64, f64),
 }
+
+/// Boxes with their labels, in letters of a size.
+type Labelled = Readable<(LaidOut, Vec<Option<Label>>)>;
 
 /// Places the boxes at the height of the tallest box that shows most on a screen.
 fn best_height(graph: &Graph, tallest_ns: u64, items: &[Item], labels: &[Option<Label>], form: &Form<'_>) -> LaidOut {

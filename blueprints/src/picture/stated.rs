@@ -36,17 +36,11 @@ impl Marks {
     /// States the findings in a picture with these boxes.
     pub fn stated(&self, findings: Option<&Findings>, nodes: &[Node]) -> Stated {
         let boxes = |methods: &Vec<usize>| {
-            let mut boxes: Vec<usize> = methods
-                .iter()
-                .filter_map(|method| nodes.iter().position(|node| node.methods.contains(method)))
-                .collect();
-            let mut seen = Vec::new();
-            boxes.retain(|&at| {
-                !seen.contains(&at) && {
-                    seen.push(at);
-                    true
-                }
-            });
+            let mut boxes: Vec<usize> = Vec::new();
+            for method in methods {
+                let at = nodes.iter().position(|node| node.methods.contains(method));
+                boxes.extend(at.filter(|at| !boxes.contains(at)));
+            }
             boxes
         };
         let first: Vec<Statement> = first(findings)

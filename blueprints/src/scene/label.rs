@@ -182,8 +182,9 @@ impl Distinct {
 fn cuts(name: &str, letters: usize) -> impl Iterator<Item = String> {
     let kept = letters.saturating_sub(1);
     let ways = if name.chars().count() <= letters { 0 } else { kept };
-    let start =
-        move |way: usize| if way % 2 == 0 { kept.div_ceil(2) - way / 2 } else { kept.div_ceil(2) + way / 2 + 1 };
+    let start = move |way: usize| {
+        if way.is_multiple_of(2) { kept.div_ceil(2) - way / 2 } else { kept.div_ceil(2) + way / 2 + 1 }
+    };
     std::iter::once(fit_middle(name, letters)).chain(
         (1..=ways)
             .filter_map(move |way| Some(start(way)).filter(|&start| start <= kept))

@@ -121,6 +121,15 @@ fn keys_walk_by_time_and_along_calls_and_turn_the_pictures() {
     is_true(&mut chrome, "!panel.hidden && panel.querySelectorAll('tr[data-n]').length >= byTime.length");
     chrome.key("t");
     is_true(&mut chrome, "document.documentElement.dataset.theme === 'dark'");
+    // A printed page has the whole picture, whatever part of it is shown.
+    for _ in 0..3 {
+        chrome.key("+");
+    }
+    let is_whole = "(() => { const a = svg.getBoundingClientRect(), b = view.getBoundingClientRect(); \
+                    return a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom; })()";
+    assert_eq!(chrome.evaluate(is_whole), false);
+    chrome.call("Emulation.setEmulatedMedia", serde_json::json!({ "media": "print" }));
+    is_true(&mut chrome, is_whole);
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
 }
 
