@@ -9,6 +9,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use metaspy_blueprints::evolution::{self, Version};
@@ -47,6 +49,12 @@ const NUMBERS: [u64; 5] = [u64::MAX, u64::MAX >> 8, 1 << 40, 0x7fff_ffff, 0x7fff
 const SCREENS: &str = "1\t\t\t\t\t\t2p3p4+56+bnn7l8\tTC";
 /// The variable that has the path of the sampled program's recording.
 const SAMPLED: &str = "METASPY_TEST_SAMPLED";
+/// The variable that has the path of the recording whose words a process damages.
+const DAMAGED: &str = "METASPY_TEST_DAMAGED";
+/// The recording that damaged ones are compared with.
+const SOUND: &str = "beside.spy";
+/// The recording with samples.
+const SAMPLES: &str = "damaged-samples.spy";
 
 /// Counts bytes, and ends the process above the limit.
 struct Limited;
@@ -219,8 +227,10 @@ fn read_alone(store: &Store) {
 
 #[test]
 fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
-    let sound = Store::open(&recorded("beside.spy", Profiler::new("market").method_profiler(Calls::default())));
-    let sound = sound.expect("it is whole");
+    if let Some(path) = std::env::var_os(DAMAGED) {
+        return damage_each_word(Path::new(&path));
+    }
+    recorded(SOUND, Profiler::new("market").method_profiler(Calls::default()));
     let kinds: [(&str, Profiler); 5] = [
         ("damaged-calls.spy", Profiler::new("market").method_profiler(Calls::default())),
         ("damaged-contexts.spy", Profiler::new("market").method_profiler(Contexts::default())),
@@ -228,23 +238,42 @@ fn no_number_of_a_recording_sizes_memory_beyond_the_file() {
         ("damaged-allocations.spy", Profiler::new("market").method_profiler(Allocations::default())),
         ("damaged-types.spy", Profiler::new("market").method_profiler(profilers::Types::default())),
     ];
-    let paths = kinds.map(|(name, profiler)| (recorded(name, profiler), usize::MAX)).into_iter();
-    let sampled = cfg!(target_os = "linux").then(|| (sampled("damaged-samples.spy"), SAMPLED_WORDS));
-    for (path, most) in paths.chain(sampled) {
-        // Names and the like are made once.
-        read_everything(&path, &sound);
-        let whole = fs::read(&path).expect("it was written");
-        let damaged = path.with_extension("damaged");
-        let is_used = |at: &usize| whole[at * 8..at * 8 + 8].iter().any(|&byte| byte != 0);
-        let used: Vec<usize> = (0..whole.len() / 8).filter(is_used).collect();
-        for &at in used.iter().step_by(used.len().div_ceil(most)) {
-            let number = NUMBERS[at % NUMBERS.len()];
-            let mut bytes = whole.clone();
-            bytes[at * 8..at * 8 + 8].copy_from_slice(&number.to_le_bytes());
-            fs::write(&damaged, &bytes).expect("there is room");
-            WORD.store(at, Relaxed);
-            NUMBER.store(number as usize, Relaxed);
-            read_everything(&damaged, &sound);
+    let paths = kinds.map(|(name, profiler)| recorded(name, profiler)).into_iter();
+    let sampled = cfg!(target_os = "linux").then(|| sampled(SAMPLES));
+    let paths = Mutex::new(paths.chain(sampled));
+    let next = || paths.lock().expect("no holder panics").next();
+    // A recording for each process, because the allocator counts for a whole one.
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(path) = next() {
+                    let mut command = Command::new(std::env::current_exe().expect("it is known"));
+                    command.args(["--exact", "no_number_of_a_recording_sizes_memory_beyond_the_file", "--nocapture"]);
+                    let output = command.env(DAMAGED, &path).output().expect("it runs, as it runs now");
+                    let error = String::from_utf8_lossy(&output.stderr);
+                    assert!(output.status.success(), "{}: {error}", path.display());
+                }
+            });
         }
+    });
+}
+
+fn damage_each_word(path: &Path) {
+    let sound = Store::open(&path.with_file_name(SOUND)).expect("it is whole");
+    // Names and the like are made once.
+    read_everything(path, &sound);
+    let whole = fs::read(path).expect("it was written");
+    let damaged = path.with_extension("damaged");
+    let is_used = |at: &usize| whole[at * 8..at * 8 + 8].iter().any(|&byte| byte != 0);
+    let used: Vec<usize> = (0..whole.len() / 8).filter(is_used).collect();
+    let most = if path.ends_with(SAMPLES) { SAMPLED_WORDS } else { usize::MAX };
+    for &at in used.iter().step_by(used.len().div_ceil(most)) {
+        let number = NUMBERS[at % NUMBERS.len()];
+        let mut bytes = whole.clone();
+        bytes[at * 8..at * 8 + 8].copy_from_slice(&number.to_le_bytes());
+        fs::write(&damaged, &bytes).expect("there is room");
+        WORD.store(at, Relaxed);
+        NUMBER.store(number as usize, Relaxed);
+        read_everything(&damaged, &sound);
     }
 }
