@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use metaspy_reader::{By, CallBounds, Filter, Gaps, Measure, RecordedSite, Scope, Store, Tally};
+use metaspy_reader::{By, CallBounds, Filter, Gaps, Measure, RecordedSite, Scope, SiteGroups, Store, Tally};
 
 use crate::text::{counted, grouped, parse_duration_ns, parse_number, time};
 
@@ -133,7 +133,7 @@ impl Condition {
         let mut gaps = sentences(&calls.gaps, store);
         let bounds = match self.quantity {
             Quantity::Count => Some(Bounds { least: calls.least, most: calls.most }),
-            _ => time_bounds(self.quantity, store, &tally, &calls, &mut gaps),
+            _ => time_bounds(self.quantity, store, &filter, &tally, &calls, &mut gaps),
         };
         let known = bounds.filter(|bounds| bounds.least > 0 || bounds.most.is_some());
         Verdict {
@@ -151,6 +151,7 @@ impl Condition {
 fn time_bounds(
     quantity: Quantity,
     store: &Store,
+    filter: &Filter,
     tally: &Tally,
     calls: &CallBounds,
     gaps: &mut Vec<String>,
@@ -185,11 +186,14 @@ fn time_bounds(
             }
         }
         Quantity::Total | Quantity::Count => {
-            let most: u64 = measures().map(|measure| measure.total_ticks).sum();
-            // Where nested calls were added up, the longest call alone is certain.
+            let sites = tally.rows.iter().filter_map(|row| row.site).map(|site| site.0 as usize + 1).max();
+            let all = SiteGroups { of_site: vec![Some(0); sites.unwrap_or(0)], around: vec![None] };
+            let total = store.group_totals(&all, filter, tally).into_iter().next().unwrap_or_default();
+            // Where calls inside others may count twice, the longest time of one site is certain.
             let certain =
                 |measure: &Measure| if measure.total_at_most { measure.max_ticks } else { measure.total_ticks };
-            Bounds { least: measures().map(certain).sum(), ..exactly(most) }
+            let least = if total.at_most { measures().map(certain).max().unwrap_or(0) } else { total.ticks };
+            Bounds { least, ..exactly(total.ticks) }
         }
     };
     let ns = Bounds { least: store.span_ns(bounds.least), most: bounds.most.map(|ticks| store.span_ns(ticks)) };

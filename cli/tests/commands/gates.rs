@@ -171,7 +171,7 @@ fn fails_if(is_failure: bool) -> Verdict {
 }
 
 #[rustfmt::skip]
-const GATES: [Gate; 26] = [
+const GATES: [Gate; 27] = [
     ("--fail-if", |n| format!("count(*) > {}", n * 19), |_| Passes),
     ("--fail-if", |n| format!("count(*) >= {}", n * 19), |_| Fails),
     ("--fail-if", |n| format!("count(outcome:panicked) != {n}"), |_| Passes),
@@ -188,6 +188,8 @@ const GATES: [Gate; 26] = [
     ("--fail-if", |_| "max(site:frame) > 1ms".into(), |n| fails_if(n > 0)),
     ("--fail-if", |n| format!("total(site:measure) > {}us", n * 6 * 61), |_| Passes),
     ("--fail-if", |n| format!("total(site:measure) > {}us", n * 6 * 60), |n| fails_if(n > 0)),
+    // All calls are inside a frame of 1,803 us.
+    ("--fail-if", |n| format!("total(*) > {}us", n * 1_803), |_| Passes),
     ("--fail-if", |_| "self(site:frame) > 1h".into(), |_| Passes),
     ("--expect", |_| "site:measure => cause:Scene::layout".into(), |_| Passes),
     ("--expect", |_| "site:measure => took:<1ms".into(), |_| Passes),
