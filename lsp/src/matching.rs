@@ -5,10 +5,8 @@
 //! the run, and its numbers are marked as stale. In doubt a function has no numbers: a wrong number
 //! beside code is worse than none.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use metaspy_probe::unqualified;
 use metaspy_report::program::Method;
 
 use crate::file_modules::{FileModules, module_and_name};
@@ -40,12 +38,12 @@ pub fn find<'m>(
     file: &FileModules,
     methods: impl Iterator<Item = (usize, &'m Method)>,
 ) -> Vec<Option<Match>> {
-    let mut recorded: HashMap<Cow<'_, str>, Vec<Recorded<'m>>> = HashMap::new();
+    let mut recorded: HashMap<&str, Vec<Recorded<'m>>> = HashMap::new();
     for (place, method) in methods {
         let Some((module, name)) = module_and_name(&method.site) else { continue };
         let fingerprint = method.facts.as_ref().map_or(0, |facts| facts.fingerprint);
         let line = method.site.lines.0;
-        recorded.entry(unqualified(name)).or_default().push(Recorded { place, module, line, fingerprint });
+        recorded.entry(name).or_default().push(Recorded { place, module, line, fingerprint });
     }
     let mut found = vec![None; functions.len()];
     let mut names: BTreeMap<(&str, &[String]), Vec<usize>> = BTreeMap::new();

@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use metaspy_probe::qualified;
 use metaspy_syntax::{Owner, fingerprint, name};
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 
@@ -281,7 +282,7 @@ impl Search {
         let within = Around { in_function: true, ..around.within([name::of_ident(ident)]) };
         self.found.functions.push(Function {
             modules: around.modules.clone(),
-            name: within.owners.join("::"),
+            name: qualified(&within.owners.join("::")).into_owned(),
             ident: self.place(ident.span()),
             around: None,
             fingerprint: fingerprint::of_tokens(tokens[at - qualifiers..next].iter().cloned().collect()),
@@ -414,7 +415,7 @@ mod tests {
         );
         check("trait T: A { fn declared(&self); fn default(&self) -> [u8; { 3 }] { } }", &["T::default"]);
         check("extern \"C\" fn r#type<const N: usize>(x: A<{ N + 1 }>) -> B<{ 2 }> where F: Fn() -> u8 {}", &["type"]);
-        check("impl From<u8> for &mut [X] { fn from() {} } impl dyn A { fn f() {} }", &["[X]::From::from", "A::f"]);
+        check("impl From<u8> for &mut [X] { fn from() {} } impl dyn A { fn f() {} }", &["<[X] as From>::from", "A::f"]);
     }
 
     #[test]

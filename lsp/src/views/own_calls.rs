@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use metaspy_probe::unqualified;
 use metaspy_report::text::last_segment;
 
 use crate::document::View;
@@ -30,7 +31,7 @@ pub fn are_all(view: &View<'_>, function: &Function, certain: Option<&str>) -> b
     proc_macro2::extra::invalidate_current_thread_spans();
     let around = function.open.iter().cloned().collect();
     let running = &view.document.outline().running;
-    let is_held = function.name.split("::").any(|owner| running.contains(owner));
+    let is_held = unqualified(&function.name).split("::").any(|owner| running.contains(owner));
     if !is_named || is_held || is_running(&used, running) || is_running(&around, running) {
         return false;
     }
