@@ -130,7 +130,7 @@ impl Condition {
         let filter = within.clone().and(self.filter.clone());
         let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
         let calls = store.call_bounds(&filter, &tally);
-        let mut gaps = sentences(&calls.gaps, store);
+        let mut gaps = sentences(&calls.gaps, store, &filter);
         let bounds = match self.quantity {
             Quantity::Count => Some(Bounds { least: calls.least, most: calls.most }),
             _ => time_bounds(self.quantity, store, &filter, &tally, &calls, &mut gaps),
@@ -211,14 +211,28 @@ const WINDOW: &str = "record with a larger METASPY_BUDGET, or for a shorter time
 const ONLY_COUNTED: &str =
     "hooks that only count do not see how a call ends, so run `cargo metaspy` with --timed or METASPY_MODE=full";
 
-/// What is missing, and what to do.
-pub(crate) fn sentences(gaps: &Gaps, store: &Store) -> Vec<String> {
+/// How it becomes known whether calls failed.
+const UNSEEN: &str = "their hooks do not see what calls return, so run `cargo metaspy` with --returns";
+
+/// True if the hook of a site sees whether a call that returned has failed.
+pub(crate) fn sees_failures(site: &RecordedSite) -> bool {
+    site.knows_outcomes() && !site.facts.split(' ').any(|word| word == "unseen")
+}
+
+/// What is missing for a filter, and what to do.
+pub(crate) fn sentences(gaps: &Gaps, store: &Store, filter: &Filter) -> Vec<String> {
     let calls = |count: u64| counted(count, "call");
     let mut sentences = Vec::new();
     if gaps.without_event > 0 {
         let calls = calls(gaps.without_event);
-        let advice = if store.sites().iter().all(RecordedSite::knows_outcomes) { WINDOW } else { ONLY_COUNTED };
-        sentences.push(format!("{calls} without an event in the window may match, too: {advice}"));
+        let asks_for_outcomes = filter.text().contains("outcome:");
+        sentences.push(if !store.sites().iter().all(RecordedSite::knows_outcomes) {
+            format!("{calls} without an event in the window may match, too: {ONLY_COUNTED}")
+        } else if asks_for_outcomes && !store.sites().iter().all(sees_failures) {
+            format!("of {calls} it is not known whether they failed: {UNSEEN}")
+        } else {
+            format!("{calls} without an event in the window may match, too: {WINDOW}")
+        });
     }
     if gaps.unnamed > 0 {
         sentences.push(format!("{} were counted without site and subject: {WINDOW}", calls(gaps.unnamed)));

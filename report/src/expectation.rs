@@ -111,7 +111,7 @@ impl Expectation {
             unknown: most.map_or(0, |most| most.saturating_sub(least)),
             exact: most.is_some(),
             failed: if least > 0 { Some(true) } else { Some(false).filter(|_| most == Some(0)) },
-            gaps: condition::sentences(gaps, store),
+            gaps: condition::sentences(gaps, store, &every.and(self.holds.clone())),
             // An event without a length only seems to miss one.
             offenders: found
                 .events

@@ -47,6 +47,10 @@ fn fails(x: f64, y: f64) -> f64 {
     x
 }
 
+fn half(n: u32) -> Option<u32> {
+    if n % 2 == 0 { Some(n / 2) } else { None }
+}
+
 async fn waits(times: u32) -> u32 {
     if times == 0 { 0 } else { Box::pin(waits(times - 1)).await + 1 }
 }
@@ -67,6 +71,7 @@ fn main() {
     both("a");
     let failed = (0..3).filter(|_| std::panic::catch_unwind(|| fails(2.0, 1.0)).is_err()).count();
     drop(waits(1));
+    assert_eq!((0..4).filter_map(half).count(), 2);
     println!("{found:?} {failed} {} {} {:?}", fails(2.5, -1.0), Square(1.5).twice(), poll(waits(4)));
 }
 "#;
@@ -145,15 +150,23 @@ fn what_they_do_not_see_is_built_where_it_is_wanted_and_else_refused() {
     };
     let all = report(&["--json"]);
     assert_valid(&["metaspy", "report", "--json"], &all);
-    let rows = all["rows"].as_array().expect("there are rows");
-    let fails = rows.iter().find(|row| row["key"] == "refuses::fails").expect("it ran");
-    assert!(fails["count"] == 4 && fails["panicked"].is_null() && fails["failed"].is_null(), "{fails}");
-
-    let mut gate = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"));
-    gate.current_dir(&package.dir).args(["report", "run.spy", "--fail-if", "count(outcome:panicked) > 3"]);
-    let gate = gate.output().expect("it was built for this test");
-    let error = String::from_utf8_lossy(&gate.stderr);
-    assert!(gate.status.code() == Some(2) && error.contains("run `cargo metaspy` with --timed"), "{error}");
+    let outcomes = |report: &serde_json::Value| {
+        let rows = report["rows"].as_array().expect("there are rows");
+        ["refuses::fails", "refuses::half"].map(|path| {
+            let row = rows.iter().find(|row| row["key"] == path).expect("it ran");
+            assert_eq!(row["count"], 4, "{row}");
+            ["panicked", "failed"].map(|outcome| row[outcome].as_u64())
+        })
+    };
+    assert_eq!(outcomes(&all), [[None; 2]; 2]);
+    let gate = |line: [&str; 2]| {
+        let mut gate = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"));
+        gate.current_dir(&package.dir).args(["report", "run.spy"]).args(line);
+        let gate = gate.output().expect("it was built for this test");
+        (gate.status.code(), String::from_utf8_lossy(&gate.stderr).into_owned())
+    };
+    let (code, error) = gate(["--fail-if", "count(outcome:panicked) > 3"]);
+    assert!(code == Some(2) && error.contains("run `cargo metaspy` with --timed"), "{error}");
 
     for (name, value) in [("METASPY_MODE", "full"), ("METASPY_DETAILS", "1"), ("METASPY_PROFILE", "calls")] {
         package.metaspy_in(&["run"], &[(name, OsStr::new(value))]);
@@ -161,6 +174,23 @@ fn what_they_do_not_see_is_built_where_it_is_wanted_and_else_refused() {
     }
     assert_eq!(package.metaspy(&["build"]).compiled(), [""; 0], "the hooks are those of `build`");
     assert_eq!(run(&[recorded, ("METASPY_MODE", "tally"), ("METASPY_PROFILE", "calls")]), "");
+
+    // They see how calls end, but not what these return.
+    for mode in ["tally", "full"] {
+        assert_eq!(run(&[recorded, ("METASPY_MODE", mode)]), "");
+        assert_eq!(outcomes(&report(&["--json"])), [[Some(3), Some(0)], [Some(0), None]], "{mode}");
+        for line in [
+            ["--fail-if", "count(site:half outcome:failed) > 0"],
+            ["--fail-if", "count(site:half outcome:succeeded) < 1"],
+            ["--fail-if", "count(site:half -outcome:failed) < 1"],
+            ["--expect", "site:half => -outcome:failed"],
+        ] {
+            let (code, error) = gate(line);
+            let is_stated = error.contains("cannot be decided") && error.contains("--returns");
+            assert!(code == Some(2) && is_stated, "{mode} {line:?}: {code:?} {error}");
+        }
+        assert_eq!(gate(["--fail-if", "count(site:half outcome:failed) > 4"]).0, Some(0), "{mode}");
+    }
 }
 
 #[test]

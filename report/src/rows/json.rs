@@ -11,7 +11,7 @@ use super::cpu::{CpuTotals, error_percent};
 use super::losses::Losses;
 use super::text::state;
 use super::{By, Key, Part, Report, Row, Values};
-use crate::condition::Verdict;
+use crate::condition::{self, Verdict};
 use crate::expectation::Outcome;
 use crate::program::ColumnValue;
 
@@ -185,10 +185,12 @@ impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut seq = serializer.serialize_seq(Some(self.rows.len()))?;
         let all_know_outcomes = self.store.sites().iter().all(RecordedSite::knows_outcomes);
+        let all_see_failures = self.store.sites().iter().all(condition::sees_failures);
         for row in self.rows {
             let site = row.site_id.and_then(|id| self.store.site(id));
             let knows_outcomes = site.map_or(all_know_outcomes, RecordedSite::knows_outcomes);
             let outcome = |calls: u64| knows_outcomes.then_some(calls);
+            let sees_failures = row.measure.failed > 0 || site.map_or(all_see_failures, condition::sees_failures);
             let share = |of: fn(&Shares, &Measure) -> Option<f64>| of(self.shares, &row.measure).map(hundredths);
             seq.serialize_element(&RowOut {
                 site: row.site.as_deref(),
@@ -214,7 +216,7 @@ impl Serialize for Rows<'_> {
                 timed: row.measure.timed,
                 partial: row.measure.is_partly_timed(),
                 lost: row.measure.lost,
-                failed: outcome(row.measure.failed),
+                failed: outcome(row.measure.failed).filter(|_| sees_failures),
                 failed_as: Some(row.failure).filter(|&word| row.measure.failed > 0 && word != "failed"),
                 panicked: outcome(row.measure.panicked),
                 cancelled: outcome(row.measure.cancelled),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use crate::Store;
 use crate::causes::links::Links;
 use crate::causes::reasons::{Reached, Reasons};
-use crate::event::EventId;
+use crate::event::{EventId, Outcome};
 use crate::filter::selector::Selector;
 use crate::filter::{Compare, Condition, Filter, SubjectCondition};
 use crate::platform::lock::lock;
@@ -297,6 +297,14 @@ impl Matcher {
             Test::Outcome(bits) => outcomes & bits,
             _ => outcomes,
         })
+    }
+
+    /// Returns true if a call that returned matches or not, depending on whether it failed. The words
+    /// `outcome:returned` select calls of which that is not known.
+    pub(crate) fn asks_for_failures(&self) -> bool {
+        let outcomes = [Outcome::Returned, Outcome::Succeeded, Outcome::Failed];
+        let wanted = outcomes.map(|outcome| slot::has_outcome(self.outcomes(), outcome));
+        !matches!(wanted, [true, true, true] | [false, false, false] | [true, false, false])
     }
 
     /// Returns true if a condition is about causes, and this site is one of them.

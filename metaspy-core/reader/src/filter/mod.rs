@@ -175,6 +175,11 @@ impl Filter {
         self.without(Condition::is_of_event)
     }
 
+    /// Returns the filter without conditions on outcomes; `None` if it has none.
+    pub(crate) fn without_outcomes(&self) -> Option<Filter> {
+        self.without(|condition| matches!(condition, Condition::Outcome(_)))
+    }
+
     /// Returns true if a length or a cause excludes calls.
     pub(crate) fn excludes_by_event(&self) -> bool {
         self.terms.iter().any(|term| term.negated && term.condition.is_of_event())

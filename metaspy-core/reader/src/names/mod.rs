@@ -77,6 +77,12 @@ impl RecordedSite {
         !self.facts.split(' ').any(|word| word == "entry")
     }
 
+    /// Returns false if the hook does not see what a call returns. Then a call that returned may have
+    /// failed.
+    pub(crate) fn sees_failures(&self) -> bool {
+        !self.facts.split(' ').any(|word| word == "unseen")
+    }
+
     /// Returns the word for a failed call of the site: `none`, `err`, or `failed` if its return
     /// type is not known.
     pub fn failure(&self) -> &'static str {

@@ -1,10 +1,15 @@
 //! Bounds of the number of calls that pass a filter, and the gaps of a recording that widen them.
 
+use std::str::FromStr;
+
 use crate::Store;
+use crate::event::Outcome;
 use crate::filter::Filter;
+use crate::names::RecordedSite;
 use crate::tally::measure::Measure;
 use crate::tally::{By, Scope, Tally};
 use metaspy_format::row::COUNT;
+use metaspy_format::slot::has_outcome;
 
 /// Number of calls that pass a filter, as far as a recording knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +25,8 @@ pub struct CallBounds {
 /// Missing facts about the calls that pass a filter, as numbers of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gaps {
-    /// Calls without an event in the window, for which a condition of the filter is not recorded.
+    /// Calls for which a condition of the filter is not recorded: those without an event in the window, and those whose
+    /// hooks do not see whether they failed.
     pub without_event: u64,
     /// Calls that were counted without site and subject.
     pub unnamed: u64,
@@ -34,6 +40,17 @@ pub struct Gaps {
     pub is_open: bool,
     /// True if files of the same rotation are not read.
     pub is_part: bool,
+    /// Events of calls whose hooks do not see whether they failed, if the filter asks for it.
+    unseen: u64,
+}
+
+/// Events of calls of which it is not known whether they failed.
+#[derive(Clone, Copy, Default)]
+struct Unseen {
+    /// They match a filter, and might not.
+    matching: u64,
+    /// They do not match a filter, and might.
+    excluded: u64,
 }
 
 impl CallBounds {
@@ -47,7 +64,7 @@ impl Gaps {
     /// Returns true if the filter decides all events in the window: none lacks a length that the
     /// filter asks for, a cause, or a name.
     pub fn decide_events(&self) -> bool {
-        self.untimed == 0 && self.lost_causes == 0 && self.lost_names == 0 && !self.is_open
+        self.untimed == 0 && self.unseen == 0 && self.lost_causes == 0 && self.lost_names == 0 && !self.is_open
     }
 }
 
@@ -56,8 +73,10 @@ impl Store {
     /// site, with all details.
     pub fn call_bounds(&self, filter: &Filter, tally: &Tally) -> CallBounds {
         let (counted, unnamed) = (calls(tally), self.unnamed());
+        let Unseen { matching, excluded } = self.unseen(filter);
+        let unseen = matching + excluded;
         let gaps = Gaps {
-            without_event: tally.unknown.map_or(0, |unknown| unknown.saturating_sub(unnamed)),
+            without_event: tally.unknown.map_or(0, |unknown| unknown.saturating_sub(unnamed)).saturating_add(unseen),
             unnamed,
             untimed: self.untimed(filter),
             lost_causes: self.lost_causes(filter),
@@ -68,26 +87,48 @@ impl Store {
             },
             is_open: tally.unknown.is_none(),
             is_part: self.absent_files().is_some(),
+            unseen,
         };
         // A condition that seems not to hold may hold, so its negation may select too many calls.
         let is_too_high = filter.excludes_by_event() && (gaps.untimed > 0 || gaps.lost_causes > 0 || gaps.is_open)
             || filter.excludes_by_name() && gaps.lost_names > 0;
         CallBounds {
-            least: if is_too_high { 0 } else { counted },
+            least: if is_too_high { 0 } else { counted.saturating_sub(matching) },
             most: if gaps.lost_names > 0 || gaps.is_part { None } else { self.most_calls(filter, tally, &gaps) },
             gaps,
         }
     }
 
     fn most_calls(&self, filter: &Filter, tally: &Tally, gaps: &Gaps) -> Option<u64> {
-        let add = |unknown: u64| calls(tally).saturating_add(unknown).saturating_add(gaps.untimed);
+        let unseen = |filter: &Filter| self.unseen(filter).excluded;
+        let add = |unknown: u64| {
+            calls(tally).saturating_add(unknown).saturating_add(gaps.untimed).saturating_add(unseen(filter))
+        };
         let counted = tally.unknown.filter(|_| gaps.lost_causes == 0).map(add);
         let without_conditions = filter.without_event_conditions().filter(|_| counted != Some(calls(tally)));
         let of_any = without_conditions.and_then(|wider| {
-            let tally = self.tally(By::Site, &Scope::matching(wider));
-            tally.unknown.map(|unknown| calls(&tally).saturating_add(unknown))
+            let tally = self.tally(By::Site, &Scope::matching(wider.clone()));
+            tally.unknown.map(|unknown| calls(&tally).saturating_add(unknown).saturating_add(unseen(&wider)))
         });
         [counted, of_any].into_iter().flatten().min()
+    }
+
+    /// Counts the events of calls that returned, unseen by their hooks whether they failed, if the filter asks for that.
+    fn unseen(&self, filter: &Filter) -> Unseen {
+        let matcher = self.compile(filter, 0..=0);
+        let is_unseen = |site: &RecordedSite| !site.sees_failures();
+        let returned = Filter::from_str("outcome:returned").ok();
+        let (Some(of_any), Some(returned)) = (filter.without_outcomes(), returned) else { return Unseen::default() };
+        if !matcher.asks_for_failures() || !self.sites().iter().any(is_unseen) {
+            return Unseen::default();
+        }
+        let tally = self.tally(By::Site, &Scope::matching(of_any.and(returned)));
+        let of_unseen = tally.rows.iter().filter(|row| row.site.and_then(|id| self.site(id)).is_some_and(is_unseen));
+        let events = of_unseen.map(|row| row.measure.count).fold(0, u64::saturating_add);
+        match has_outcome(matcher.outcomes(), Outcome::Returned) {
+            true => Unseen { matching: events, excluded: 0 },
+            false => Unseen { matching: 0, excluded: events },
+        }
     }
 
     /// Counts the calls that would pass the filter if they were as long as it requires, and have no

@@ -27,6 +27,7 @@ use crate::causes::roots::Roots;
 use crate::event::EventId;
 use crate::filter::Filter;
 use crate::filter::matcher::{Matcher, Members};
+use crate::names::RecordedSite;
 use crate::names::subject::OTHERS_KIND;
 use crate::scan::blocks::Ring;
 use crate::scan::{self, Levels, SubjectCounts};
@@ -286,9 +287,10 @@ impl Store {
         let ring = self.ring();
         let outcomes = matcher.outcomes();
         let asyncs = self.asyncs();
-        // The hooks of these sites do not see how calls end.
-        let entries: HashSet<u32> =
-            self.sites().iter().filter(|site| !site.knows_outcomes()).map(|site| site.id.0).collect();
+        let asks_for_failures = matcher.asks_for_failures();
+        // The hooks of these sites do not see how calls end, or what they return.
+        let is_unseeing = |site: &&RecordedSite| !site.knows_outcomes() || asks_for_failures && !site.sees_failures();
+        let unseeing: HashSet<u32> = self.sites().iter().filter(is_unseeing).map(|site| site.id.0).collect();
         let counts_once = self.counts_time_once();
         let mut again: Vec<(Again, Row)> = Vec::new();
         let mut add = |row: Row, source: Source| {
@@ -301,7 +303,7 @@ impl Store {
                 return;
             }
             let (subject, all) = (row.subject(), row.measure(source));
-            let knows_outcomes = outcomes == ALL_OUTCOMES || !entries.contains(&who.site);
+            let knows_outcomes = outcomes == ALL_OUTCOMES || !unseeing.contains(&who.site);
             let chosen = if knows_outcomes { row.measure_of(source, outcomes) } else { None };
             // A row without a call of its own has ends of calls that other rows count.
             let unknown = if all.count == 0 { all.running.wrapping_neg() } else { all.count };

@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use metaspy_syntax::{Facts, SelfKind};
+use metaspy_syntax::{Facts, Returns, SelfKind};
 
 use crate::source::functions::Function;
 use crate::source::hook_kind::HookKind;
@@ -119,7 +119,26 @@ impl Hook<'_> {
         let shows_inputs = sees_values && !self.arguments().is_empty() && self.function.has_plain_inputs();
         let seen = Facts { is_alone: self.is_alone, is_deep, is_entry, has_context, shows_inputs, ..facts.clone() };
         let facts = seen.to_string();
-        facts + &self.parameters() + &self.type_words
+        // Readers do not take a failure that the hook does not see for a success.
+        let unseen = if self.may_fail() && !is_entry && !self.kind.is_deep() { " unseen" } else { "" };
+        facts + unseen + &self.parameters() + &self.type_words
+    }
+
+    /// True unless the declared return type has no failure. An alias may stand for a `Result`.
+    fn may_fail(&self) -> bool {
+        const NEVER_FAIL: [&str; 18] = [
+            "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "String", "u8", "u16",
+            "u32", "u64", "u128", "usize",
+        ];
+        let Function { facts, signature, .. } = self.function;
+        match facts.returns {
+            Returns::Option | Returns::Result => true,
+            Returns::Other => {
+                let name = signature.returns.rsplit(['&', ' ']).next().unwrap_or_default();
+                let is_plain = signature.returns.starts_with(['(', '[', '!']) || NEVER_FAIL.contains(&name);
+                !facts.is_unit && !is_plain
+            }
+        }
     }
 
     /// The names of the arguments whose types are recorded, and how the open ones are declared.

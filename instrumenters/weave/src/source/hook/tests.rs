@@ -190,8 +190,16 @@ fn async_functions_are_polled_or_only_begun() {
     );
     assert_eq!(
         text_of("async fn f() -> impl Fn() {}", |_| {}),
-        r#"__metaspy::began!("f",1,1,"c=1 self=none vis=private async");…"#
+        r#"__metaspy::began!("f",1,1,"c=1 self=none vis=private async unseen");…"#
     );
+    // What may have failed, unknown to the hook.
+    for (returns, word) in
+        [("Option<u8>", " option unseen"), ("Tried<u8>", " unseen"), ("&'static str", ""), ("u64", "")]
+    {
+        let source = format!("fn f() -> {returns} {{ todo!() }}");
+        let expected = format!(r#"__metaspy::hook!("f",1,1,"c=1 self=none vis=private{word}",[],[]);…"#);
+        assert_eq!(text_of(&source, |hook| hook.kind = HookKind::Hook), expected);
+    }
 }
 
 #[test]
