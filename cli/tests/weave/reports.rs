@@ -88,6 +88,12 @@ fn an_object_behind_counted_pointers_is_one_object_whichever_pointer_a_method_ta
         rows.filter(|row| row["kind"] == "pointers::Node").filter_map(|row| row["count"].as_u64()).collect();
     counts.sort_unstable();
     assert_eq!(counts, [4, 5, 8, 10], "{report}");
+    let mut report = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let report =
+        report.arg("report").arg(package.runs().join("1")).args(["--filter", "site:by_ref", "--json"]).output();
+    let report: Value = serde_json::from_slice(&report.expect("it runs").stdout).expect("it is JSON");
+    let counted = &report["rows"][0]["profiles"]["coverage"];
+    assert_eq!((&counted["places"], &counted["receivers"]), (&json!(4), &Value::Null), "{report}");
 }
 
 fn method<'j>(did: &'j Did, path: &str) -> &'j Value {

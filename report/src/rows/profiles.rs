@@ -8,7 +8,7 @@ use std::hash::Hash;
 
 use metaspy_format::profile::built_in;
 use metaspy_probe::{SiteId, Subject};
-use metaspy_reader::{KeyKind, ProfileTable, RowKey, Store, Value};
+use metaspy_reader::{Column, KeyKind, ProfileTable, RowKey, Store, Value};
 
 use crate::program::{ColumnValue, is_additive};
 
@@ -44,6 +44,7 @@ impl Profiles {
                 }
             }
         }
+        profiles.by_site.values_mut().for_each(name_places);
         profiles
     }
 
@@ -85,6 +86,18 @@ fn values(profile: &str, table: &ProfileTable, key: RowKey) -> Values {
     Values::from([(profile.to_owned(), columns.collect())])
 }
 
+/// Names receivers that only an address identifies as places: values move, and memory is used again.
+fn name_places(values: &mut Values) {
+    let Some(columns) = values.get_mut(built_in::COVERAGE) else { return };
+    let is_address = |it: &ColumnValue| matches!(&it.value, Value::Choice(word) if word == built_in::ADDRESS);
+    if columns.get("identity").is_some_and(is_address)
+        && let Some(ColumnValue { column, value }) = columns.remove("receivers")
+    {
+        let column = Column { name: "places".to_owned(), ..column };
+        columns.insert(column.name.clone(), ColumnValue { column, value });
+    }
+}
+
 fn add<K: Eq + Hash>(all: &mut HashMap<K, Values>, key: K, values: &Values) {
     merge(all.entry(key).or_default(), values);
 }
@@ -102,9 +115,24 @@ fn merge(into: &mut Values, more: &Values) {
 
 #[cfg(test)]
 mod tests {
-    use metaspy_reader::Column;
-
     use super::*;
+
+    #[test]
+    fn addresses_of_receivers_are_places() {
+        for (identity, expected) in [("key", "receivers"), (built_in::ADDRESS, "places")] {
+            let value = |name: &str, value| (name.to_owned(), ColumnValue { column: Column::new(name), value });
+            let identity = value("identity", Value::Choice(identity.to_owned()));
+            let columns = BTreeMap::from([value("receivers", Value::AtLeast(21)), identity]);
+            let mut values = Values::from([(built_in::COVERAGE.to_owned(), columns)]);
+            name_places(&mut values);
+            let columns = &values[built_in::COVERAGE];
+            assert_eq!(columns.keys().map(String::as_str).collect::<Vec<_>>(), ["identity", expected]);
+            assert_eq!(
+                (&columns[expected].value, columns[expected].column.name.as_str()),
+                (&Value::AtLeast(21), expected)
+            );
+        }
+    }
 
     #[test]
     fn objects_of_several_methods_are_no_sum() {
