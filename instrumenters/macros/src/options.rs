@@ -5,8 +5,8 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Error, Expr, Ident, LitStr, Meta, Path, Result, ReturnType, Signature, Token, Type, parenthesized,
-    parse_quote,
+    Attribute, Error, Expr, FnArg, Ident, LitStr, Meta, Pat, Path, Result, ReturnType, Signature, Token, Type,
+    parenthesized, parse_quote,
 };
 
 /// Options of an attribute.
@@ -88,6 +88,20 @@ impl Options {
         self.caller = self.caller.or(outer.caller.filter(|_| sig.asyncness.is_none()));
         self.krate = self.krate.or_else(|| outer.krate.clone());
         self
+    }
+
+    /// Returns the facts' further word about a function that is given nothing but its subject, with a space before it; empty
+    /// about others.
+    pub fn subject_only(&self, sig: &Signature) -> &'static str {
+        let is_only = sig.inputs.len() == 1
+            && match (&self.subject, &sig.inputs[0]) {
+                (None, FnArg::Receiver(_)) => true,
+                (Some(Expr::Path(subject)), FnArg::Typed(input)) => {
+                    matches!(&*input.pat, Pat::Ident(input) if subject.path.is_ident(&input.ident))
+                }
+                _ => false,
+            };
+        if is_only { " subject_only" } else { "" }
     }
 
     /// Reports an option that makes no sense on a function.
@@ -209,4 +223,33 @@ fn conditional(attr: &Attribute) -> Option<(Meta, Vec<Meta>, Vec<Meta>)> {
 /// Parses the tokens of an attribute.
 pub fn parse(tokens: TokenStream) -> Result<Options> {
     Options::parse.parse2(tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::{Signature, parse_str};
+
+    use super::Options;
+
+    fn check(attribute: &str, signature: &str, expected: &str) {
+        let meta = parse_str(attribute).expect("an attribute");
+        let signature: Signature = parse_str(signature).expect("a signature");
+        let options = Options::of(&meta).unwrap_or_else(|error| panic!("{attribute}: {error}"));
+        assert_eq!(
+            options.subject_only(&signature),
+            expected,
+            "{attribute} {signature:?}",
+            signature = signature.ident
+        );
+    }
+
+    #[test]
+    fn a_function_that_is_given_nothing_but_its_subject_says_so() {
+        check("observe", "fn push(&self) -> Option<u32>", " subject_only");
+        check("observe(subject = door)", "fn push(door: Door) -> Option<u32>", " subject_only");
+        check("observe(subject = door)", "fn push(door: Door, force: u32) -> Option<u32>", "");
+        check("observe(subject = door.id)", "fn push(door: Door) -> Option<u32>", "");
+        check("observe(subject = door)", "fn push(&self, door: Door) -> Option<u32>", "");
+        check("observe", "fn push(door: Door) -> Option<u32>", "");
+    }
 }

@@ -22,6 +22,8 @@ mod owner;
 pub mod refusal;
 #[cfg(feature = "facts")]
 mod type_arguments;
+#[cfg(feature = "facts")]
+pub mod waiting;
 
 #[cfg(feature = "facts")]
 pub use facts::{Facts, Returns, SelfKind, Visibility, pointers_to_self};

@@ -11,7 +11,7 @@ mod self_type;
 mod site;
 mod within;
 
-use metaspy_syntax::name;
+use metaspy_syntax::{name, waiting};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, Block, ImplItem, ItemFn, ItemImpl, ItemTrait, Path, Result, Signature, TraitItem, Visibility};
@@ -135,7 +135,8 @@ impl Function<'_> {
         let place = Place::of_function(sig, block.brace_token.span.close());
         let kind = if Call::is_async(sig, block) { "Async" } else { "Method" };
         let facts = within.facts(sig, attrs, vis, block, kind);
-        let (facts, owner) = (facts.to_string(), within.defined.as_ref());
+        let facts = facts.to_string() + &waiting::word_of(block) + options.subject_only(sig);
+        let owner = within.defined.as_ref();
         let definition = Definition { krate: &krate, kind, name, place: &place, skipped: None, facts: &facts, owner };
         let self_type = within.self_type;
         let sibling = format_ident!("{}", site_ref::sibling(&sig.ident), span = Span::mixed_site());

@@ -5,7 +5,7 @@ use std::mem::{replace, take};
 use std::ops::Range;
 
 use metaspy_syntax::facts::{Facts, Visibility, returns, returns_nothing};
-use metaspy_syntax::{Owner, complexity, fingerprint, name, refusal};
+use metaspy_syntax::{Owner, complexity, fingerprint, name, refusal, waiting};
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -39,6 +39,9 @@ pub struct Function {
     pub body: Range<usize>,
     /// Its facts, which its hook contains.
     pub facts: Facts,
+    /// Further words of its facts, with a space before each.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub further_facts: String,
     /// The parts of its signature that its hook contains.
     pub signature: FunctionSignature,
     /// The properties that selectors test.
@@ -181,6 +184,7 @@ impl Search<'_> {
         let text = sig.span().byte_range().start..block.brace_token.span.close().byte_range().end;
         let fingerprint = self.source.get(text).and_then(fingerprint::of_source).unwrap_or(0);
         let facts = self.owner.facts(sig, attrs, vis, block);
+        let further_facts = waiting::word_of(block);
         let is_test_only = self.in_tests || self.condition.and(&Condition::of(attrs)).is_test_only();
         let facts = Facts { is_nested: self.in_function, is_test_only, fingerprint, ..facts };
         let is_of_tests = is_test_only || facts.is_test;
@@ -210,6 +214,7 @@ impl Search<'_> {
             lines,
             body,
             facts,
+            further_facts,
             signature,
             properties,
             is_exported,

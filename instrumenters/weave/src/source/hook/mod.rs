@@ -121,7 +121,7 @@ impl Hook<'_> {
         let facts = seen.to_string();
         // Readers do not take a failure that the hook does not see for a success.
         let unseen = if self.may_fail() && !is_entry && !self.kind.is_deep() { " unseen" } else { "" };
-        facts + unseen + &self.parameters() + &self.type_words
+        facts + unseen + &self.function.further_facts + &self.parameters() + &self.type_words
     }
 
     /// True unless the declared return type has no failure. An alias may stand for a `Result`.

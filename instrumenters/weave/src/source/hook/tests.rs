@@ -144,6 +144,10 @@ fn text_of(text: &str, change: impl FnOnce(&mut Hook<'_>)) -> String {
 fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
     let light = |hook: &mut Hook<'_>| hook.kind = HookKind::Hook;
     assert_eq!(text_of("fn f() {}", light), r#"__metaspy::hook!("f",1,1,"c=1 self=none vis=private unit",[],[]);…"#);
+    assert_eq!(
+        text_of("fn f() { thread::sleep(T) }", light),
+        r#"__metaspy::hook!("f",1,1,"c=1 self=none vis=private unit waits",[],[]);…"#
+    );
     let method = "impl A<u8> {\n pub(crate) fn f(&mut self, a: u8, (b, c): D) -> u8 {\n a? } }";
     assert_eq!(
         text_of(method, |_| {}),
