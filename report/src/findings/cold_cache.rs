@@ -300,7 +300,7 @@ impl Functions {
         let calls = of_cache.count;
         let is_named = uncached_name(context.name(cache)).is_some_and(|name| name == method_name(context.name(site)));
         let is_caching = context.facts(cache).is_some_and(|facts| facts.is_caching);
-        let makes_value = is_named || is_caching && self.is_value(cache, made, of_cache.ticks);
+        let makes_value = is_named || is_caching && self.is_value(made, of_cache.ticks);
         let is_once = made.count == made.callers;
         let is_outcome = matches!(context.site_kind(site), SiteKind::Method | SiteKind::Async);
         if calls < CALLS || !makes_value || !is_once || !is_outcome || made.callers * 100 < calls * MADE_PERCENT {
@@ -322,12 +322,10 @@ impl Functions {
         Some(finding)
     }
 
-    /// Returns true if the calls of a site are all that a function calls, and nearly all that it does. A function that
-    /// only looks up an entry of a map may insert or count.
-    fn is_value(&self, cache: SiteId, made: &Made, cache_ticks: u64) -> bool {
-        let callees = self.made.keys().filter(|(caller, _)| *caller == cache).count();
-        let is_most = u128::from(made.ticks) * 100 >= u128::from(cache_ticks) * u128::from(VALUE_PERCENT);
-        callees == 1 && made.ticks > 0 && is_most
+    /// Returns true if the calls of a site are nearly all that a function does. A function that only looks up an entry of a
+    /// map may insert or count.
+    fn is_value(&self, made: &Made, cache_ticks: u64) -> bool {
+        made.ticks > 0 && u128::from(made.ticks) * 100 >= u128::from(cache_ticks) * u128::from(VALUE_PERCENT)
     }
 }
 

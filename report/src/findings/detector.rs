@@ -45,6 +45,12 @@ pub trait Detector: Send {
     /// Takes the next events. Each detector gets every event of the window once, in order of time.
     fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>);
 
+    /// Returns which findings of the kind the recording cannot show, and what to record, after the last event; `None` if it
+    /// can show all.
+    fn missing_part(&self, _: &Context<'_>) -> Option<String> {
+        None
+    }
+
     /// Returns the findings, after the last event.
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding>;
 }

@@ -40,6 +40,9 @@ pub(super) struct HotSubject {
 
 /// Least number of calls of a subject that is hot by its time.
 const TIMED_CALLS: u64 = 5;
+/// Least number of calls on a place in several units of work. Another object may be there in each, and the shortest of many
+/// calls is hardly ever that of the slow one.
+const CALLS_ACROSS: u64 = 20;
 /// Least share of the site's time that a subject has which is hot by its time, in percent.
 const TIME_PERCENT: u64 = 25;
 /// Least share of the work that it takes, in percent.
@@ -69,6 +72,7 @@ struct Row {
 }
 
 /// Calls of a subject at the site in question.
+#[derive(Clone, Copy)]
 struct OfSubject {
     row: u32,
     subject: Subject,
@@ -82,6 +86,8 @@ struct OfSubject {
     step_ticks: u64,
     first: Option<EventId>,
     last: Option<EventId>,
+    /// True for a place that is used in several units of work. Another object may be there in each.
+    is_across: bool,
 }
 
 /// What sets the first of a site's subjects apart from the others, in calls or in ticks.
@@ -146,10 +152,9 @@ impl Detector for HotSubject {
             if let Some((site, Some(subject))) = context.pairs.get(row as usize)
                 && numbers.calls > 0
                 && context.is_one_object(*subject)
-                // In another unit of work, another object may be at the place.
-                && !(numbers.is_across && context.is_place(subject.kind))
             {
-                sites.entry(*site).or_default().push(OfSubject::new(row, *subject, numbers));
+                let is_across = numbers.is_across && context.is_place(subject.kind);
+                sites.entry(*site).or_default().push(OfSubject { is_across, ..OfSubject::new(row, *subject, numbers) });
             }
         }
         let of_site = |(site, subjects)| {
@@ -166,7 +171,7 @@ impl OfSubject {
         let shortest = of_row.shortest.unwrap_or(0);
         let least_ticks = calls.saturating_mul(shortest);
         let step_ticks = shortest / (1 + u64::from(effects) / calls.max(1));
-        OfSubject { row, subject, calls, self_ticks, shortest, least_ticks, step_ticks, first, last }
+        OfSubject { row, subject, calls, self_ticks, shortest, least_ticks, step_ticks, first, last, is_across: false }
     }
 }
 
@@ -196,13 +201,15 @@ fn of_tests(subjects: Vec<OfSubject>, context: &Context<'_>) -> Vec<Vec<OfSubjec
 
 impl HotSubject {
     fn finding(&self, site: SiteId, mut subjects: Vec<OfSubject>, context: &Context<'_>) -> Option<Finding> {
-        if subjects.len() < SUBJECTS {
-            return None;
-        }
-        let by_calls = Hot::of(&mut subjects, |it| it.calls)
+        // The calls of a place may be of many objects.
+        let mut counted: Vec<OfSubject> = subjects.iter().filter(|it| !it.is_across).copied().collect();
+        let by_calls = Hot::of(&mut counted, |it| it.calls)
             .filter(|hot| hot.median >= MEDIAN && hot.of_hot * 100 >= hot.all * PERCENT)
-            .filter(|hot| subjects[..hot.count].iter().all(|it| it.calls > CALLS));
+            .filter(|hot| counted[..hot.count].iter().all(|it| it.calls > CALLS));
         let is_by_calls = by_calls.is_some();
+        if is_by_calls {
+            subjects = counted;
+        }
         let least_work = context.survey.work_ticks / 100 * WORK_PERCENT;
         let is_long = |hot: &Hot| hot.of_hot >= least_work && hot.of_hot >= hot.all / 100 * TIME_PERCENT;
         let Hot { count, of_hot, all, next, median } = match by_calls {
@@ -211,7 +218,7 @@ impl HotSubject {
                 let usual = median_of(subjects.iter().map(|it| it.shortest));
                 let usual_step = median_of(subjects.iter().map(|it| it.step_ticks));
                 let is_slow = |it: &OfSubject| {
-                    it.calls >= TIMED_CALLS
+                    it.calls >= if it.is_across { CALLS_ACROSS } else { TIMED_CALLS }
                         && it.shortest > usual.saturating_mul(MEDIANS)
                         && it.step_ticks > usual_step.saturating_mul(MEDIANS)
                 };
@@ -271,6 +278,9 @@ impl HotSubject {
 impl Hot {
     /// Sorts subjects by a number of theirs, and returns the few that have far more than the others.
     fn of(subjects: &mut [OfSubject], number: impl Fn(&OfSubject) -> u64) -> Option<Hot> {
+        if subjects.len() < SUBJECTS {
+            return None;
+        }
         subjects.sort_by_key(|it| (std::cmp::Reverse(number(it)), it.row));
         let median = number(&subjects[subjects.len() / 2]);
         let mut deviations: Vec<u64> = subjects.iter().map(|it| number(it).abs_diff(median)).collect();

@@ -11,6 +11,7 @@ use crate::gate::Decision;
 /// Writes all findings and checks as one object.
 pub fn write(out: &mut dyn Write, findings: &Findings, checks: &[Judgement]) -> io::Result<()> {
     let not_looked_for = findings.not_looked_for.iter().map(|it| json!({ "kind": it.kind, "why": it.why }));
+    let partly = findings.partly_looked_for.iter().map(|it| json!({ "kind": it.kind, "why": it.why }));
     let object = json!({
         "format": FORMAT,
         "calls": findings.totals,
@@ -18,6 +19,7 @@ pub fn write(out: &mut dyn Write, findings: &Findings, checks: &[Judgement]) -> 
         "findings": (1..).zip(&findings.found).map(|(number, it)| finding(number, it)).collect::<Vec<_>>(),
         "looked_for": findings.looked_for,
         "not_looked_for": not_looked_for.collect::<Vec<_>>(),
+        "partly_looked_for": partly.collect::<Vec<_>>(),
         "checks": checks.iter().map(check).collect::<Vec<_>>(),
     });
     serde_json::to_writer_pretty(&mut *out, &object)?;

@@ -40,6 +40,7 @@ mod question;
 mod rank;
 mod recent;
 mod repeated;
+mod repeated_answers;
 mod repeated_for_all;
 mod retried;
 mod samples;
@@ -86,6 +87,8 @@ pub struct Findings {
     pub looked_for: Vec<String>,
     /// Kinds that the recording cannot show.
     pub not_looked_for: Vec<NotLookedFor>,
+    /// Kinds that were looked for, of which the recording can show only a part.
+    pub partly_looked_for: Vec<NotLookedFor>,
     /// Number of all calls, and how many of them are events.
     pub totals: Totals,
     /// Nanoseconds from the first to the last event.
@@ -94,7 +97,7 @@ pub struct Findings {
     pub is_compared: bool,
 }
 
-/// Kind of findings that a recording cannot show.
+/// Kind of findings that a recording cannot show, or only in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotLookedFor {
     /// Word of the kind.
@@ -111,14 +114,12 @@ impl Findings {
 
     /// Returns the reasons why kinds could not be looked for, with the kinds of each.
     pub fn not_looked_for_by_reason(&self) -> Vec<(&str, Vec<&str>)> {
-        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-        for NotLookedFor { kind, why } in &self.not_looked_for {
-            match reasons.iter_mut().find(|(reason, _)| reason == why) {
-                Some((_, kinds)) => kinds.push(kind),
-                None => reasons.push((why, vec![kind])),
-            }
-        }
-        reasons
+        by_reason(&self.not_looked_for)
+    }
+
+    /// Returns what the recording does not show of kinds that were looked for, with the kinds of each reason.
+    pub fn partly_looked_for_by_reason(&self) -> Vec<(&str, Vec<&str>)> {
+        by_reason(&self.partly_looked_for)
     }
 
     /// Returns the kinds that were looked for and found nowhere.
@@ -126,6 +127,17 @@ impl Findings {
         let found: HashSet<&str> = self.found.iter().map(|finding| finding.kind.as_str()).collect();
         self.looked_for.iter().map(String::as_str).filter(move |kind| !found.contains(kind))
     }
+}
+
+fn by_reason(kinds: &[NotLookedFor]) -> Vec<(&str, Vec<&str>)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for NotLookedFor { kind, why } in kinds {
+        match reasons.iter_mut().find(|(reason, _)| reason == why) {
+            Some((_, kinds)) => kinds.push(kind),
+            None => reasons.push((why, vec![kind])),
+        }
+    }
+    reasons
 }
 
 /// Returns a detector for each built-in kind.
@@ -151,6 +163,7 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
         Box::new(one_lane::OneLane::default()),
         Box::new(ping_pong::PingPong::default()),
         Box::new(repeated::Repeated::default()),
+        Box::new(repeated_answers::RepeatedAnswers::default()),
         Box::new(repeated_for_all::RepeatedForAll::default()),
         Box::new(retried::Retried::default()),
         Box::new(coverage::SAME_RESULT),
@@ -271,7 +284,20 @@ fn search(
             return None;
         }
     }
-    let found = working.into_iter().flat_map(|detector| detector.finish(&context)).collect();
+    let missing_part = |detector: &Box<dyn Detector>| {
+        let why = detector.missing_part(&context)?;
+        Some(NotLookedFor { kind: detector.kind().to_owned(), why })
+    };
+    let partly_looked_for = working.iter().filter_map(missing_part).collect();
+    let mut found: Vec<Finding> = Vec::new();
+    let mut stated = HashSet::new();
+    for detector in working {
+        // Several detectors may state one finding, each by its own evidence.
+        let mut of_detector = detector.finish(&context);
+        of_detector.retain(|finding| !stated.contains(&finding.computed_fingerprint()));
+        stated.extend(of_detector.iter().map(Finding::computed_fingerprint));
+        found.extend(of_detector);
+    }
     // Several detectors may look for one kind.
     looked_for.sort();
     looked_for.dedup();
@@ -282,6 +308,7 @@ fn search(
         found: rank::ranked(found, &context),
         looked_for,
         not_looked_for,
+        partly_looked_for,
         totals: context.totals,
         recorded_ns: store.span_ns(header.last_tick.saturating_sub(header.first_tick)),
         is_compared: config.baseline.is_some(),

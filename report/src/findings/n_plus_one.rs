@@ -1,12 +1,16 @@
 //! `n+1`: a call waits for the same site once for each of many subjects, one after another.
+//!
+//! An async call waits between its polls. Any other call waits in functions of std that its source names, and for an answer
+//! that another thread sends it because of the call.
 
 use metaspy_probe::{SiteId, SiteKind, Subject};
-use metaspy_reader::{EventId, ResolvedEvent};
+use metaspy_reader::{Event, EventId, LaneId, ResolvedEvent};
 
 use super::call_graph::CallGraph;
 use super::finding::NAMED;
 use super::map::{HashMap, HashSet};
 use super::open_calls::OpenCalls;
+use super::question::Values;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, time};
 
@@ -25,20 +29,51 @@ const WAITING_PERCENT: u64 = 50;
 /// Least share of calls that take their time before the first effect, in percent, if they wait for nothing else there.
 const PREPARING_PERCENT: u64 = 80;
 
+/// Least mean of effects that are no async calls, in nanoseconds. Shorter ones hardly wait.
+const WAIT_NS: u64 = 50_000;
+/// Maximum number of receipts of a site whose causes are followed to their question.
+const RECEIPTS: u64 = 2_000;
+/// Maximum number of causes between an answer and its question.
+const ANSWER_CAUSES: usize = 8;
+/// Maximum number of loops whose arguments are compared, and of effects in each of them.
+const COMPARED_LOOPS: usize = 8;
+const COMPARED: usize = 64;
+
 /// Detector of waiting in a loop.
 #[derive(Default)]
 pub(super) struct NPlusOne {
     open: OpenCalls<Call>,
     loops: HashMap<(SiteId, SiteId), Loops>,
     graph: CallGraph,
+    /// Whether the source of each site's function calls what waits.
+    waits: HashMap<SiteId, bool>,
+    receipts: HashMap<SiteId, u64>,
+    /// Room for calls that have ended.
+    ended: Vec<Call>,
 }
 
 /// Call that runs, and its effects at sites that may wait.
 struct Call {
+    id: EventId,
     site: SiteId,
+    subject: Option<Subject>,
+    /// Id and lane of the cause.
+    cause: Option<(EventId, LaneId)>,
     start: u64,
     span: u64,
+    /// Ticks in which it waited, or a call inside it. Always 0 for async calls.
+    waited: u64,
     effects: Vec<Effects>,
+}
+
+/// Call that waits, as its cause sees it.
+#[derive(Clone, Copy)]
+struct Waiting {
+    id: EventId,
+    site: SiteId,
+    subject: Option<Subject>,
+    start: u64,
+    span: Option<u64>,
 }
 
 /// Effects of a call at a site.
@@ -52,6 +87,8 @@ struct Effects {
     ticks: u64,
     longest: u64,
     subjects: Vec<Subject>,
+    /// The first of them.
+    calls: Vec<EventId>,
     /// True if two of them overlap.
     is_parallel: bool,
     /// True if the call waited for something else before the first of them.
@@ -71,6 +108,8 @@ struct Loops {
     follows: Option<SiteId>,
     /// Calls whose own time before the first effect is as long as an effect.
     preparing: u64,
+    /// Effects of loops over one subject, which must differ in their arguments.
+    compared: Vec<Vec<EventId>>,
     subjects: HashMap<Subject, u64>,
     events: Vec<EventId>,
 }
@@ -81,36 +120,102 @@ impl Detector for NPlusOne {
     }
 
     fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        let NPlusOne { open, loops, graph } = self;
         for event in events {
-            open.close(event, |call| close(call, loops));
+            self.close_before(event);
             let it = &event.event;
             let kind = context.site_kind(it.site);
-            let waits = matches!(kind, SiteKind::Async | SiteKind::Span);
             if let Some(cause) = event.cause.event() {
-                graph.add(cause.site, it.site);
-                if waits && let Some((call, _)) = open.cause_of(event) {
-                    call.add(event);
+                self.graph.add(cause.site, it.site);
+                if matches!(kind, SiteKind::Async | SiteKind::Span)
+                    && let Some((call, _)) = self.open.cause_of(event)
+                {
+                    let Event { id, site, subject, start, span, .. } = *it;
+                    call.add(Waiting { id, site, subject, start, span });
                 }
             }
-            if let Some(span) = it.span {
-                let call = Call { site: it.site, start: it.start, span, effects: Vec::new() };
-                open.open(event, kind.is_entered(), call);
+            if kind == SiteKind::Announcement {
+                self.receive(event, context);
             }
+            let Some(span) = it.span else { continue };
+            let waits = kind == SiteKind::Method
+                && *self.waits.entry(it.site).or_insert_with(|| {
+                    let site = context.store.site(it.site);
+                    site.is_some_and(|site| site.facts.split(' ').any(|word| word == "waits"))
+                });
+            let call = Call {
+                id: it.id,
+                site: it.site,
+                subject: it.subject,
+                cause: event.cause.event().map(|cause| (cause.id, cause.lane)),
+                start: it.start,
+                span,
+                waited: event.self_ticks.filter(|_| waits).unwrap_or(0),
+                effects: Vec::new(),
+            };
+            self.open.open(event, kind.is_entered(), call);
         }
     }
 
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        let NPlusOne { open, loops, graph } = &mut *self;
-        open.finish(|call| close(call, loops));
+        let mut ended = Vec::new();
+        self.open.finish(|call| ended.push(call));
+        // Inner calls begin later.
+        ended.sort_by_key(|call| std::cmp::Reverse((call.start, call.id)));
+        self.settle(&mut ended);
+        let NPlusOne { loops, graph, .. } = &*self;
         let findings = loops.iter().filter(|((from, to), _)| !graph.is_recursive(*from, *to));
         findings.filter_map(|(&(from, to), found)| finding(from, to, found, context)).collect()
     }
 }
 
+impl NPlusOne {
+    fn close_before(&mut self, event: &ResolvedEvent) {
+        let mut ended = std::mem::take(&mut self.ended);
+        self.open.close(event, |call| ended.push(call));
+        self.settle(&mut ended);
+        ended.clear();
+        self.ended = ended;
+    }
+
+    /// Takes calls that have ended, inner ones first, and tells their causes how they waited.
+    fn settle(&mut self, ended: &mut [Call]) {
+        for at in 0..ended.len() {
+            let (call, outer) = ended[at..].split_first_mut().expect("the index is of a call");
+            if call.waited > 0
+                && let Some((id, lane)) = call.cause
+            {
+                let cause = outer.iter_mut().find(|outer| outer.id == id);
+                if let Some(cause) = cause.or_else(|| self.open.get_mut(id, lane)) {
+                    cause.waited = cause.waited.saturating_add(call.waited);
+                    if call.waited * 100 >= call.span * WAITING_PERCENT {
+                        let Call { id, site, subject, start, span, .. } = *call;
+                        cause.add(Waiting { id, site, subject, start, span: Some(span) });
+                    }
+                }
+            }
+            close(call, &mut self.loops);
+        }
+    }
+
+    /// Adds the time since the question to the call that runs, if an event is the receipt of an answer to it.
+    fn receive(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
+        let it = &event.event;
+        let Some(sending) = context.sending(event).filter(|sending| sending.lane != it.lane) else { return };
+        let receipts = self.receipts.entry(it.site).or_default();
+        *receipts += 1;
+        if *receipts > RECEIPTS {
+            return;
+        }
+        let Some(call) = self.open.innermost(it.lane) else { return };
+        let question = context.store.causes(sending.id).take(ANSWER_CAUSES).find(|cause| cause.lane == it.lane);
+        if let Some(question) = question.filter(|question| question.id != call.id && question.start >= call.start) {
+            call.waited = call.waited.saturating_add(it.start.saturating_sub(question.start));
+        }
+    }
+}
+
 impl Call {
-    fn add(&mut self, effect: &ResolvedEvent) {
-        let it = &effect.event;
+    fn add(&mut self, it: Waiting) {
         let end = it.start.saturating_add(it.span.unwrap_or(u64::MAX));
         let Some(found) = self.effects.iter_mut().find(|effects| effects.site == it.site) else {
             let follows = self.effects.iter().rfind(|effects| effects.end <= it.start).map(|effects| effects.site);
@@ -123,6 +228,7 @@ impl Call {
                 ticks: it.span.unwrap_or(0),
                 longest: it.span.unwrap_or(0),
                 subjects: it.subject.into_iter().collect(),
+                calls: vec![it.id],
                 is_parallel: false,
                 follows,
             });
@@ -136,18 +242,25 @@ impl Call {
         if found.subjects.len() < EFFECTS_MAX {
             found.subjects.extend(it.subject);
         }
+        if found.calls.len() < COMPARED {
+            found.calls.push(it.id);
+        }
     }
 }
 
-fn close(call: Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
-    for effects in call.effects {
+fn close(call: &mut Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
+    for effects in std::mem::take(&mut call.effects) {
         let subjects: HashSet<Subject> = effects.subjects.iter().copied().collect();
-        let is_loop = effects.count >= EFFECTS && !effects.is_parallel && subjects.len() as u64 == effects.count;
+        let are_different = subjects.len() as u64 == effects.count;
+        let is_loop = effects.count >= EFFECTS && !effects.is_parallel && (are_different || subjects.len() <= 1);
         if !is_loop || effects.site == call.site || effects.ticks * 100 < call.span * PERCENT {
             continue;
         }
         let found = loops.entry((call.site, effects.site)).or_default();
         found.calls += 1;
+        if !are_different && found.compared.len() < COMPARED_LOOPS {
+            found.compared.push(effects.calls);
+        }
         found.effects += effects.count;
         found.ticks = found.ticks.saturating_add(effects.ticks);
         found.longest = found.longest.saturating_add(effects.longest);
@@ -166,11 +279,13 @@ fn finding(from: SiteId, to: SiteId, found: &Loops, context: &Context<'_>) -> Op
     // the next question, as the pages of a long list do.
     let follows = found.follows.filter(|_| found.following == found.calls);
     let is_known_before = follows.is_some() || found.preparing * 100 >= found.calls * PREPARING_PERCENT;
-    if found.calls < CALLS || !is_known_before || !waits(&found.events, context) {
+    if found.calls < CALLS || !is_known_before || !waits(to, found, context) || !are_different(found, context) {
         return None;
     }
     let (name, effect) = (context.name(from), context.name(to));
-    let title = format!("{name} waits for {effect} once for each subject, one after another");
+    let is_subject = found.compared.is_empty();
+    let of_what = if is_subject { "subject" } else { "argument" };
+    let title = format!("{name} waits for {effect} once for each {of_what}, one after another");
     let mut finding = Finding::new(KIND, title, vec![context.site(to), context.site(from)]);
     finding.sites.extend(innermost(to, &found.events, context).map(|site| context.site(site)));
     finding.subjects = context.subjects(&found.subjects);
@@ -178,10 +293,11 @@ fn finding(from: SiteId, to: SiteId, found: &Loops, context: &Context<'_>) -> Op
     finding.cost = Cost::of_waiting(saved, found.effects);
     finding.evidence = Evidence {
         text: format!(
-            "{} calls of {name} wait for {} calls of {effect} on different subjects, which never overlap: {} in all, and \
+            "{} calls of {name} wait for {} calls of {effect} {} different {of_what}s, which never overlap: {} in all, and \
              {} if each call waited only once, for the longest.",
             grouped(found.calls),
             grouped(found.effects),
+            if is_subject { "on" } else { "with" },
             time(context.ns(found.ticks)),
             time(context.ns(found.longest)),
         ),
@@ -190,21 +306,33 @@ fn finding(from: SiteId, to: SiteId, found: &Loops, context: &Context<'_>) -> Op
         filter: context.filter(to),
     };
     finding.certainty = match follows {
-        Some(first) => context
+        Some(first) if is_subject => context
             .counted(&format!("counts exact; {} had ended before the first of them in each call", context.name(first))),
-        None => Certainty::Estimated(
+        _ => Certainty::Estimated(
             "the counts are exact; that all subjects were known before the first of the calls is not recorded"
                 .to_owned(),
         ),
     };
-    finding.advice = format!("ask once for all subjects, or wait for all calls of {effect} at once");
+    finding.advice = format!("ask once for all {of_what}s, or wait for all calls of {effect} at once");
     Some(finding)
 }
 
-/// Returns true if these calls wait for most of their time.
-fn waits(calls: &[EventId], context: &Context<'_>) -> bool {
+/// Returns true if the effects differ in their arguments where they have one subject.
+fn are_different(found: &Loops, context: &Context<'_>) -> bool {
+    found.compared.iter().all(|calls| {
+        let values = calls.iter().filter_map(|id| Values::of(*id, context).map(|values| values.arguments));
+        let known: Vec<_> = values.filter(|arguments| !arguments.is_empty()).collect();
+        known.len() == calls.len() && known.iter().collect::<HashSet<_>>().len() == known.len()
+    })
+}
+
+/// Returns true if the effects at a site wait for most of their time.
+fn waits(site: SiteId, found: &Loops, context: &Context<'_>) -> bool {
+    if context.site_kind(site) == SiteKind::Method {
+        return context.ns(found.ticks) / found.effects >= WAIT_NS;
+    }
     let (mut busy, mut span) = (0, 0);
-    for &id in calls {
+    for &id in &found.events {
         let polls = context.store.polls(id);
         let ticks = context.store.event(id).and_then(|event| event.span);
         if let (Some(polls), Some(ticks)) = (polls, ticks) {
@@ -306,6 +434,61 @@ mod tests {
             }
         };
         check(asks, &[]);
+    }
+
+    /// Shows ten pages, whose 8 customers are asked for on one database by calls that are no async calls. `facts` are those
+    /// of the function that asks, and `customer` is the recorded argument.
+    fn check_threads(facts: &str, asks_before: bool, customer: impl Fn(u64) -> u64, expected: &[&str]) {
+        let mut run = Run::new();
+        run.function("shop", "shop::Db::ask", facts);
+        for page in 0..10 {
+            run.call("shop::page", None, |run| {
+                if asks_before {
+                    run.call("shop::Db::orders", 1, |run| _ = run.leaf("shop::Db::ask", 1, 900_000));
+                }
+                for order in 0..8 {
+                    let call = run.call("shop::Db::customer", 1, |run| _ = run.leaf("shop::Db::ask", 1, 900_000));
+                    run.argument(call, "id", &customer(page * 8 + order).to_string());
+                }
+            });
+        }
+        assert_eq!(run.found(NPlusOne::default()), expected);
+    }
+
+    #[test]
+    fn calls_whose_source_waits_for_one_argument_after_another_are_found() {
+        let found = "page waits for Db::customer once for each argument, one after another: calls=10 effects=80";
+        check_threads("self=ref waits", true, |order| order, &[found]);
+        check_threads("self=ref waits", true, |order| order / 8, &[]);
+        check_threads("self=ref waits", false, |order| order, &[]);
+        check_threads("self=ref", true, |order| order, &[]);
+    }
+
+    #[test]
+    fn calls_that_wait_for_the_answer_of_another_thread_are_found() {
+        let mut run = Run::new();
+        for path in ["questions::sent", "questions::received", "answers::sent", "answers::received"] {
+            run.site(path, SiteKind::Announcement);
+        }
+        for page in 0..10 {
+            run.call("map::show", None, |run| {
+                run.work(400_000);
+                for router in 0..8 {
+                    run.call("map::ask", page * 8 + router, |run| {
+                        let question = run.leaf("questions::sent", None, 100);
+                        run.on(1);
+                        let asked = run.instant("questions::received", None, Some(question));
+                        run.work(400_000);
+                        let answer = run.because(Some(asked), "answers::sent", None, |run| run.work(100));
+                        run.on(0);
+                        run.instant("answers::received", None, Some(answer));
+                        run.work(1_000);
+                    });
+                }
+            });
+        }
+        let found = "show waits for ask once for each subject, one after another: calls=10 effects=80";
+        assert_eq!(run.found(NPlusOne::default()), [found]);
     }
 
     #[test]

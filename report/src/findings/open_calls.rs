@@ -69,6 +69,17 @@ impl<T> OpenCalls<T> {
         (open.end > event.event.start).then_some((&mut open.value, open.end))
     }
 
+    /// Returns the value of a call that runs, by its id and its lane.
+    pub(super) fn get_mut(&mut self, id: EventId, lane: LaneId) -> Option<&mut T> {
+        let in_lane = self.lanes.get_mut(&lane).and_then(|lane| lane.iter_mut().rev().find(|it| it.id == id));
+        in_lane.or_else(|| self.entered.get_mut(&id)).map(|open| &mut open.value)
+    }
+
+    /// Returns the value of the innermost call that runs in a lane.
+    pub(super) fn innermost(&mut self, lane: LaneId) -> Option<&mut T> {
+        self.lanes.get_mut(&lane)?.last_mut().map(|open| &mut open.value)
+    }
+
     /// Passes the calls to `closed` that are open after the last event.
     pub(super) fn finish(&mut self, mut closed: impl FnMut(T)) {
         let lanes = std::mem::take(&mut self.lanes).into_values().flatten();

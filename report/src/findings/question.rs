@@ -1,11 +1,18 @@
 //! What a call asks: its subject and its recorded arguments. Only equal questions have equal answers.
 
-use metaspy_format::detail::DetailKind;
+use metaspy_format::detail::{Detail, DetailKind};
 use metaspy_probe::Subject;
 use metaspy_reader::EventId;
 
 use super::Context;
 use super::context::OfTest;
+
+/// Value of an argument that is not shown.
+const UNKNOWN: &str = "?";
+/// Name of the receiver among the arguments. Its subject stands for it if its value is not shown.
+const RECEIVER: &str = "self";
+/// Answers that say too little to compare.
+const TRIVIAL: [&str; 7] = ["()", "true", "false", "None", "Ok(())", "Some(())", UNKNOWN];
 
 /// Subject and recorded arguments of a call.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -17,14 +24,60 @@ pub(super) struct Question {
     test: OfTest,
 }
 
+/// Recorded values of a call whose arguments are all shown.
+#[derive(Debug)]
+pub(super) struct Values {
+    /// Names and values of the arguments.
+    pub(super) arguments: Vec<(String, String)>,
+    /// Returned value.
+    answer: Option<String>,
+}
+
+impl Values {
+    /// Returns the values of a call; `None` if none is recorded, or if an argument is not shown as a whole.
+    pub(super) fn of(id: EventId, context: &Context<'_>) -> Option<Values> {
+        let mut values = Values { arguments: Vec::new(), answer: None };
+        let mut details = context.store.details(id).into_iter().filter(|it| it.kind != DetailKind::Label).peekable();
+        details.peek()?;
+        for Detail { kind, name, value, cut } in details {
+            let is_shown = !cut && value != UNKNOWN;
+            match kind {
+                DetailKind::Return => values.answer = Some(value).filter(|_| is_shown),
+                _ if is_shown => values.arguments.push((name, value)),
+                _ if name == RECEIVER => {}
+                _ => return None,
+            }
+        }
+        Some(values)
+    }
+
+    /// Returns the returned value, if it tells one answer from another.
+    pub(super) fn answer(&self) -> Option<&str> {
+        self.answer.as_deref().filter(|answer| !TRIVIAL.contains(answer))
+    }
+
+    /// Returns true if two calls on a subject are known to ask the same, and no different answers are known.
+    fn are_known_to_be_equal(&self, other: &Values) -> bool {
+        let is_known = !self.arguments.is_empty() || self.answer.is_some();
+        is_known && self.arguments == other.arguments && self.answer == other.answer
+    }
+}
+
 /// Returns the question of a call; `None` if none of its arguments is recorded.
 pub(super) fn of(id: EventId, context: &Context<'_>) -> Option<Question> {
-    let details = context.store.details(id).into_iter();
-    let is_argument = |kind| kind == DetailKind::Argument;
-    let arguments: Vec<_> = details.filter(|it| is_argument(it.kind)).map(|it| (it.name, it.value)).collect();
+    let Values { arguments, .. } = Values::of(id, context)?;
     let subject = context.store.event(id)?.subject;
     let test = context.test_of(id);
     (!arguments.is_empty() && test != OfTest::Unknown).then_some(Question { subject, arguments, test })
+}
+
+/// Returns what is not compared if none of these calls has recorded values. Only the values tell whether calls ask the same
+/// where an address stands for their receiver.
+pub(super) fn missing_part(calls: &[EventId], context: &Context<'_>) -> Option<String> {
+    let missing = "calls on what only an address tells apart are compared by their arguments and results, which are not \
+                   recorded: record with METASPY_DETAILS=1";
+    let has_values = |id: &EventId| context.store.details(*id).iter().any(|it| it.kind != DetailKind::Label);
+    (!calls.is_empty() && !calls.iter().any(has_values)).then(|| missing.to_owned())
 }
 
 /// Returns true if these calls on subjects ask again what the calls before them asked. A place must stand for one object,
@@ -43,13 +96,22 @@ pub(super) fn is_asked_again<'s>(
 /// Returns true if most of these calls are known to ask what the calls before them asked, by recorded arguments or by
 /// results that are equal.
 fn are_known_to_be_equal(again: &[EventId], before: &[EventId], context: &Context<'_>) -> bool {
-    let details = |id: EventId| -> Vec<_> {
-        let details = context.store.details(id).into_iter();
-        details.filter(|it| it.kind != DetailKind::Label).map(|it| (it.kind as u8, it.name, it.value)).collect()
-    };
+    let values = |id: &EventId| Values::of(*id, context);
     let is_equal = |(again, before): &(&EventId, &EventId)| {
-        let details_again = details(**again);
-        !details_again.is_empty() && details_again == details(**before)
+        values(again).zip(values(before)).is_some_and(|(again, before)| again.are_known_to_be_equal(&before))
+    };
+    let equal = again.iter().zip(before).filter(is_equal).count();
+    equal * 2 > again.len()
+}
+
+/// Returns true if most of these calls have recorded arguments and a result, and the calls before them have the same.
+pub(super) fn have_the_same_answer(again: &[EventId], before: &[EventId], context: &Context<'_>) -> bool {
+    let values = |id: &EventId| Values::of(*id, context);
+    let is_equal = |(again, before): &(&EventId, &EventId)| {
+        values(again).zip(values(before)).is_some_and(|(again, before)| {
+            let is_known = !again.arguments.is_empty() && again.answer().is_some();
+            is_known && again.are_known_to_be_equal(&before)
+        })
     };
     let equal = again.iter().zip(before).filter(is_equal).count();
     equal * 2 > again.len()

@@ -40,6 +40,8 @@ pub(super) struct Repeated {
     sites: HashMap<SiteId, Repeats>,
     /// True for methods that take `&self`.
     reads: HashMap<SiteId, bool>,
+    /// The first calls on places.
+    on_places: Vec<EventId>,
     /// Number of changes and announcements so far. They may concern any subject.
     changes: u64,
 }
@@ -116,6 +118,10 @@ impl Detector for Repeated {
         }
     }
 
+    fn missing_part(&self, context: &Context<'_>) -> Option<String> {
+        question::missing_part(&self.on_places, context)
+    }
+
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         for call in self.last.iter().flatten() {
             let numbers = self.sites.get_mut(&call.site).map(|repeats| &mut repeats.numbers);
@@ -148,6 +154,9 @@ impl Repeated {
             }
         }
         let is_call = matches!(kind, SiteKind::Method | SiteKind::Async);
+        if is_call && self.on_places.len() < NAMED && context.is_place(subject.kind) {
+            self.on_places.push(it.id);
+        }
         let Some(span) = it.span.filter(|_| is_call) else { return };
         let before = last.iter().position(|call| call.site == it.site);
         let Some(unit) = event.unit.filter(|_| context.is_whole_since(event)) else {
@@ -448,6 +457,24 @@ mod tests {
             });
         }
         assert_eq!(run.found(Repeated::default()), expected);
+    }
+
+    #[test]
+    fn the_variable_that_records_values_is_named_where_places_are_not_compared() {
+        let partly = |argument: bool, at_places: bool| {
+            let mut run = Run::new();
+            if at_places {
+                run.at_places();
+            }
+            let call = run.leaf("page::Cell::measure", 1, 1_000);
+            if argument {
+                run.argument(call, "width", "80");
+            }
+            run.findings(Repeated::default()).partly_looked_for
+        };
+        let named = partly(false, true);
+        assert!(named[0].kind == KIND && named[0].why.ends_with("record with METASPY_DETAILS=1"), "{named:?}");
+        assert_eq!((partly(true, true), partly(false, false)), (Vec::new(), Vec::new()));
     }
 
     #[test]

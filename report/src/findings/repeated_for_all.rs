@@ -1,13 +1,15 @@
 //! `repeated`, for all subjects: in each unit of work a call runs on all subjects of a kind, while everything else concerns
 //! few of them.
 
-use metaspy_probe::{KindId, SiteId, SiteKind, Subject};
+use metaspy_probe::{KindId, SiteId, SiteKind};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{HashMap, HashSet};
+use super::question::Values;
 use super::recent::Recent;
 use super::repeated::KIND;
+use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
@@ -26,6 +28,14 @@ const CHANGED_PERCENT: u64 = 50;
 const DRIVEN: u64 = 20;
 /// Largest share of subjects that anything else concerns, in percent.
 const OTHERS_PERCENT: u64 = 10;
+/// Least number of answers that are compared with those of the unit before, and the least share of equal ones, in percent.
+const ANSWERS: u64 = 20;
+const EQUAL_PERCENT: u64 = 90;
+/// Least median of a call's self time whose answers are compared, in nanoseconds. Looking whether there is something to do
+/// is no work.
+const CALL_NS: u64 = 2_000;
+/// Least share of the work that such calls take, in percent.
+const WORK_PERCENT: u64 = 5;
 /// Maximum number of units of work at the same time.
 const OPEN_UNITS: usize = 4096;
 /// Maximum number of sites in a unit of work.
@@ -36,8 +46,8 @@ const COUNTS: usize = 1024;
 /// Detector of calls that always run for all subjects.
 pub(super) struct RepeatedForAll {
     open: Recent<EventId, Vec<InUnit>>,
-    /// Unit of work in which each row was last seen, by the number of the row.
-    seen_in: Vec<Option<EventId>>,
+    /// Unit of work in which each row was last seen, and its first call there, by the number of the row.
+    seen_in: Vec<Option<(EventId, EventId)>>,
     sites: HashMap<SiteId, OfSite>,
 }
 
@@ -47,8 +57,8 @@ struct InUnit {
     unit_site: SiteId,
     kind: KindId,
     subjects: u64,
-    /// Subjects of the same kind that other sites concern outside of these calls.
-    others: u64,
+    /// Subjects of the same kind that each other site concerns outside of these calls.
+    others: Vec<(SiteId, u64)>,
     /// End of the last call.
     end: u64,
     lane: LaneId,
@@ -63,16 +73,38 @@ struct OfSite {
     driven: u64,
     self_ticks: u64,
     unit_site: Option<SiteId>,
+    /// Self times of the calls.
+    self_times: Samples<u64>,
+    /// Calls with the call on the same subject in the unit before.
+    pairs: Samples<(EventId, EventId)>,
     /// Units by their number of subjects.
     counts: HashMap<u64, Units>,
     events: Vec<EventId>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Units {
     units: u64,
-    others: u64,
+    /// Units in which other sites concern subjects.
     with_others: u64,
+    /// Subjects that other sites concern, and units in which they do, by site.
+    others: HashMap<SiteId, Others>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Others {
+    subjects: u64,
+    units: u64,
+}
+
+/// Units that concern all subjects of a site.
+#[derive(Default)]
+struct Whole {
+    units: u64,
+    with_others: u64,
+    /// Subjects in all of these units.
+    concerned: u64,
+    others: HashMap<SiteId, Others>,
 }
 
 impl Default for RepeatedForAll {
@@ -101,12 +133,26 @@ impl Detector for RepeatedForAll {
         let RepeatedForAll { open, mut sites, .. } = *self;
         open.into_entries().for_each(|(_, unit)| settle(&mut sites, unit));
         let mut subjects: HashMap<SiteId, u64> = HashMap::default();
-        let is_known = |subject: Option<Subject>| subject.is_some_and(|subject| context.is_one_object(subject));
-        for (site, _) in context.pairs.iter().filter(|(_, subject)| is_known(*subject)) {
+        let mut objects: HashMap<SiteId, u64> = HashMap::default();
+        for (site, subject) in &context.pairs {
+            let Some(subject) = subject else { continue };
             *subjects.entry(*site).or_default() += 1;
+            *objects.entry(*site).or_default() += u64::from(context.is_one_object(*subject));
         }
-        let all = |site: &SiteId| subjects.get(site).copied().unwrap_or(0);
-        sites.iter().filter_map(|(site, of_site)| finding(*site, of_site, all(site), context)).collect()
+        let all = |of: &HashMap<SiteId, u64>, site: &SiteId| of.get(site).copied().unwrap_or(0);
+        let whole = |(site, of): (&SiteId, &OfSite)| Some((*site, of.whole(all(&subjects, site))?));
+        let whole: HashMap<SiteId, Whole> = sites.iter().filter_map(whole).collect();
+        let found = whole.iter().filter_map(|(site, whole_units)| {
+            let of_site = sites.get(site)?;
+            let are_objects = all(&objects, site) == all(&subjects, site);
+            let is_little = of_site.is_little(whole_units, |_| true) && are_objects;
+            // Where the answers stay the same, another pass over all subjects changed nothing that they depend on.
+            let is_in_vain = || of_site.is_little(whole_units, |other| !whole.contains_key(&other));
+            let answers = (!is_little && is_in_vain()).then(|| of_site.equal_answers(context)).flatten();
+            (is_little || answers.is_some())
+                .then(|| finding(*site, of_site, whole_units, answers, all(&subjects, site), context))?
+        });
+        found.collect()
     }
 }
 
@@ -121,19 +167,30 @@ impl RepeatedForAll {
         if self.seen_in.len() <= at {
             self.seen_in.resize(at + 1, None);
         }
-        let is_first = self.seen_in[at] != Some(unit.id);
-        self.seen_in[at] = Some(unit.id);
+        let before = self.seen_in[at];
+        let is_first = before.is_none_or(|(seen_in, _)| seen_in != unit.id);
+        if is_first {
+            self.seen_in[at] = Some((unit.id, it.id));
+        }
         if self.open.get_mut(&unit.id).is_none() {
             let forgotten = self.open.insert(unit.id, Vec::new());
             forgotten.into_iter().for_each(|(_, unit)| settle(&mut self.sites, unit));
         }
         let Some(sites) = self.open.get_mut(&unit.id) else { return };
-        let mut before = 0;
+        let mut others = Vec::new();
+        let is_new = !sites.iter().any(|own| own.site == it.site && own.kind == subject.kind);
         for other in sites.iter_mut().filter(|other| other.site != it.site && other.kind == subject.kind) {
-            before += other.subjects;
+            if is_new {
+                others.push((other.site, other.subjects));
+            }
             // What a call does to subjects is a part of the call.
             let is_inside = other.lane == it.lane && it.start < other.end;
-            other.others += u64::from(is_first && !is_inside);
+            if is_first && !is_inside {
+                match other.others.iter_mut().find(|(site, _)| *site == it.site) {
+                    Some((_, subjects)) => *subjects += 1,
+                    None => other.others.push((it.site, 1)),
+                }
+            }
         }
         let end = it.start.saturating_add(it.span.unwrap_or(0));
         match sites.iter().position(|own| own.site == it.site && own.kind == subject.kind) {
@@ -148,7 +205,7 @@ impl RepeatedForAll {
                 unit_site: unit.site,
                 kind: subject.kind,
                 subjects: 1,
-                others: before,
+                others,
                 end,
                 lane: it.lane,
             }),
@@ -160,6 +217,10 @@ impl RepeatedForAll {
             let asker = event.cause.event().filter(|cause| cause.site != it.site).and_then(|cause| cause.subject);
             of_site.driven += u64::from(asker == Some(subject));
             of_site.self_ticks = of_site.self_ticks.saturating_add(event.self_ticks.unwrap_or(0));
+            of_site.self_times.add(event.self_ticks.unwrap_or(0));
+            if let Some((_, before)) = before.filter(|_| is_first) {
+                of_site.pairs.add((it.id, before));
+            }
             if of_site.events.len() < NAMED {
                 of_site.events.push(it.id);
             }
@@ -176,35 +237,89 @@ fn settle(sites: &mut HashMap<SiteId, OfSite>, unit: Vec<InUnit>) {
         if of_site.counts.len() < COUNTS || of_site.counts.contains_key(&of_unit.subjects) {
             let units = of_site.counts.entry(of_unit.subjects).or_default();
             units.units += 1;
-            units.others += of_unit.others;
-            units.with_others += u64::from(of_unit.others > 0);
+            units.with_others += u64::from(!of_unit.others.is_empty());
+            for (site, subjects) in of_unit.others {
+                let others = units.others.entry(site).or_default();
+                others.subjects += subjects;
+                others.units += 1;
+            }
         }
     }
 }
 
-fn finding(site: SiteId, found: &OfSite, subjects: u64, context: &Context<'_>) -> Option<Finding> {
-    if subjects < SUBJECTS || found.units < UNITS {
-        return None;
+impl OfSite {
+    /// Returns the units that concern all subjects, if most do.
+    fn whole(&self, subjects: u64) -> Option<Whole> {
+        if subjects < SUBJECTS || self.units < UNITS {
+            return None;
+        }
+        let mut whole = Whole::default();
+        for (count, units) in self.counts.iter().filter(|(count, _)| **count * 100 >= subjects * ALL_PERCENT) {
+            whole.units += units.units;
+            whole.with_others += units.with_others;
+            whole.concerned += count * units.units;
+            for (site, others) in &units.others {
+                let sum = whole.others.entry(*site).or_default();
+                sum.subjects += others.subjects;
+                sum.units += others.units;
+            }
+        }
+        // Where changes ask for their own calls, these are units of their own.
+        let driven = if self.driven >= DRIVEN { self.counts.get(&1).map_or(0, |one| one.units) } else { 0 };
+        let is_always = whole.units >= UNITS && whole.units * 100 >= (self.units - driven) * UNITS_PERCENT;
+        is_always.then_some(whole)
     }
-    let mut whole = Units::default();
-    let mut concerned = 0;
-    for (count, units) in found.counts.iter().filter(|(count, _)| **count * 100 >= subjects * ALL_PERCENT) {
-        whole.units += units.units;
-        whole.others += units.others;
-        whole.with_others += units.with_others;
-        concerned += count * units.units;
+
+    /// Returns true if some of the other sites concern subjects, and few of them.
+    fn is_little(&self, whole: &Whole, is_meant: impl Fn(SiteId) -> bool) -> bool {
+        let meant: Vec<&Others> =
+            whole.others.iter().filter(|(site, _)| is_meant(**site)).map(|(_, others)| others).collect();
+        let subjects: u64 = meant.iter().map(|others| others.subjects).sum();
+        let with_others = match meant.len() == whole.others.len() {
+            true => whole.with_others,
+            // At least as many as one of them has.
+            false => meant.iter().map(|others| others.units).max().unwrap_or(0),
+        };
+        let is_driven = self.driven >= DRIVEN && self.driven * 100 <= self.calls * OTHERS_PERCENT;
+        let is_changed = is_driven || with_others * 100 >= whole.units * CHANGED_PERCENT;
+        is_changed && subjects * 100 <= whole.concerned * OTHERS_PERCENT
     }
-    // Where changes ask for their own calls, these are units of their own.
-    let units = found.units - if found.driven >= DRIVEN { found.counts.get(&1).map_or(0, |one| one.units) } else { 0 };
-    let is_always = whole.units >= UNITS && whole.units * 100 >= units * UNITS_PERCENT;
-    let is_driven = found.driven >= DRIVEN && found.driven * 100 <= found.calls * OTHERS_PERCENT;
-    let is_changed = is_driven || whole.with_others * 100 >= whole.units * CHANGED_PERCENT;
-    let is_little = whole.others * 100 <= concerned * OTHERS_PERCENT;
-    if !is_always || !is_changed || !is_little {
-        return None;
+
+    /// Compares what calls were asked and returned with the call on the same subject in the unit before. Returns the
+    /// numbers of equal and of compared calls, if nearly all are equal, and the work is worth it.
+    fn equal_answers(&self, context: &Context<'_>) -> Option<(u64, u64)> {
+        let is_work = self.self_ticks >= context.survey.work_ticks / 100 * WORK_PERCENT;
+        if !is_work || context.ns(self.self_times.median()) < CALL_NS {
+            return None;
+        }
+        let mut answers = HashSet::default();
+        let (mut compared, mut equal) = (0, 0);
+        for (again, before) in self.pairs.iter() {
+            let Some((again, before)) = Values::of(again, context).zip(Values::of(before, context)) else { continue };
+            let Some((answer, answer_before)) = again.answer().zip(before.answer()) else { continue };
+            compared += 1;
+            equal += u64::from(answer == answer_before && again.arguments == before.arguments);
+            answers.insert(answer.to_owned());
+        }
+        let is_equal = compared >= ANSWERS && equal * 100 >= compared * EQUAL_PERCENT && answers.len() > 1;
+        is_equal.then_some((equal, compared))
     }
+}
+
+fn finding(
+    site: SiteId,
+    found: &OfSite,
+    whole: &Whole,
+    answers: Option<(u64, u64)>,
+    subjects: u64,
+    context: &Context<'_>,
+) -> Option<Finding> {
+    let others: u64 = whole.others.values().map(|others| others.subjects).sum();
     let (name, unit) = (context.name(site), context.name(found.unit_site?));
-    let title = format!("{name} runs on every subject in each {unit}, while little else happens to them");
+    let title = match answers {
+        Some(_) => format!("{name} runs on every subject in each {unit}, and returns what it returned before"),
+        None => format!("{name} runs on every subject in each {unit}, while little else happens to them"),
+    };
     let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
     finding.subjects.count = subjects;
     finding.cost = Cost::of_work(context.ns(found.self_ticks), found.calls);
@@ -215,16 +330,16 @@ fn finding(site: SiteId, found: &OfSite, subjects: u64, context: &Context<'_>) -
             grouped(whole.units),
             grouped(found.units),
             grouped(subjects),
-            grouped(concerned),
-            grouped(whole.others),
-            percent(whole.others, concerned),
+            grouped(whole.concerned),
+            grouped(others),
+            percent(others, whole.concerned),
         ),
         numbers: vec![
             ("calls", found.calls),
             ("units", found.units),
             ("units_with_all", whole.units),
             ("subjects", subjects),
-            ("otherwise_concerned", whole.others),
+            ("otherwise_concerned", others),
         ],
         events: found.events.clone(),
         filter: context.filter(site),
@@ -233,6 +348,15 @@ fn finding(site: SiteId, found: &OfSite, subjects: u64, context: &Context<'_>) -
         "the counts are exact; how many calls a change needs is not recorded, and the cost is that of all of them"
             .to_owned(),
     );
+    if let Some((equal, compared)) = answers {
+        let text = format!(
+            " {} of {} compared calls return what they returned in the `{unit}` before.",
+            grouped(equal),
+            grouped(compared)
+        );
+        finding.evidence.text.push_str(&text);
+        finding.evidence.numbers.extend([("compared_calls", compared), ("equal_answers", equal)]);
+    }
     finding.needs = "the change as a reason of the calls that it needs, by a link (docs/announcements.md)".to_owned();
     finding.advice = format!("run {name} for the subjects that a change concerns, and keep the results of the others");
     Some(finding)
@@ -290,6 +414,36 @@ mod tests {
                      calls=4025 units=125 units_with_all=100 subjects=40 otherwise_concerned=0";
         check_ticks(deliver, &[found]);
         check_ticks(|run, folder| _ = run.leaf("mail::deliver", folder, 100), &[]);
+    }
+
+    /// Renames one of 40 nodes in each of 50 frames, and lays out and paints all of them. `height` is what a layout returns
+    /// by frame and node, and `ns` what it takes.
+    fn check_layouts(height: impl Fn(u64, u64) -> u64, ns: u64, expected: usize) {
+        let mut run = Run::new();
+        run.function("page", "page::Node::layout", "type=Node self=ref");
+        run.at_places();
+        for frame in 0..50 {
+            run.call("page::frame", None, |run| {
+                run.leaf("page::Node::rename", frame % 40, 100);
+                for node in 0..40 {
+                    let call = run.leaf("page::Node::layout", node, ns);
+                    run.returned(call, &height(frame, node).to_string());
+                }
+                (0..40).for_each(|node| _ = run.leaf("page::Node::paint", node, 100));
+            });
+        }
+        let found = run.found(RepeatedForAll::default());
+        let title = "Node::layout runs on every subject in each frame, and returns what it returned before: ";
+        assert_eq!(found.iter().filter(|found| found.starts_with(title)).count(), found.len(), "{found:?}");
+        assert_eq!(found.len(), expected);
+    }
+
+    #[test]
+    fn layouts_that_return_the_same_in_each_frame_are_found_beside_the_paint_of_everything() {
+        check_layouts(|_, node| node, 5_000, 1);
+        check_layouts(|frame, node| frame + node, 5_000, 0);
+        check_layouts(|_, _| 7, 5_000, 0);
+        check_layouts(|_, node| node, 1_000, 0);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! `retried`: a call fails, is repeated for the same cause on the same subject, and fails again.
 
 use metaspy_probe::{SiteId, Subject};
-use metaspy_reader::{EventId, ResolvedEvent};
+use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{HashMap, HashSet};
 use super::question;
 use super::recent::Recent;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
@@ -19,8 +19,17 @@ const CALLS_PERCENT: u64 = 5;
 /// Least share of series that end with a failure, in percent. Where most succeed in the end, the repetition is worth it.
 const FAILED_PERCENT: u64 = 50;
 
-/// Calls of a site for one cause on one subject.
-type Series = (EventId, SiteId, Subject);
+/// Least number of places that a call is made on whose receivers are values. Each value of a loop may be at one place.
+const PLACES: usize = 8;
+/// The same for a `None`, which is an answer and no failure: nearly all series end with it, and are long.
+const NONE_PERCENT: u64 = 95;
+const NONE_REPEATED: u64 = 2;
+const NONE_CALLS_PERCENT: u64 = 20;
+/// Word of the facts of a function whose subject is all that it is given.
+const SUBJECT_ONLY: &str = "subject_only";
+
+/// Calls of a site for one cause on one subject, if they have one.
+type Series = (EventId, SiteId, Option<Subject>);
 
 /// Detector of calls that are repeated in vain.
 #[derive(Default)]
@@ -28,6 +37,10 @@ pub(super) struct Retried {
     /// Series that began with a failure.
     open: Recent<Series, Attempts>,
     sites: HashMap<SiteId, OfSite>,
+    /// The first calls on places that failed.
+    on_places: Vec<EventId>,
+    /// Sites of which a `None` is a failure if it is the only answer.
+    nones: HashMap<SiteId, bool>,
 }
 
 #[derive(Default)]
@@ -47,6 +60,8 @@ struct OfSite {
     series: u64,
     failed_series: u64,
     subjects: HashMap<Subject, u64>,
+    /// Series without a subject.
+    without_subject: u64,
     events: Vec<EventId>,
     /// For each of these the first call of its series.
     first: Vec<EventId>,
@@ -60,11 +75,17 @@ impl Detector for Retried {
     fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
         for event in events {
             let it = &event.event;
-            // Without a subject, the calls of a loop over many things look like one call that is repeated.
-            let (Some(cause), Some(subject)) = (event.cause.event(), it.subject) else { continue };
+            let Some(cause) = event.cause.event() else { continue };
             self.sites.entry(it.site).or_default().calls += 1;
-            let series = (cause.id, it.site, subject);
-            let failed = context.is_failure(event);
+            let series = (cause.id, it.site, it.subject);
+            let mut is_none = || *self.nones.entry(it.site).or_insert_with(|| asks_subject_only(it.site, context));
+            let failed = context.is_failure(event) || it.outcome == Outcome::Failed && is_none();
+            if failed
+                && self.on_places.len() < NAMED
+                && it.subject.is_some_and(|subject| context.is_place(subject.kind))
+            {
+                self.on_places.push(it.id);
+            }
             match self.open.get_mut(&series) {
                 Some(attempts) if attempts.has_failed => {
                     attempts.repeated += 1;
@@ -85,8 +106,12 @@ impl Detector for Retried {
         }
     }
 
+    fn missing_part(&self, context: &Context<'_>) -> Option<String> {
+        question::missing_part(&self.on_places, context)
+    }
+
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        let Retried { open, mut sites } = *self;
+        let Retried { open, mut sites, .. } = *self;
         open.into_entries().for_each(|(series, attempts)| close(&mut sites, series, attempts));
         sites.iter().filter_map(|(&site, of_site)| finding(site, of_site, context)).collect()
     }
@@ -106,21 +131,53 @@ fn close(sites: &mut HashMap<SiteId, OfSite>, (_, site, subject): Series, attemp
         of_site.events.push(event);
         of_site.first.extend(attempts.first);
     }
-    *of_site.subjects.entry(subject).or_default() += attempts.repeated;
+    match subject {
+        Some(subject) => *of_site.subjects.entry(subject).or_default() += attempts.repeated,
+        None => of_site.without_subject += 1,
+    }
+}
+
+/// Returns true for a site whose `None`s can only be the answer of its subject.
+fn asks_subject_only(site: SiteId, context: &Context<'_>) -> bool {
+    let site = context.store.site(site);
+    site.is_some_and(|site| site.failure() == "none" && site.facts.split(' ').any(|word| word == SUBJECT_ONLY))
+}
+
+/// Returns true if these series repeat one and the same call. Without a subject, and on values, which move, this is known by
+/// recorded arguments and the error.
+fn is_the_same(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool {
+    if found.without_subject == 0
+        && question::is_asked_again(found.subjects.keys(), &found.events, &found.first, context)
+    {
+        return true;
+    }
+    let places: HashSet<Subject> = match found.without_subject {
+        0 => context.pairs.iter().filter(|(of, _)| *of == site).filter_map(|(_, subject)| *subject).collect(),
+        _ => HashSet::default(),
+    };
+    (found.without_subject > 0 || places.len() >= PLACES)
+        && question::have_the_same_answer(&found.events, &found.first, context)
 }
 
 fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Finding> {
-    let is_asked_again = question::is_asked_again(found.subjects.keys(), &found.events, &found.first, context);
-    if context.are_of_tests(&found.events) || !is_asked_again {
-        return None;
-    }
     let is_often = found.series >= SERIES && found.repeated * 100 >= found.calls * CALLS_PERCENT;
     if !is_often || found.failed_series * 100 < found.series * FAILED_PERCENT {
         return None;
     }
+    let is_none = asks_subject_only(site, context);
+    let is_in_vain = found.failed_series * 100 >= found.series * NONE_PERCENT
+        && found.repeated >= found.series * NONE_REPEATED
+        && found.repeated * 100 >= found.calls * NONE_CALLS_PERCENT
+        && !found.subjects.keys().any(|subject| context.is_place(subject.kind));
+    if is_none && !is_in_vain || context.are_of_tests(&found.events) || !is_the_same(site, found, context) {
+        return None;
+    }
     let name = context.name(site);
-    let mut finding =
-        Finding::new(KIND, format!("{name} fails, is repeated, and fails again"), vec![context.site(site)]);
+    let title = match is_none {
+        true => format!("{name} returns `None`, is repeated, and returns `None` again"),
+        false => format!("{name} fails, is repeated, and fails again"),
+    };
+    let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
     finding.subjects = context.subjects(&found.subjects);
     finding.cost = Cost::of_waiting(context.ns(found.ticks), found.repeated);
     finding.evidence = Evidence {
@@ -199,6 +256,58 @@ mod tests {
             });
         }
         assert_eq!(run.found(Retried::default()).len(), expected);
+    }
+
+    /// Pushes each of 40 doors five times, of which every second one opens at the push `opens`.
+    fn check_doors(facts: &str, opens: u64, expected: &[&str]) {
+        let mut run = Run::new();
+        run.function("hall", "hall::push", facts);
+        for door in 0..40 {
+            run.call("hall::enter", None, |run| {
+                for push in 0..5 {
+                    let outcome = if door % 2 == 0 && push >= opens { Outcome::Succeeded } else { Outcome::Failed };
+                    run.ended_call("hall::push", door, outcome, |run| run.work(100));
+                }
+            });
+        }
+        assert_eq!(run.found(Retried::default()), expected);
+    }
+
+    #[test]
+    fn a_none_that_stays_is_found_where_the_subject_is_all_that_is_asked() {
+        let found = "push returns `None`, is repeated, and returns `None` again: \
+                     repeated_calls=80 calls=200 series=20 failed_series=20";
+        check_doors("self=none option subject_only", 0, &[found]);
+        check_doors("self=none option subject_only", 3, &[]);
+        check_doors("self=none option", 0, &[]);
+    }
+
+    /// Sends each of 40 messages four times, to a function that has no subject or whose receiver is a value at one of
+    /// `places`. `reason` is the recorded error.
+    fn check_sends(places: Option<u64>, message: impl Fn(u64, u64) -> u64, reason: &str, expected: usize) {
+        let mut run = Run::new();
+        run.function("mail", "mail::send", "self=ref result");
+        run.at_places();
+        for number in 0..40 {
+            run.call("mail::deliver", None, |run| {
+                for attempt in 0..4 {
+                    let place = places.map(|places| number % places);
+                    let call = run.ended_call("mail::send", place, Outcome::Failed, |run| run.work(100));
+                    run.argument(call, "message", &message(number, attempt).to_string());
+                    run.returned(call, reason);
+                }
+            });
+        }
+        assert_eq!(run.found(Retried::default()).len(), expected);
+    }
+
+    #[test]
+    fn equal_arguments_and_errors_stand_for_a_subject() {
+        check_sends(None, |number, _| number, "Err(\"refused\")", 1);
+        check_sends(Some(10), |number, _| number, "Err(\"refused\")", 1);
+        check_sends(None, |number, attempt| number + attempt, "Err(\"refused\")", 0);
+        check_sends(None, |number, _| number, "?", 0);
+        check_sends(Some(2), |number, _| number, "Err(\"refused\")", 0);
     }
 
     #[test]

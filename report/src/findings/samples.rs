@@ -39,6 +39,11 @@ impl<T: Copy> Samples<T> {
         self.kept.get(self.kept.len() * part / of).copied()
     }
 
+    /// Iterates over the kept samples.
+    pub(super) fn iter(&self) -> impl Iterator<Item = T> {
+        self.kept.iter().copied()
+    }
+
     /// Returns the number of samples, with those that are not kept.
     pub(super) fn seen(&self) -> u64 {
         self.seen

@@ -66,7 +66,16 @@ impl Run {
 
     /// Records an argument of an event.
     pub(super) fn argument(&mut self, event: EventId, name: &str, value: &str) {
-        let mut bytes = detail::head(DetailKind::Argument, false, name.len() as u8, value.len() as u16).to_vec();
+        self.detail(event, DetailKind::Argument, name, value);
+    }
+
+    /// Records the value that an event returned.
+    pub(super) fn returned(&mut self, event: EventId, value: &str) {
+        self.detail(event, DetailKind::Return, "", value);
+    }
+
+    fn detail(&mut self, event: EventId, kind: DetailKind, name: &str, value: &str) {
+        let mut bytes = detail::head(kind, false, name.len() as u8, value.len() as u16).to_vec();
         bytes.extend(name.bytes().chain(value.bytes()));
         self.writer.details(self.lane, self.now, event, &bytes);
     }

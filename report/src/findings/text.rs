@@ -76,6 +76,9 @@ pub fn write(out: &mut impl Write, findings: &Findings, shown: Shown, sources: &
     if !nothing.is_empty() {
         paragraph(out, 0, &format!("Nothing found by: {}", nothing.join(", ")))?;
     }
+    for (why, kinds) in findings.partly_looked_for_by_reason() {
+        paragraph(out, 0, &format!("Only partly looked for: {}: {why}", kinds.join(", ")))?;
+    }
     for (why, kinds) in findings.not_looked_for_by_reason() {
         paragraph(out, 0, &format!("Not looked for: {}: {why}", kinds.join(", ")))?;
     }
