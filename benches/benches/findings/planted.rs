@@ -19,6 +19,8 @@ pub struct Fault {
     pub sites: &'static [&'static str],
     /// The label of the subject that is at fault, if it is one.
     pub subject: Option<&'static str>,
+    /// True if arguments and results are recorded, without which nothing shows the fault.
+    pub has_values: bool,
 }
 
 /// A correct program that looks like a fault.
@@ -35,12 +37,16 @@ const fn fault(
     kinds: &'static [&'static str],
     sites: &'static [&'static str],
 ) -> Fault {
-    Fault { name, run, kinds, sites, subject: None }
+    Fault { name, run, kinds, sites, subject: None, has_values: false }
 }
 
 impl Fault {
     const fn of(self, subject: &'static str) -> Fault {
         Fault { subject: Some(subject), ..self }
+    }
+
+    const fn with_values(self) -> Fault {
+        Fault { has_values: true, ..self }
     }
 }
 
@@ -77,6 +83,7 @@ pub const FAULTS: &[Fault] = &[
     fault("game/bullets", game::bullets, &["never-ended"], &["Bullet"]),
     fault("game/stuck_unit", game::stuck_unit, &["hot-subject"], &["find_way"]).of("scout"),
     fault("library/overdue", library::overdue, &["n+1"], &["Database::loans_of"]),
+    fault("library/returns", library::returns, &["n+1"], &["CardIndex::shelf_of"]).with_values(),
     fault("mail/bounces", mail::bounces, &["retried"], &["offer"]),
     fault("mail/relays", mail::relays, &["failing-subject"], &["forward"]).of("relay 21"),
     fault("mail/unread_counts", mail::unread_counts, &["without-reason", "repeated"], &["Mailbox::count_unread"]),
@@ -115,6 +122,7 @@ pub const FAULTS: &[Fault] = &[
     fault("transit/boards", transit::boards, &["heard-twice"], &["show", "news"]).of("board 4"),
     fault("transit/handover", transit::handover, &["ping-pong"], &["consider"]),
     fault("transit/platform_changes", transit::platform_changes, &["unheard"], &["station::platform"]),
+    fault("weather/anomalies", weather::anomalies, &["repeated"], &["mean_of"]).with_values(),
     fault("weather/clouds", weather::clouds, &["growing-cost"], &["Sky::appear"]),
     fault("weather/dew_points", weather::dew_points, &["cold-cache"], &["Model::dew_point_memo"]),
     fault("weather/gauges", weather::gauges, &["hot-subject"], &["read_gauge"]).of("mill"),
@@ -150,6 +158,7 @@ pub const LOOK_ALIKES: &[LookAlike] = &[
     correct("library/day", library::day),
     correct("library/paging", library::paging),
     correct("library/popular_books", library::popular_books),
+    correct("library/signs", library::signs),
     correct("mail/greylisting", mail::greylisting),
     correct("mail/polling", mail::polling),
     correct("maps/flight", maps::flight),
@@ -183,6 +192,7 @@ pub const LOOK_ALIKES: &[LookAlike] = &[
     correct("transit/heartbeat", transit::heartbeat),
     correct("transit/last_news", transit::last_news),
     correct("weather/archive", weather::archive),
+    correct("weather/forecasts", weather::forecasts),
     correct("weather/lakes", weather::lakes),
     correct("weather/months", weather::months),
     correct("weather/pictures", weather::pictures),
@@ -221,6 +231,11 @@ impl Case {
         let correct =
             LOOK_ALIKES.iter().map(|program| Case { name: program.name, variant: Variant::LookAlike, fault: None });
         faults.chain(controls).chain(correct).collect()
+    }
+
+    /// True if arguments and results are recorded. A correct program must be silent with them, too.
+    pub fn has_values(&self) -> bool {
+        self.fault.is_none_or(|fault| fault.has_values)
     }
 
     /// Its name on a command line and as a file: `chess-search`, `mail-relays-fault`.

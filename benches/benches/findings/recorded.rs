@@ -26,6 +26,9 @@ pub fn record(case: &Case, directory: &Path) -> Result<PathBuf, String> {
         }
     }
     command.env("METASPY_RECORD", &file);
+    if case.has_values() {
+        command.env("METASPY_DETAILS", "1");
+    }
     let status = command.status().map_err(|error| format!("{title} cannot start: {error}"))?;
     if status.success() { Ok(file) } else { Err(format!("{title} failed: {status}")) }
 }

@@ -1,5 +1,7 @@
 //! A library: members, loans and catalogues.
 
+use std::time::Duration;
+
 use metaspy::prelude::*;
 use metaspy::tasks::JoinSet;
 
@@ -54,6 +56,60 @@ impl Database {
         answer_after(2_500).await;
         members.iter().map(|member| member.0 as usize % 3).sum()
     }
+}
+
+/// The fault: a thread asks the card index once for each of the books that were returned. Without it, once for all.
+pub fn returns(fault: bool) {
+    let shelves: u64 = (0..20).map(|day| CardIndex.sort(day, fault)).sum();
+    println!("{shelves}");
+}
+
+struct CardIndex;
+
+#[observe]
+impl CardIndex {
+    fn sort(&self, day: u32, one_by_one: bool) -> u64 {
+        let books = self.returned_on(day);
+        if one_by_one { books.iter().map(|book| self.shelf_of(book.0)).sum() } else { self.shelves_of(&books) }
+    }
+
+    fn returned_on(&self, day: u32) -> Vec<Book> {
+        self.answer(900);
+        (day * 18..day * 18 + 18).map(Book).collect()
+    }
+
+    #[observe(args(book))]
+    fn shelf_of(&self, book: u32) -> u64 {
+        self.answer(400);
+        u64::from(book % 40)
+    }
+
+    fn shelves_of(&self, books: &[Book]) -> u64 {
+        self.answer(1_500);
+        books.iter().map(|book| u64::from(book.0 % 40)).sum()
+    }
+
+    fn answer(&self, microseconds: u64) {
+        std::thread::sleep(Duration::from_micros(microseconds));
+    }
+}
+
+/// Correct: the way to a book is asked for sign by sign, and only a sign knows the next one.
+pub fn signs() {
+    let steps: u32 = (0..20).map(|visit| way_to(visit * 1_000)).sum();
+    println!("{steps}");
+}
+
+#[observe]
+fn way_to(mut place: u32) -> u32 {
+    (0..12).for_each(|_| place = next_sign(place));
+    place
+}
+
+#[observe(args(place), ret)]
+fn next_sign(place: u32) -> u32 {
+    std::thread::sleep(Duration::from_micros(500));
+    place + 1 + place % 3
 }
 
 /// Correct: a long list comes in pages, and a page says where the next one begins.

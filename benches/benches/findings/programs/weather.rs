@@ -16,6 +16,45 @@ struct Station(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Identify)]
 struct Cell(u32);
 
+/// The fault: the mean of a month is computed again for each of its days. Without it, once for each month.
+pub fn anomalies(fault: bool) {
+    let warm: usize = (0..40).map(|month| warm_days(&Month { first: f64::from(month) }, fault)).sum();
+    println!("{warm}");
+}
+
+struct Month {
+    first: f64,
+}
+
+#[observe]
+fn warm_days(month: &Month, again: bool) -> usize {
+    let mean = mean_of(month);
+    (0..30).filter(|day| f64::from(day % 7) + month.first > if again { mean_of(month) } else { mean }).count()
+}
+
+#[observe(ret)]
+fn mean_of(month: &Month) -> f64 {
+    compute(25);
+    month.first + 3.25
+}
+
+/// Correct: each day of a month is forecast from the day before, so no two forecasts are asked for the same.
+pub fn forecasts() {
+    let sum: f64 = (0..40).map(|month| forecast_month(f64::from(month))).sum();
+    println!("{sum}");
+}
+
+#[observe]
+fn forecast_month(first: f64) -> f64 {
+    (0..30).fold(first, |day, _| forecast(day))
+}
+
+#[observe(args(day), ret)]
+fn forecast(day: f64) -> f64 {
+    compute(25);
+    day * 0.9 + 2.0
+}
+
 /// The fault: stations 7 and 8 send their numbers with commas, so hardly a record of theirs can be parsed. Without it,
 /// as many records of all stations are damaged by the radio.
 pub fn records(fault: bool) {
