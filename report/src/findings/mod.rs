@@ -284,11 +284,11 @@ fn search(
             return None;
         }
     }
-    let missing_part = |detector: &Box<dyn Detector>| {
+    let missing_part = |detector: &dyn Detector| {
         let why = detector.missing_part(&context)?;
         Some(NotLookedFor { kind: detector.kind().to_owned(), why })
     };
-    let partly_looked_for = working.iter().filter_map(missing_part).collect();
+    let partly_looked_for = working.iter().filter_map(|detector| missing_part(&**detector)).collect();
     let mut found: Vec<Finding> = Vec::new();
     let mut stated = HashSet::new();
     for detector in working {
