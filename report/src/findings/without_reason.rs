@@ -231,11 +231,12 @@ fn is_unknown(reasons: u64) -> bool {
     reasons >= UNKNOWN
 }
 
-/// Returns true if a cause is a message or a change, and not the call around an event.
+/// Returns true if a cause is a message or a change, and not the call around an event. In another thread no call is around it,
+/// and a message may be there before its sender has gone on.
 fn is_message(cause: &Reason, event: &ResolvedEvent, context: &Context<'_>) -> bool {
     let is_message =
         matches!(context.site_kind(cause.site), SiteKind::Announcement | SiteKind::Change | SiteKind::State);
-    is_message && cause.end.is_none_or(|end| end <= event.event.start)
+    is_message && (cause.lane != event.event.lane || cause.end.is_none_or(|end| end <= event.event.start))
 }
 
 #[cfg(test)]
@@ -280,6 +281,23 @@ mod tests {
             for (wish, song) in wishes {
                 run.because(Some(wish), "stage::sing", song, |run| run.work(100));
             }
+        }
+        assert_eq!(run.found(WithoutReason::default()), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_message_is_a_reason_before_its_sender_has_gone_on() {
+        let mut run = Run::new();
+        run.site("home::Letter", SiteKind::Announcement);
+        for letter in 0..60 {
+            // Every other sender is still sending when its letter is read.
+            let ticks = if letter % 2 == 0 { 10 } else { 1_000 };
+            let start = run.now;
+            let sent = run.leaf("home::Letter", letter, ticks);
+            run.on(1);
+            run.now = start + 20;
+            run.because(Some(sent), "home::read", letter, |run| run.work(5_000));
+            run.on(0);
         }
         assert_eq!(run.found(WithoutReason::default()), [] as [&str; 0]);
     }
