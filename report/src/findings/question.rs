@@ -75,7 +75,7 @@ pub(super) fn of(id: EventId, context: &Context<'_>) -> Option<Question> {
 /// where an address stands for their receiver.
 pub(super) fn missing_part(calls: &[EventId], context: &Context<'_>) -> Option<String> {
     let missing = "calls on what only an address tells apart are compared by their arguments and results, which are not \
-                   recorded: record with METASPY_DETAILS=1";
+                   recorded: record with METASPY_DETAILS=1, and weave with --args --returns";
     let has_values = |id: &EventId| context.store.details(*id).iter().any(|it| it.kind != DetailKind::Label);
     (!calls.is_empty() && !calls.iter().any(has_values)).then(|| missing.to_owned())
 }

@@ -473,7 +473,11 @@ mod tests {
             run.findings(Repeated::default()).partly_looked_for
         };
         let named = partly(false, true);
-        assert!(named[0].kind == KIND && named[0].why.ends_with("record with METASPY_DETAILS=1"), "{named:?}");
+        assert!(
+            named[0].kind == KIND
+                && named[0].why.ends_with("record with METASPY_DETAILS=1, and weave with --args --returns"),
+            "{named:?}"
+        );
         assert_eq!((partly(true, true), partly(false, false)), (Vec::new(), Vec::new()));
     }
 
