@@ -138,7 +138,6 @@ fn a_recording_that_rotates_is_read_with_all_of_its_files_and_says_which_are_gon
         assert_eq!(client.ask("findings", json!({ "all": true }))["calls"], json!(measures));
     }
     let before = calls(&mut client, "measure");
-    drop(measure);
     drop(input);
     assert!(child.wait().expect("it ends").success());
     assert_eq!(calls(&mut client, "measure"), before);
