@@ -9,6 +9,8 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use memmap2::Mmap;
 
@@ -93,6 +95,11 @@ impl std::error::Error for OpenError {
     }
 }
 
+/// Longest time that a reader waits for a process that is beginning its recording.
+const BEGINNING: Duration = Duration::from_secs(1);
+/// Age of a file whose process may not have locked it.
+const UNLOCKED: Duration = Duration::from_millis(20);
+
 /// Memory that a store reads. It is guarded against a file that is cut while it is mapped.
 pub(crate) struct Mapped {
     pub region: Region,
@@ -115,8 +122,24 @@ impl Mapped {
         Mapped { region, file: None, guarded }
     }
 
-    /// Maps a whole file for reading.
+    /// Maps a whole file for reading. Where a process is just beginning its recording, waits until it has begun.
     pub fn file(path: &Path) -> Result<Self, OpenError> {
+        let until = Instant::now() + BEGINNING;
+        loop {
+            let mapped = Self::file_as_it_is(path);
+            let has_begun = match &mapped {
+                Ok(mapped) => mapped.region.words().acquire(sb::MAGIC) != 0,
+                Err(OpenError::Empty(_)) => false,
+                Err(_) => true,
+            };
+            if has_begun || !is_beginning(path) || Instant::now() > until {
+                return mapped;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn file_as_it_is(path: &Path) -> Result<Self, OpenError> {
         let unreadable = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => OpenError::Missing(path.to_owned()),
             io::ErrorKind::InvalidInput => OpenError::NoFile(path.to_owned()),
@@ -146,6 +169,13 @@ impl Drop for Mapped {
             truncation::unguard(self.guarded as *const u8);
         }
     }
+}
+
+/// True if a process records into the file, or may have made it and not yet locked it.
+fn is_beginning(path: &Path) -> bool {
+    let Ok(file) = files::open(path) else { return false };
+    let age = file.metadata().and_then(|metadata| metadata.modified()).map(|modified| modified.elapsed());
+    matches!(age, Ok(Ok(age)) if age < UNLOCKED) || writer_lock::is_taken(&file) == Some(true)
 }
 
 /// Maps a file for reading.

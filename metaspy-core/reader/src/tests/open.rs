@@ -1,7 +1,11 @@
 //! Files that are not recordings, or not complete.
 
 use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use crate::testing::store_of;
 use crate::{By, EndState, OpenError, Scope, Store};
@@ -64,6 +68,25 @@ fn what_is_no_recording_is_answered_with_what_to_do() {
     let file = Temporary::new("directory", &[]);
     assert!(matches!(Store::open(&file.0), Err(OpenError::NoFile(_))));
     assert!(matches!(Store::open(&file.0.join("b.spy")), Err(OpenError::Missing(_))));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_recording_that_is_being_begun_is_awaited() {
+    let (writer, _) = busy(1, 1, 10, 1);
+    let whole = writer.bytes();
+    for begun in [Vec::new(), vec![0; sb::BYTES]] {
+        let file = Temporary::new("begun", &begun);
+        let made = fs::File::options().write(true).open(file.path()).expect("a file");
+        made.lock().expect("no other process has it");
+        thread::scope(|scope| {
+            let read = scope.spawn(|| Store::open(&file.path()).map(|store| store.totals()));
+            // Long enough that the reader has looked at the file, as a rule.
+            thread::sleep(Duration::from_millis(30));
+            made.write_all_at(&whole[8..], 8).and_then(|()| made.write_all_at(&whole[..8], 0)).expect("it is ours");
+            assert_eq!(read.join().expect("no panic").expect("it has begun"), writer.store().totals());
+        });
+    }
 }
 
 #[test]
