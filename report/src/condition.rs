@@ -214,11 +214,6 @@ const ONLY_COUNTED: &str =
 /// How it becomes known whether calls failed.
 const UNSEEN: &str = "their hooks do not see what calls return, so run `cargo metaspy` with --returns";
 
-/// True if the hook of a site sees whether a call that returned has failed.
-pub(crate) fn sees_failures(site: &RecordedSite) -> bool {
-    site.knows_outcomes() && !site.facts.split(' ').any(|word| word == "unseen")
-}
-
 /// What is missing for a filter, and what to do.
 pub(crate) fn sentences(gaps: &Gaps, store: &Store, filter: &Filter) -> Vec<String> {
     let calls = |count: u64| counted(count, "call");
@@ -228,7 +223,7 @@ pub(crate) fn sentences(gaps: &Gaps, store: &Store, filter: &Filter) -> Vec<Stri
         let asks_for_outcomes = filter.text().contains("outcome:");
         sentences.push(if !store.sites().iter().all(RecordedSite::knows_outcomes) {
             format!("{calls} without an event in the window may match, too: {ONLY_COUNTED}")
-        } else if asks_for_outcomes && !store.sites().iter().all(sees_failures) {
+        } else if asks_for_outcomes && !store.sites().iter().all(RecordedSite::sees_failures) {
             format!("of {calls} it is not known whether they failed: {UNSEEN}")
         } else {
             format!("{calls} without an event in the window may match, too: {WINDOW}")

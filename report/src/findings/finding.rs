@@ -155,6 +155,11 @@ impl Finding {
         }
     }
 
+    /// Returns true if the finding is worth a look: it is not small, not known and not accepted.
+    pub fn is_listed(&self) -> bool {
+        !self.is_small && self.state.is_open()
+    }
+
     /// Returns the name that is the same in every run: of the kind, the paths of the sites and the kind of the subjects.
     pub(super) fn computed_fingerprint(&self) -> String {
         let texts = self.sites.iter().map(|site| &site.path).chain([&self.kind, &self.subjects.kind]);

@@ -107,9 +107,9 @@ pub struct NotLookedFor {
 }
 
 impl Findings {
-    /// Iterates over the findings that are worth a look: those that are not small, not known and not accepted.
+    /// Iterates over the findings that are worth a look.
     pub fn listed(&self) -> impl Iterator<Item = &Finding> {
-        self.found.iter().filter(|finding| !finding.is_small && finding.state.is_open())
+        self.found.iter().filter(|finding| finding.is_listed())
     }
 
     /// Returns the reasons why kinds could not be looked for, with the kinds of each.

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use metaspy_reader::{AbsentFiles, Measure, Process, RecordedSite, Shares, Store, Value};
+use metaspy_reader::{AbsentFiles, Measure, Process, Shares, Store, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
 use super::cpu::{CpuTotals, error_percent};
 use super::losses::Losses;
 use super::text::state;
-use super::{By, Key, Part, Report, Row, Values};
-use crate::condition::{self, Verdict};
+use super::{By, Key, KnownOutcomes, Part, Report, Row, Values};
+use crate::condition::Verdict;
 use crate::expectation::Outcome;
 use crate::program::ColumnValue;
 
@@ -99,7 +99,7 @@ struct RowOut<'a> {
     timed: u64,
     partial: bool,
     lost: u64,
-    /// `None` where hooks do not see how calls end; likewise the three below.
+    /// `None` where hooks do not see it; likewise the three below.
     failed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failed_as: Option<&'static str>,
@@ -184,13 +184,9 @@ struct Rows<'a> {
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut seq = serializer.serialize_seq(Some(self.rows.len()))?;
-        let all_know_outcomes = self.store.sites().iter().all(RecordedSite::knows_outcomes);
-        let all_see_failures = self.store.sites().iter().all(condition::sees_failures);
+        let known_outcomes = KnownOutcomes::of(self.store);
         for row in self.rows {
-            let site = row.site_id.and_then(|id| self.store.site(id));
-            let knows_outcomes = site.map_or(all_know_outcomes, RecordedSite::knows_outcomes);
-            let outcome = |calls: u64| knows_outcomes.then_some(calls);
-            let sees_failures = row.measure.failed > 0 || site.map_or(all_see_failures, condition::sees_failures);
+            let outcomes = known_outcomes.of_calls(row.site_id, &row.measure);
             let share = |of: fn(&Shares, &Measure) -> Option<f64>| of(self.shares, &row.measure).map(hundredths);
             seq.serialize_element(&RowOut {
                 site: row.site.as_deref(),
@@ -216,11 +212,11 @@ impl Serialize for Rows<'_> {
                 timed: row.measure.timed,
                 partial: row.measure.is_partly_timed(),
                 lost: row.measure.lost,
-                failed: outcome(row.measure.failed).filter(|_| sees_failures),
+                failed: outcomes.failed,
                 failed_as: Some(row.failure).filter(|&word| row.measure.failed > 0 && word != "failed"),
-                panicked: outcome(row.measure.panicked),
-                cancelled: outcome(row.measure.cancelled),
-                running: outcome(row.measure.running),
+                panicked: outcomes.panicked,
+                cancelled: outcomes.cancelled,
+                running: outcomes.running,
                 cpu_percent: self.cpu.map(|cpu| hundredths(row.cpu().percent(cpu.all))),
                 cpu_error_percent: self.cpu.map(|cpu| hundredths(error_percent(row.cpu().samples, cpu.all.samples))),
                 part: row.part.as_ref().map(|part| PartOut::of(part, &row.measure)),

@@ -3,6 +3,7 @@
 pub mod cpu;
 pub mod json;
 pub mod losses;
+mod outcomes;
 mod parts;
 mod profiles;
 mod sort;
@@ -21,6 +22,7 @@ use cpu::CpuTotals;
 use losses::Losses;
 use profiles::Profiles;
 
+pub use outcomes::{KnownOutcomes, Outcomes};
 pub use profiles::Values;
 pub use sort::Sort;
 

@@ -1,10 +1,12 @@
 //! Text: numbers, durations, names that fit into columns, and strings without control characters.
 
+mod command_line;
 mod fit;
 mod units;
 
 use metaspy_reader::Measure;
 
+pub use command_line::command_line;
 pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
 pub use metaspy_reader::text::{clean, clean_lines, file_name, print_message};
 pub use units::{

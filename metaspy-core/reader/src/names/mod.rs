@@ -77,10 +77,10 @@ impl RecordedSite {
         !self.facts.split(' ').any(|word| word == "entry")
     }
 
-    /// Returns false if the hook does not see what a call returns. Then a call that returned may have
-    /// failed.
-    pub(crate) fn sees_failures(&self) -> bool {
-        !self.facts.split(' ').any(|word| word == "unseen")
+    /// Returns false if the hook does not see whether a call that returned has failed: it sees only
+    /// that calls begin, or not what they return.
+    pub fn sees_failures(&self) -> bool {
+        self.knows_outcomes() && !self.facts.split(' ').any(|word| word == "unseen")
     }
 
     /// Returns the word for a failed call of the site: `none`, `err`, or `failed` if its return
