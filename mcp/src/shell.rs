@@ -6,17 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Writes words as a command line that a POSIX shell splits into the same words.
-pub fn line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
-    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+#".contains(c);
-    // In some shells `#` begins a comment, and `=` at the beginning names a command.
-    let is_plain_word = !word.is_empty() && word.chars().all(is_plain) && !word.starts_with(['#', '=']);
-    if is_plain_word { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
+use metaspy_report::text::command_line;
 
 /// The command that shows a person the same.
 pub struct CommandLine(Vec<String>);
@@ -59,7 +49,7 @@ impl CommandLine {
 
     /// Writes the command for a shell.
     pub fn line(&self) -> String {
-        line(self.0.iter().map(String::as_str))
+        command_line(self.0.iter().map(String::as_str))
     }
 }
 
@@ -143,12 +133,6 @@ fn matches(pattern: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_is_split_into_the_same_words() {
-        let line = line(["metaspy", "report", "a b.spy", "--filter", "site:Scene::*", "it's", "", "#5"]);
-        assert_eq!(line, r"metaspy report 'a b.spy' --filter 'site:Scene::*' 'it'\''s' '' '#5'");
-    }
 
     fn allows(pattern: &str, command: &str) -> bool {
         let words: Vec<String> = command.split(' ').map(str::to_owned).collect();

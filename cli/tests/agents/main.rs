@@ -6,6 +6,7 @@ mod fixture;
 mod installed;
 #[path = "../fixture/market.rs"]
 mod market;
+mod outcomes;
 #[cfg(target_os = "linux")]
 mod programs;
 mod protocol;

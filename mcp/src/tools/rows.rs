@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metaspy_reader::Store;
-use metaspy_report::rows::{self, By, Key, Report, Row, Sort};
+use metaspy_report::rows::{self, By, Key, KnownOutcomes, Report, Row, Sort};
 use metaspy_report::table::Top;
 use metaspy_report::text::{counted, grouped, time};
 use schemars::JsonSchema;
@@ -109,9 +109,15 @@ pub(super) struct RowOut {
     /// Longest call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) max_ns: Option<u64>,
-    /// Calls that returned `Err` or `None`.
+    /// Calls that returned `Err` or `None`; absent for 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) failed: Option<u64>,
+    /// True if it is not known how many calls failed: hooks did not see what they returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) failed_unknown: Option<bool>,
+    /// True if no outcome is known: hooks only counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) outcomes_unknown: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) panicked: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,7 +173,8 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     }
     let total = (report.row_count as u64).min(input.top.map_or(u64::MAX, u64::from));
     let wanted = report.rows.iter().take(total as usize).skip(start as usize).take(ITEMS);
-    let rows: Vec<RowOut> = wanted.map(|row| RowOut::of(row, &report, store)).collect();
+    let known_outcomes = KnownOutcomes::of(store);
+    let rows: Vec<RowOut> = wanted.map(|row| RowOut::of(row, &report, store, &known_outcomes)).collect();
     let lines = rows.iter().map(RowOut::line).collect();
     notes.extend(report.damage.iter().map(|text| format!("damaged: {text}")));
     notes.extend(report.absent_files.map(|absent| absent.to_string()));
@@ -244,7 +251,7 @@ impl Default for RowsBy {
 }
 
 impl RowOut {
-    fn of(row: &Row, report: &Report, store: &Store) -> RowOut {
+    fn of(row: &Row, report: &Report, store: &Store, known_outcomes: &KnownOutcomes<'_>) -> RowOut {
         let name = match &row.key {
             Key::Site(path) => path.clone(),
             Key::Subject(_) | Key::None => row.label.clone().unwrap_or_else(|| "no subject".to_owned()),
@@ -255,6 +262,7 @@ impl RowOut {
         };
         let measure = &row.measure;
         let self_ns = row.self_ns(store);
+        let outcomes = known_outcomes.of_calls(row.site_id, measure);
         // Of these, zero is what a reader expects.
         let some = |number: u64| (number > 0).then_some(number);
         let percent = |share: Option<f64>| share.map(hundredths);
@@ -272,10 +280,12 @@ impl RowOut {
             self_at_least: (self_ns.is_none() && row.window_self_ns(store).is_some()).then_some(true),
             self_percent: percent(report.shares.self_time(measure)),
             max_ns: row.max_ns(store),
-            failed: some(measure.failed),
-            panicked: some(measure.panicked),
-            cancelled: some(measure.cancelled),
-            running: some(measure.running),
+            failed: outcomes.failed.and_then(some),
+            failed_unknown: outcomes.failed.is_none().then_some(true),
+            outcomes_unknown: outcomes.panicked.is_none().then_some(true),
+            panicked: outcomes.panicked.and_then(some),
+            cancelled: outcomes.cancelled.and_then(some),
+            running: outcomes.running.and_then(some),
             lost: some(measure.lost),
             cpu_percent: report.cpu.and_then(|cpu| percent(Some(row.cpu().percent(cpu.all)))),
             profiles: profiles(row),
@@ -307,6 +317,11 @@ impl RowOut {
         }
         if let Some(failed) = self.failed {
             text += &format!(", {} failed", grouped(failed));
+        }
+        if self.outcomes_unknown.is_some() {
+            text += ", outcomes not known";
+        } else if self.failed_unknown.is_some() {
+            text += ", failures not known";
         }
         text
     }

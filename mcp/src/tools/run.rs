@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::time::Instant;
 
+use metaspy_report::text::command_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,6 @@ use crate::answer::{Answer, ToolError};
 use crate::arguments::Call;
 use crate::child::Child;
 use crate::session::{ITEMS, Session};
-use crate::shell;
 
 /// Bytes of each output that are kept: the last ones.
 const KEPT: usize = 256 << 10;
@@ -52,7 +52,7 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         return Err(ToolError::new(format!(
             "`{}` may not run: the server was started with --allow-run {}; ask the user to run it, or to start the server \
              with a further --allow-run",
-            shell::line(input.command.iter().map(String::as_str)),
+            command_line(input.command.iter().map(String::as_str)),
             allowed.join(" and ")
         )));
     }
@@ -77,7 +77,7 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         last_lines,
         total: 0,
         left_out: 0,
-        command: shell::line(input.command.iter().map(String::as_str)),
+        command: command_line(input.command.iter().map(String::as_str)),
     };
     let summary = format!("{how}; {made}. The last lines, the newest first:");
     Ok(Answer::new(summary, &output).with_list("last_lines", lines, 0, total).without_cursor())

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use metaspy_reader::{RecordedSite, Selector, files};
-use metaspy_report::text::{counted, file_name};
+use metaspy_report::text::{command_line, counted, file_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,6 @@ use crate::answer::{Answer, ToolError, quoted};
 use crate::arguments::{Call, did_you_mean};
 use crate::library::Opened;
 use crate::session::Session;
-use crate::shell;
 
 /// Bytes of a source file at most.
 const BYTES: u64 = 4 << 20;
@@ -108,7 +107,7 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         next_cursor: None,
         changed_since: is_younger(&path, &opened),
         also: also.take(NAMED).collect(),
-        command: shell::line(["sed", "-n", &format!("{from},{to}p"), &site.file]),
+        command: command_line(["sed", "-n", &format!("{from},{to}p"), &site.file]),
     };
     let summary = format!("{} at {}.", quoted(&site.path), quoted(&format!("{}:{first}", site.file)));
     Ok(Answer::new(summary, &output).with_list("lines", texts, start, wanted.len() as u64))
