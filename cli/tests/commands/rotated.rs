@@ -11,24 +11,28 @@ use serde_json::Value;
 use crate::report::json;
 use crate::{ended, fixture, text};
 
-/// Measures between two looks at the directory.
+/// Measures between two looks at the directory, and the variable that sets another number.
 const BURST: u64 = 100;
+const MEASURES: &str = "METASPY_TEST_MEASURES";
+/// Files of a process. When the last one begins, the first one is let go, so that calls in it end unseen.
+const FILES: usize = 6;
 
 fn recordings(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).expect("it is there").filter_map(|entry| Some(entry.ok()?.path()));
     entries.filter(|path| path.extension().is_some_and(|extension| extension == "spy")).collect()
 }
 
-/// What a process does whose recording rotates within a layout: measures until there are three files, and one behind the
-/// layout.
+/// What a process does whose recording rotates within a layout that panics: measures until there are some files, and one behind
+/// the layout.
 #[test]
 fn rotates_within_a_layout() {
     let Some(directory) = std::env::var_os("METASPY_ROTATED_WITHIN").map(PathBuf::from) else { return };
+    let burst = std::env::var(MEASURES).map_or(BURST, |number| number.parse().expect("it is a number"));
     let mut measures = 0;
-    fixture::layout(|| {
-        while recordings(&directory).len() < 3 {
-            (0..BURST).for_each(|_| fixture::measure(fixture::node(2)));
-            measures += BURST;
+    fixture::panicking_layout(|| {
+        while recordings(&directory).len() < FILES {
+            (0..burst).for_each(|_| fixture::measure(fixture::node(2)));
+            measures += burst;
             thread::sleep(Duration::from_millis(1));
         }
     });
@@ -37,13 +41,14 @@ fn rotates_within_a_layout() {
 }
 
 /// The files of such a process, the first one first, and the measures within its layout.
-fn rotated(name: &str) -> (Vec<String>, u64) {
+fn rotated(name: &str, variables: &[(&str, &str)]) -> (Vec<String>, u64) {
     let directory = fixture::directory().join(name);
     fs::create_dir_all(&directory).expect("the test's directory can be written");
     let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
     command.args(["rotated::rotates_within_a_layout", "--exact", "--nocapture"]);
     command.env("METASPY_ROTATED_WITHIN", &directory).env("METASPY_RECORD", directory.join("run.spy"));
-    let output = command.env("METASPY_ROTATE", "4MiB,1ms").env_remove("METASPY_OBSERVE").output();
+    command.env("METASPY_ROTATE", "4MiB,1ms").env_remove("METASPY_OBSERVE");
+    let output = command.envs(variables.iter().copied()).output();
     let output = output.expect("it can be run again");
     let out = String::from_utf8_lossy(&output.stdout);
     let measures = out.lines().find_map(|line| line.split_once("measures=")?.1.parse().ok());
@@ -65,7 +70,7 @@ fn judged(files: &[String], condition: &str) -> (i32, Value) {
 
 #[test]
 fn a_condition_on_causes_is_not_decided_by_calls_whose_cause_is_in_an_earlier_file() {
-    let (files, measures) = rotated("rotated-within");
+    let (files, measures) = rotated("rotated-within", &[]);
     // Together they have all calls.
     assert_eq!(judged(&files, &format!("count(site:measure) != {}", measures + 1)).0, 0);
     // Each would fail if the effects in later files were taken for roots.
@@ -86,7 +91,7 @@ fn a_condition_on_causes_is_not_decided_by_calls_whose_cause_is_in_an_earlier_fi
 
 #[test]
 fn a_report_of_some_files_of_a_rotation_says_which_part_they_are_and_is_not_exact() {
-    let (files, _) = rotated("rotated-parts");
+    let (files, _) = rotated("rotated-parts", &[]);
     let last = files.len() - 1;
     // The files, the title, and what is said to be absent: earlier files, and later ones.
     let parts: [(&[String], &str, u64, bool); 4] = [
@@ -117,4 +122,73 @@ fn a_report_of_some_files_of_a_rotation_says_which_part_they_are_and_is_not_exac
     let all: Vec<&str> = files.iter().map(String::as_str).collect();
     let (_, report) = json(&[vec!["report"], all].concat());
     assert_eq!((&report["exact"], &report["absent_files"]), (&Value::Bool(true), &Value::Null), "{report}");
+}
+
+/// Conditions on the end of the layout, of which no file has it.
+const OF_THE_END: [&str; 8] = [
+    "count(site:layout outcome:panicked) > 0",
+    "count(site:layout -outcome:panicked) > 0",
+    "count(site:layout outcome:running) > 0",
+    "count(site:layout outcome:succeeded) < 1",
+    "count(site:layout took:>1h) > 0",
+    "count(site:layout -took:>1h) < 1",
+    "total(site:layout) > 1h",
+    "max(site:layout) > 1h",
+];
+
+#[test]
+fn a_condition_on_the_end_of_a_call_is_not_decided_if_the_recording_went_on_within_it() {
+    end_is_not_decided("rotated-end", &[]);
+}
+
+#[test]
+fn a_condition_on_the_end_of_a_call_that_left_the_window_is_not_decided_if_the_recording_went_on_within_it() {
+    let name = "rotated-folded-end";
+    end_is_not_decided(name, &[("METASPY_ROTATE", "1MiB"), (MEASURES, "60000")]);
+    assert!(fixture::open(&fixture::directory().join(name).join("run.spy")).totals().folded > 0);
+}
+
+fn end_is_not_decided(name: &str, variables: &[(&str, &str)]) {
+    let (files, _) = rotated(name, variables);
+    let copy = text(&fixture::directory().join(format!("{name}-copy.spy"))).to_owned();
+    let mut export = vec!["export"];
+    export.extend(files.iter().map(String::as_str));
+    let (code, _, error) = ended(&[export, vec!["--to", "spy", "-o", &copy]].concat());
+    assert_eq!(code, 0, "{error}");
+    for files in [files, vec![copy]] {
+        for condition in OF_THE_END {
+            let (code, judged) = judged(&files, condition);
+            assert!(code == 2 && judged["gaps"][0].is_string(), "{condition}: {judged}");
+            if condition.contains("outcome:") {
+                assert!(judged["gaps"].to_string().contains("went on in another file"), "{condition}: {judged}");
+            }
+        }
+        // However it ended, it is one call, and no measure panicked.
+        assert_eq!(judged(&files, "count(site:layout) != 1").0, 0);
+        assert_eq!(judged(&files, "count(site:layout) > 0").0, 1);
+        assert_eq!(judged(&files, "count(site:layout outcome:panicked) > 1").0, 0);
+        assert_eq!(judged(&files, "count(site:measure outcome:panicked) > 0").0, 0);
+        assert_eq!(judged(&files, "count(site:measure outcome:succeeded) < 1").0, 0);
+        for (expectation, code) in [
+            ("site:layout => -outcome:panicked", 2),
+            ("site:layout => outcome:panicked", 2),
+            ("site:measure => outcome:succeeded", 0),
+        ] {
+            let mut arguments = vec!["report"];
+            arguments.extend(files.iter().map(String::as_str));
+            let (judged, _, error) = ended(&[arguments, vec!["--expect", expectation]].concat());
+            assert_eq!(judged, code, "{expectation}: {error}");
+            assert!(code == 0 || error.contains("went on in another file"), "{expectation}: {error}");
+        }
+    }
+}
+
+#[test]
+fn how_a_call_ended_that_was_only_counted_is_not_known_if_the_recording_went_on_within_it() {
+    let (files, measures) = rotated("rotated-counted-end", &[("METASPY_MODE", "tally")]);
+    for condition in ["count(site:layout outcome:panicked) > 0", "count(site:layout -outcome:panicked) > 0"] {
+        let (code, judged) = judged(&files, condition);
+        assert!(code == 2 && judged["gaps"].to_string().contains("went on in another file"), "{condition}: {judged}");
+    }
+    assert_eq!(judged(&files, &format!("count(site:measure) != {}", measures + 1)).0, 0);
 }

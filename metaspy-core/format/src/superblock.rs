@@ -149,7 +149,8 @@ pub const HOOKS_WITHIN: usize = 97;
 pub const HOOKS_WHOLE: usize = 98;
 /// Files of a rotation before this one. In several files that were read as one: those of them that were not among these.
 pub const EARLIER_FILES: usize = 99;
-/// 1 if the rotation went on in another file, which was not read together with this one; else 0.
+/// 1 if the rotation went on in another file, which was not read together with this one. 2 in several files that were read
+/// as one if that holds for none of them, and did for some before. Else 0. Unless it is 0, calls that seem to run may have ended.
 pub const FOLLOWED: usize = 100;
 
 /// What happens when the budget of a recording is spent.

@@ -224,6 +224,11 @@ impl Store {
         Some(if self.processes().is_empty() { part } else { AbsentFiles { part: None, ..part } })
     }
 
+    /// Returns true if a rotation went on in another file. How the calls ended that ran then is in no file.
+    pub(crate) fn goes_on_elsewhere(&self) -> bool {
+        self.words().get(sb::FOLLOWED) != 0
+    }
+
     /// Returns the program that was recorded.
     pub fn program(&self) -> &Program {
         &self.names.program

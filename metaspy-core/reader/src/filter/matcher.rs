@@ -382,6 +382,7 @@ impl Test {
             Condition::Took(compare, ns) => Test::Took(*compare, store.time().ticks(*ns)),
             Condition::Outcome(bits) => Test::Outcome(*bits),
             Condition::Lane(name) => Test::Lane(lanes(store, name)),
+            Condition::Lanes(lanes) => Test::Lane(lanes.iter().cloned().flatten().collect()),
             Condition::Level(compare, level) => Test::Level(*compare, *level),
             Condition::Epoch(compare, epoch) => Test::Epoch(*compare, *epoch),
             Condition::Text(text) => {

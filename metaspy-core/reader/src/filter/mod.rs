@@ -15,6 +15,7 @@ mod words;
 pub use error::FilterError;
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::Store;
@@ -70,6 +71,8 @@ pub(crate) enum Condition {
     Outcome(u8),
     /// Number of the lane, or the name of its thread.
     Lane(String),
+    /// Numbers of lanes. No text stands for it.
+    Lanes(Vec<Range<u32>>),
     Level(Compare, u64),
     Epoch(Compare, u64),
     /// Text to search for, in lower case.
@@ -222,6 +225,11 @@ impl Filter {
         let Subject { kind, key } = subject;
         let condition = Condition::Subject(SubjectCondition::Exactly(subject));
         Filter { text: format!("subject:{}:#{key}", kind.0), terms: vec![Term { negated: false, condition }] }
+    }
+
+    /// Creates a filter of the events in these lanes.
+    pub(crate) fn of_lanes(lanes: Vec<Range<u32>>) -> Self {
+        Filter { text: String::new(), terms: vec![Term { negated: false, condition: Condition::Lanes(lanes) }] }
     }
 
     /// Combines two filters: an event must pass both.

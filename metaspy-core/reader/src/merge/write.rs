@@ -10,6 +10,7 @@ use crate::merge::remap::Input;
 use crate::merge::rows::Rows;
 use crate::merge::watch::Watch;
 use crate::merge::{MergeError, Plan, notes};
+use crate::open::absent_files::{IS_FOLLOWED, WAS_FOLLOWED};
 use crate::tally::folds::{FoldState, Folds};
 use metaspy_format::layout::{Area, Layout};
 use metaspy_format::row::{COUNT, ROW_WORDS, page};
@@ -177,9 +178,14 @@ fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes
     let counted = plan.rows.iter().flat_map(|rows| &rows.pages).fold(0_u64, |sum, row| sum.wrapping_add(row[COUNT]));
     let stores: Vec<Store> = inputs.iter().map(|input| input.store.clone()).collect();
     let (earlier_files, is_followed) = notes::absent_files(&stores);
+    let followed = match stores.iter().any(Store::goes_on_elsewhere) {
+        _ if is_followed => IS_FOLLOWED,
+        true => WAS_FOLLOWED,
+        false => 0,
+    };
     let words = [
         (sb::EARLIER_FILES, earlier_files),
-        (sb::FOLLOWED, is_followed.into()),
+        (sb::FOLLOWED, followed),
         (sb::VERSION, sb::version(sb::MAJOR, sb::MINOR)),
         (sb::STATE, sb::STATE_CLOSED),
         (sb::TOTAL_BYTES, bytes as u64),

@@ -7,6 +7,11 @@ use serde::Serialize;
 use metaspy_format::Words;
 use metaspy_format::superblock as sb;
 
+/// Value of [`sb::FOLLOWED`] in a file that another one follows, which is not read with it.
+pub(crate) const IS_FOLLOWED: u64 = 1;
+/// The same in several files that were read as one, with those that follow them.
+pub(crate) const WAS_FOLLOWED: u64 = 2;
+
 /// Files of a rotation that are not read. The files that are read count only a part of the
 /// process's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -22,7 +27,7 @@ pub struct AbsentFiles {
 impl AbsentFiles {
     /// Returns the absent files that a recording states, if any.
     pub(crate) fn read(words: Words<'_>) -> Option<Self> {
-        let (earlier, has_later) = (words.get(sb::EARLIER_FILES), words.get(sb::FOLLOWED) != 0);
+        let (earlier, has_later) = (words.get(sb::EARLIER_FILES), words.get(sb::FOLLOWED) == IS_FOLLOWED);
         (earlier > 0 || has_later).then(|| AbsentFiles { part: Some(earlier.saturating_add(1)), earlier, has_later })
     }
 }

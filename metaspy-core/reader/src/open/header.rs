@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::open::absent_files::IS_FOLLOWED;
 use metaspy_format::Policy;
 use metaspy_format::superblock as sb;
 use metaspy_format::{Words, high, low};
@@ -119,7 +120,7 @@ impl Header {
             statements_lost: word(sb::STATEMENTS_LOST),
             rows_freed: word(sb::ROWS_FREED),
             earlier_files: word(sb::EARLIER_FILES),
-            is_followed: word(sb::FOLLOWED) != 0,
+            is_followed: word(sb::FOLLOWED) == IS_FOLLOWED,
             exit: word(sb::EXIT).checked_sub(1).map(|status| status as u8),
         }
     }
