@@ -212,7 +212,7 @@ const ONLY_COUNTED: &str =
     "hooks that only count do not see how a call ends, so run `cargo metaspy` with --timed or METASPY_MODE=full";
 
 /// How fewer calls run when a recording goes on in another file.
-const ROTATED: &str = "a call that is in one file ends there, so rotate at a larger size or age (METASPY_ROTATE)";
+const ROTATED: &str = "rotate at a larger size or age (METASPY_ROTATE)";
 
 /// How it becomes known whether calls failed.
 const UNSEEN: &str = "their hooks do not see what calls return, so run `cargo metaspy` with --returns";
@@ -235,7 +235,7 @@ pub(crate) fn sentences(gaps: &Gaps, store: &Store, filter: &Filter) -> Vec<Stri
     if gaps.unended > 0 {
         let calls = calls(gaps.unended);
         sentences.push(format!(
-            "of {calls} it is not known how they ended: the recording went on in another file; {ROTATED}"
+            "it is not known how {calls} ended: the recording went on in another file meanwhile; {ROTATED}"
         ));
     }
     if gaps.unnamed > 0 {
