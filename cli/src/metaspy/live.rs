@@ -16,7 +16,7 @@ pub const UNFINISHED: &str = "unfinished";
 
 /// A recording in the directory of live recordings.
 pub type Listed = recording::Listed;
-pub use recording::Cleaned;
+pub use recording::{Cleaned, refusal};
 
 /// Guards this process against recordings that are truncated while they are open.
 pub fn guard() {

@@ -278,6 +278,9 @@ fn list(json: &JsonOption, out: &mut impl Write) -> Result<Ended> {
 }
 
 fn list_as_text(out: &mut impl Write, all: &[Listed]) -> io::Result<()> {
+    if let Some(why) = live::refusal() {
+        writeln!(out, "No program records in {}: {why}.", file_name(&live::directory()))?;
+    }
     if all.is_empty() {
         writeln!(out, "No recordings in {}.", file_name(&live::directory()))?;
         return writeln!(out, "Start a program with METASPY_RECORD=live, or try:  metaspy demo");

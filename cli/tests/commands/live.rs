@@ -106,6 +106,8 @@ fn a_directory_of_all_users_is_refused_and_keeps_its_mode() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("every user can write there"), "{error}");
     assert_eq!((mode(), std::fs::read_dir(&directory).unwrap().count()), (0o1777, 1));
+    let listed = metaspy(&["list"]).env("METASPY_DIR", &directory).output().unwrap();
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("every user can write there"), "{listed:?}");
     // Members of its group could replace recordings.
     std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o775)).unwrap();
     let (code, out) = clean(&directory);

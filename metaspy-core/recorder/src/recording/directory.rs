@@ -115,6 +115,12 @@ pub fn find(pid: u32) -> Option<Listed> {
     found.into_iter().next()
 }
 
+/// Why programs record nothing in the directory, if it is there and other users could change what is in it.
+pub fn refusal() -> Option<String> {
+    let dir = directory();
+    if dir.exists() { check_own(&dir).err() } else { None }
+}
+
 /// What [`clean`] did.
 #[derive(Clone, Debug, Default)]
 pub struct Cleaned {
@@ -126,9 +132,8 @@ pub struct Cleaned {
 
 /// Removes the recordings of ended processes. An error if the directory belongs to other users as well.
 pub fn clean() -> std::io::Result<Cleaned> {
-    let dir = directory();
-    if dir.exists() {
-        check_own(&dir).map_err(std::io::Error::other)?;
+    if let Some(why) = refusal() {
+        return Err(std::io::Error::other(why));
     }
     let mut cleaned = Cleaned::default();
     let all = list();
@@ -152,7 +157,7 @@ pub fn clean() -> std::io::Result<Cleaned> {
         }
         cleaned.removed.push(dead.clone());
     }
-    forget_removed(&dir);
+    forget_removed(&directory());
     Ok(cleaned)
 }
 

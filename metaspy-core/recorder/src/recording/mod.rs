@@ -8,7 +8,7 @@ mod rotation;
 mod unrecorded;
 
 pub use crate::recorder::StartError;
-pub use directory::{Cleaned, Listed, clean, directory, find, list, removed_from, run};
+pub use directory::{Cleaned, Listed, clean, directory, find, list, refusal, removed_from, run};
 pub use identity::is_recording;
 pub(crate) use identity::{BUSY, build_id, copy_of, first_bytes, remove_dead};
 
