@@ -295,11 +295,10 @@ fn spawns(calls: impl FnOnce() + Send) {
     std::thread::scope(|scope| scope.spawn(there).join()).expect("panics are caught");
 }
 
-/// The same steps in one thread, whose causes are not named.
-fn without_reasons(steps: &[Step]) -> Vec<Step> {
-    let plain =
-        |step: &Step| Step { because: None, elsewhere: false, calls: without_reasons(&step.calls), ..step.clone() };
-    steps.iter().map(plain).collect()
+/// The same steps in one thread.
+fn in_one_thread(steps: &[Step]) -> Vec<Step> {
+    let here = |step: &Step| Step { elsewhere: false, calls: in_one_thread(&step.calls), ..step.clone() };
+    steps.iter().map(here).collect()
 }
 
 #[test]
@@ -314,7 +313,7 @@ fn totals_of_any_calls_that_left_the_window_are_the_time_in_which_one_was_open()
         TestRunner::new(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() });
     let mut trees = || vec(step(), 1..6).new_tree(&mut runner).expect("a strategy has values").current();
     for round in 0..24 {
-        let steps = without_reasons(&trees());
+        let steps = in_one_thread(&trees());
         spawns(|| {
             let mut begun = 0;
             while begun < 2_000 {

@@ -3,7 +3,9 @@
 //! A call inside another call of the same row adds nothing to the row's time. Whether it is inside one can be read from the
 //! lane, as long as the calls around it are stored. A lane that takes a new block therefore writes the timed calls that are
 //! open ([`Mark::Open`](crate::slot::Mark::Open)), so that a block alone shows which of its calls are nested, whatever
-//! happened to the blocks before it. Folders and readers follow the events of a block with a [`Nesting`].
+//! happened to the blocks before it, and the end of one of these calls beside the events. Folders and readers follow the
+//! events of a block with a [`Nesting`]. The causes of later events would not show that such a call has ended: they may be
+//! named.
 //!
 //! A lane writes up to 16 of these marks when it takes a block. The alternative is a bit that hooks
 //! set when a call begins. For such a bit, a hook would have to know whether its site and its
@@ -27,6 +29,9 @@ pub struct OpenCall {
     pub site: u32,
     /// The kind of the subject.
     pub kind: u16,
+    /// True if a [`Mark::End`](crate::slot::Mark::End) of the lane follows if it ends while the lane fills the block. In
+    /// recordings of earlier versions, only causes of later events show that it has ended.
+    pub is_end_marked: bool,
 }
 
 /// Open calls without a mark, because a block names [`OPEN_MOST`] at most.
@@ -38,19 +43,22 @@ pub struct Unnamed {
     pub subjects: bool,
 }
 
+const END_MARKED: u64 = 1 << 38;
 const SITES_UNNAMED: u64 = 1 << 36;
 const SUBJECTS_UNNAMED: u64 = 1 << 37;
 
 impl OpenCall {
     /// Words 1 to 3 of its mark.
     pub const fn words(self) -> [u64; 3] {
-        [self.id, self.key, self.kind as u64 | (self.site as u64 & 0xF_FFFF) << 16]
+        let is_end_marked = if self.is_end_marked { END_MARKED } else { 0 };
+        [self.id, self.key, self.kind as u64 | (self.site as u64 & 0xF_FFFF) << 16 | is_end_marked]
     }
 
     /// Reads words 1 to 3 of a mark. `None`: it is an [`Unnamed`].
     pub const fn read(words: [u64; 3]) -> Option<Self> {
         let [id, key, last] = words;
-        let call = OpenCall { id, key, site: (last >> 16) as u32 & 0xF_FFFF, kind: last as u16 };
+        let (site, is_end_marked) = ((last >> 16) as u32 & 0xF_FFFF, last & END_MARKED != 0);
+        let call = OpenCall { id, key, site, kind: last as u16, is_end_marked };
         if id == 0 { None } else { Some(call) }
     }
 }
@@ -112,7 +120,7 @@ impl Default for Nesting {
 impl Nesting {
     /// No open calls.
     pub const fn new() -> Self {
-        let call = OpenCall { id: 0, key: 0, site: 0, kind: 0 };
+        let call = OpenCall { id: 0, key: 0, site: 0, kind: 0, is_end_marked: false };
         let level = Level { end: 0, call };
         let unnamed = Unnamed { sites: false, subjects: false };
         Nesting { levels: [level; DEPTH_MAX], depth: 0, unnamed, is_full: false }
@@ -147,34 +155,19 @@ impl Nesting {
         Unnamed { sites: sites || is_beyond, subjects: subjects || is_beyond }
     }
 
-    /// Leaves the calls that have ended before an event with this start and cause.
-    ///
-    /// The end of a call is not known if the call began in an earlier block, or still runs. Such a call has ended if the
-    /// event's cause is a call around it, or if the event has no cause.
+    /// Leaves the calls that have ended before an event with this start. One whose end is not known stays.
     #[inline(always)]
-    pub fn leave_before(&mut self, start: u64, cause: u64) {
-        while self.depth > 0 {
-            let top = &self.levels[self.depth - 1];
-            if top.end == u64::MAX && top.call.id != cause {
-                return self.leave_around(cause);
-            }
-            if top.end > start {
-                return;
-            }
+    pub fn leave_before(&mut self, start: u64) {
+        while self.depth > 0 && self.levels[self.depth - 1].end <= start {
             self.depth -= 1;
         }
     }
 
-    #[inline(never)]
-    fn leave_around(&mut self, cause: u64) {
-        let open = &self.levels[..self.depth];
-        // A cause that was named may be anywhere, and then shows nothing.
-        let is_around = cause == 0
-            || open.iter().any(|level| level.call.id == cause)
-            || (self.unnamed.any() && open[0].call.id < cause && cause < open[self.depth - 1].call.id);
-        if is_around {
-            let stays = |level: &Level| level.end != u64::MAX || level.call.id <= cause;
-            self.depth = open.iter().rposition(stays).map_or(0, |at| at + 1);
+    /// Leaves a call that has ended.
+    pub fn leave(&mut self, id: u64) {
+        if let Some(at) = self.levels[..self.depth].iter().rposition(|level| level.call.id == id) {
+            self.levels.copy_within(at + 1..self.depth, at);
+            self.depth -= 1;
         }
     }
 
@@ -210,13 +203,15 @@ mod tests {
     use super::*;
 
     fn call(id: u64, site: u32, key: u64) -> OpenCall {
-        OpenCall { id, key, site, kind: 1 }
+        OpenCall { id, key, site, kind: 1, is_end_marked: true }
     }
 
     #[test]
     fn an_open_call_is_read_as_it_was_written() {
-        let open = OpenCall { id: u64::MAX, key: 7, site: 0xF_FFEF, kind: u16::MAX };
-        assert_eq!(OpenCall::read(open.words()), Some(open));
+        for is_end_marked in [true, false] {
+            let open = OpenCall { id: u64::MAX, key: 7, site: 0xF_FFEF, kind: u16::MAX, is_end_marked };
+            assert_eq!(OpenCall::read(open.words()), Some(open));
+        }
         for (sites, subjects) in [(true, false), (false, true), (true, true)] {
             let unnamed = Unnamed { sites, subjects };
             assert_eq!((OpenCall::read(unnamed.words()), Unnamed::read(unnamed.words()[2])), (None, unnamed));
@@ -228,38 +223,31 @@ mod tests {
         let mut nesting = Nesting::new();
         nesting.enter(call(128, 1, 5), 100);
         nesting.enter(call(129, 2, 5), 50);
-        nesting.leave_before(20, 129);
+        nesting.leave_before(20);
         assert_eq!(nesting.around(1, 1, 6), Around { site: true, subject: false, both: false });
         assert_eq!(nesting.around(1, 1, 5), Around { site: true, subject: true, both: true });
         assert_eq!(nesting.around(3, 1, 5), Around { site: false, subject: true, both: false });
-        nesting.leave_before(50, 128);
+        nesting.leave_before(50);
         assert!(nesting.around(1, 1, 9).site && !nesting.around(2, 1, 9).site);
-        nesting.leave_before(100, 0);
+        nesting.leave_before(100);
         assert!(nesting.is_empty());
     }
 
     #[test]
-    fn a_call_of_an_earlier_block_ends_when_an_event_has_a_cause_around_it() {
-        let check = |cause, unnamed: bool, open: [bool; 3]| {
-            let mut nesting = Nesting::new();
-            for (id, site) in [(130, 1), (200, 2), (300, 3)] {
-                nesting.add(call(id, site, 1).words());
-            }
-            if unnamed {
-                nesting.add(Unnamed { sites: true, subjects: true }.words());
-            }
-            nesting.leave_before(10, cause);
-            assert_eq!([1, 2, 3].map(|site| nesting.around(site, 0, 0).site), open, "cause {cause}, {unnamed}");
+    fn a_call_of_an_earlier_block_is_open_until_its_end() {
+        let mut nesting = Nesting::new();
+        for (id, site) in [(130, 1), (200, 2), (300, 3)] {
+            nesting.add(call(id, site, 1).words());
+        }
+        let mut check = |ended, open: [bool; 3]| {
+            nesting.leave(ended);
+            nesting.leave_before(1_000);
+            assert_eq!([1, 2, 3].map(|site| nesting.around(site, 0, 0).site), open, "after {ended}");
         };
-        check(300, false, [true; 3]);
-        check(200, false, [true, true, false]);
-        check(130, false, [true, false, false]);
-        check(0, false, [false; 3]);
-        // A cause that was named, in another lane.
-        check(250, false, [true; 3]);
-        check(90, false, [true; 3]);
-        // An open call without a mark.
-        check(250, true, [true, true, false]);
+        check(7, [true; 3]);
+        check(200, [true, false, true]);
+        check(300, [true, false, false]);
+        check(130, [false; 3]);
     }
 
     #[test]
@@ -267,9 +255,9 @@ mod tests {
         let mut nesting = Nesting::new();
         nesting.enter(call(128, 1, 5), 100);
         nesting.enter(call(129, 2, 5), 500);
-        nesting.leave_before(99, 129);
+        nesting.leave_before(99);
         assert_eq!([1, 2].map(|site| nesting.around(site, 0, 0).site), [true, true]);
-        nesting.leave_before(100, 129);
+        nesting.leave_before(100);
         assert!(nesting.is_empty());
     }
 
@@ -292,8 +280,8 @@ mod tests {
             nesting.enter(call(id, id as u32, 1), u64::MAX);
         }
         assert_eq!((nesting.depth, nesting.unnamed()), (DEPTH_MAX, Unnamed { sites: true, subjects: true }));
-        nesting.leave_before(0, 3);
-        assert_eq!((nesting.depth, nesting.unnamed()), (3, Unnamed::default()));
+        nesting.leave(3);
+        assert_eq!((nesting.depth, nesting.unnamed()), (DEPTH_MAX - 1, Unnamed::default()));
     }
 
     #[test]

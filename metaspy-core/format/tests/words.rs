@@ -263,7 +263,7 @@ fn the_words_of_names_and_tables() {
 #[test]
 fn the_words_of_open_calls_spans_and_streams() {
     let mut page = Page::default();
-    let call = OpenCall { id: 5, key: 6, site: 0xFFFF_FFFF, kind: 0x8421 };
+    let call = OpenCall { id: 5, key: 6, site: 0xFFFF_FFFF, kind: 0x8421, is_end_marked: true };
     page.value("open", format!("{:x?}", call.words()));
     page.reads("open", |word| OpenCall::read([1, 2, word]));
     page.value("open without an event", OpenCall::read([0, 2, 3]));

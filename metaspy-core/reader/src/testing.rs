@@ -167,6 +167,11 @@ impl Writer {
     pub fn turn(&mut self, lane: u32, base: u64) {
         let sequence = self.next;
         self.next += 1;
+        self.turn_to(sequence, lane, base);
+    }
+
+    /// Moves a lane to the block with this sequence.
+    pub fn turn_to(&mut self, sequence: u64, lane: u32, base: u64) {
         let block = self.block(sequence);
         for slot in 1..BLOCK_SLOTS {
             self.set(block + slot * SLOT_WORDS, 0);
@@ -247,11 +252,12 @@ impl Writer {
             let ring = store.ring();
             let amount = ring.count(chunk, &Default::default());
             let mut words = [0; summary::SUMMARY_WORDS];
-            let (mut epochs, mut first, mut last) = ((u32::MAX, 0), u64::MAX, 0);
+            let (mut epochs, mut first, mut last, mut newest) = ((u32::MAX, 0), u64::MAX, 0, 0);
             let mut block = crate::scan::blocks::Block::boxed();
             for place in places {
                 assert!(ring.load(place, &mut block), "the chunk is full");
                 first = first.min(block.head.base);
+                newest = newest.max(summary::stamp(block.head.sequence));
                 epochs = (epochs.0.min(block.head.epoch), epochs.1.max(block.head.epoch));
                 words[summary::LANES] |= summary::bit(block.head.lane);
                 for slot in block.events() {
@@ -259,7 +265,7 @@ impl Writer {
                     words[summary::SITES] |= summary::bit(slot.site);
                 }
             }
-            words[summary::STAMP] = 1;
+            words[summary::STAMP] = newest;
             words[summary::FIRST_TICK] = first;
             words[summary::LAST_TICK] = last;
             words[summary::EVENTS_MARKS] = join(amount.events as u32, amount.marks as u32);

@@ -1,6 +1,7 @@
 //! Chunks and their summaries, which a reader consults before it touches the events of a large
 //! recording.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
@@ -8,6 +9,9 @@ use crate::scan::blocks::{Head, Ring};
 use metaspy_format::header;
 pub use metaspy_format::summary::Summary;
 use metaspy_format::summary::{STAMP, SUMMARY_WORDS, bit};
+
+/// Number of times after which all chunks are divided into blocks, if some are out of order.
+const ROUNDS: usize = 4;
 
 /// Chunk with events, and its time.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +40,9 @@ impl Chunk {
 /// Part of the window in which the blocks of each lane are in their own order.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
-    /// A chunk with a summary: a single lap filled all of it.
+    /// A chunk that a single lap filled, and whose lanes took its blocks behind those of the units before.
     Chunk(Chunk),
-    /// A block of a chunk without a summary: its neighbours may be of another lap.
+    /// A block of another chunk.
     Block(Head),
 }
 
@@ -67,6 +71,18 @@ impl Unit {
         }
     }
 
+    /// Returns the filter of its lanes, and its smallest and largest sequence.
+    fn lanes_and_sequences(&self, ring: Ring<'_>) -> (u64, u64, u64) {
+        match self {
+            Unit::Chunk(Chunk { index, summary, .. }) => {
+                let newest = summary.map_or(0, newest);
+                let before = (ring.places_of(*index).count() as u64).saturating_sub(1);
+                (summary.map_or(u64::MAX, |summary| summary.lanes), newest.saturating_sub(before), newest)
+            }
+            Unit::Block(head) => (bit(head.lane), head.sequence, head.sequence),
+        }
+    }
+
     /// Returns false if the unit has no block of this lane.
     pub fn may_hold_lane(&self, lane: u32) -> bool {
         match self {
@@ -74,6 +90,11 @@ impl Unit {
             Unit::Block(head) => head.lane == lane,
         }
     }
+}
+
+/// Returns the sequence of the newest block of a chunk with this summary.
+fn newest(summary: Summary) -> u64 {
+    summary.stamp >> 1
 }
 
 impl Ring<'_> {
@@ -110,26 +131,79 @@ impl Ring<'_> {
 
     /// Returns the window in order of time: the blocks of each lane come in their own order.
     pub fn units(self) -> Vec<Unit> {
+        self.units_with(|_| true)
+    }
+
+    /// Returns the units of the window that these chunks have, as [`Ring::units`] does.
+    pub fn units_with(self, wanted: impl Fn(&Chunk) -> bool) -> Vec<Unit> {
         let mut units = Vec::new();
-        for chunk in self.chunks() {
-            match chunk.summary {
-                Some(_) if self.is_of_one_lap(chunk.index) => units.push(Unit::Chunk(chunk)),
-                _ => {
-                    let heads = self.places_of(chunk.index).filter_map(|place| self.head(place));
-                    units.extend(heads.map(Unit::Block));
-                }
+        for chunk in self.chunks().into_iter().filter(wanted) {
+            match self.is_of_one_lap(&chunk) {
+                true => units.push(Unit::Chunk(chunk)),
+                false => units.extend(self.blocks_of(&chunk)),
             }
         }
-        units.sort_by_key(Unit::first);
+        // What is divided may come behind another chunk.
+        for round in 1.. {
+            units.sort_by_cached_key(|unit| (unit.first(), unit.lanes_and_sequences(self).1));
+            let divided = self.out_of_order(&units);
+            if divided.is_empty() {
+                break;
+            }
+            let is_divided = |chunk: &Chunk| round == ROUNDS || divided.contains(&chunk.index);
+            let divide = |unit| match unit {
+                Unit::Chunk(chunk) if is_divided(&chunk) => self.blocks_of(&chunk).collect(),
+                unit => vec![unit],
+            };
+            units = units.into_iter().flat_map(divide).collect();
+        }
         units
     }
 
-    /// Returns false for the chunk in which the ring wraps around: its first blocks are newer than
-    /// its last blocks.
-    fn is_of_one_lap(self, chunk: u64) -> bool {
-        let places = self.places_of(chunk);
-        let sequence = |place: u64| self.block(place).acquire(header::SEQUENCE);
-        places.is_empty() || sequence(places.start) <= sequence(places.end - 1)
+    fn blocks_of(self, chunk: &Chunk) -> impl Iterator<Item = Unit> {
+        self.places_of(chunk.index).filter_map(move |place| self.head(place)).map(Unit::Block)
+    }
+
+    /// Returns true if a single lap filled the chunk, so that its blocks are in the order of their places. A lane that
+    /// takes an older block than its last one begins a lap later in it, so neighbours may be of any laps.
+    fn is_of_one_lap(self, chunk: &Chunk) -> bool {
+        let Some(summary) = chunk.summary else { return false };
+        let is_first = newest(summary) / self.layout.blocks <= 1;
+        let sequence = |place| self.block(place).acquire(header::SEQUENCE);
+        let is_newest = |(before, place): (u64, u64)| sequence(place).checked_add(before) == Some(newest(summary));
+        is_first || (0..).zip(self.places_of(chunk.index).rev()).all(is_newest)
+    }
+
+    /// Returns the chunks that have a lane's blocks before older ones, or behind newer ones, of other units. A chunk comes at
+    /// its first block, and a lane may take one of the others much later.
+    fn out_of_order(self, units: &[Unit]) -> HashSet<u64> {
+        let spans: Vec<_> = units.iter().map(|unit| unit.lanes_and_sequences(self)).collect();
+        let lanes = |filter: u64| (0..64).filter(move |lane| filter >> lane & 1 != 0);
+        let mut found = HashSet::new();
+        let mut note = |at: usize| {
+            if let Unit::Chunk(chunk) = units[at] {
+                found.insert(chunk.index);
+            }
+        };
+        let mut newest_before = [0; 64];
+        for (at, &(filter, oldest, newest)) in spans.iter().enumerate() {
+            for lane in lanes(filter) {
+                if newest_before[lane] > oldest {
+                    note(at);
+                }
+                newest_before[lane] = newest_before[lane].max(newest);
+            }
+        }
+        let mut oldest_behind = [u64::MAX; 64];
+        for (at, &(filter, oldest, newest)) in spans.iter().enumerate().rev() {
+            for lane in lanes(filter) {
+                if oldest_behind[lane] < newest {
+                    note(at);
+                }
+                oldest_behind[lane] = oldest_behind[lane].min(oldest);
+            }
+        }
+        found
     }
 
     fn chunk(self, index: u64) -> Option<Chunk> {

@@ -111,7 +111,7 @@ impl<'a> LaneBlocks<'a> {
 }
 
 fn units(ring: Ring<'_>, lane: u32) -> Vec<Unit> {
-    let mut units = ring.units();
+    let mut units = ring.units_with(|chunk| chunk.may_hold_lane(lane));
     units.retain(|unit| unit.may_hold_lane(lane));
     units
 }

@@ -36,6 +36,7 @@ pub(crate) struct Polled {
 struct Outside {
     id: u64,
     row: u32,
+    is_end_marked: bool,
 }
 
 /// Open events of a lane.
@@ -86,8 +87,8 @@ impl<'a> SelfTimes<'a> {
     }
 
     /// Adds a call that began outside the stored blocks of this lane.
-    pub fn add_outside(&mut self, id: u64, row: u32) {
-        self.nest.outside.push(Outside { id, row });
+    pub fn add_outside(&mut self, id: u64, row: u32, is_end_marked: bool) {
+        self.nest.outside.push(Outside { id, row, is_end_marked });
     }
 
     /// Records that not all calls that began outside are known.
@@ -104,8 +105,8 @@ impl<'a> SelfTimes<'a> {
     }
 
     /// Returns true if a call of this row that began outside is around an event with this cause;
-    /// `None` if that is not known. An event whose cause is further out, or that has none, shows
-    /// which of these calls have ended.
+    /// `None` if that is not known. In recordings without marks of ends, an event whose cause is further out, or that
+    /// has none, shows which of these calls have ended.
     #[inline(always)]
     pub fn is_inside(&mut self, cause: u64, row: u32) -> Option<bool> {
         if self.nest.outside.is_empty() { Some(false) } else { self.is_inside_of(cause, row) }
@@ -117,7 +118,7 @@ impl<'a> SelfTimes<'a> {
         let is_between =
             |ids: &[Outside]| ids.first().zip(ids.last()).is_some_and(|(a, b)| a.id < cause && cause < b.id);
         if cause == 0 || outside.iter().any(|call| call.id == cause) || (*is_partly_known && is_between(outside)) {
-            outside.retain(|call| call.id <= cause);
+            outside.retain(|call| call.is_end_marked || call.id <= cause);
         }
         match outside.iter().any(|call| call.row == row) {
             true => Some(true),

@@ -11,6 +11,7 @@ mod self_time;
 mod tally;
 mod timeline;
 mod totals;
+mod units;
 
 use crate::Store;
 use crate::event::{EventId, Outcome};

@@ -125,7 +125,7 @@ fn after_a_fold(unnamed: Option<Unnamed>) -> Store {
     let left = |slot| (writer_blocks() - 1) * 128 + slot;
     writer.turn(0, 1_000);
     for (id, site, key) in [(left(1), 1, 5), (left(2), 2, 6)] {
-        let call = OpenCall { id, site, kind: 1, key };
+        let call = OpenCall { id, site, kind: 1, key, is_end_marked: false };
         writer.mark(0, 1_000, Mark::Open, call.words());
     }
     if let Some(unnamed) = unnamed {
@@ -176,6 +176,26 @@ fn calls_inside_of_calls_that_left_the_window_count_once() {
     of(By::Site, &[((Some(1), None), 900 - 250 + 40, ""), ((Some(2), None), 300 + 20, "")]);
     // The first two calls on node 5 are inside a call on it; the call on node 6 is in none.
     of(By::Subject, &[((None, Some(node(5))), 0, ""), ((None, Some(node(6))), 40, "")]);
+}
+
+#[test]
+fn a_call_that_left_the_window_is_open_until_its_end_whatever_causes_are_named() {
+    let mut writer = scene(1);
+    writer.set(sb::VERSION, sb::version(sb::MAJOR, sb::MINOR));
+    let left = |slot| (writer_blocks() - 1) * 128 + slot;
+    writer.turn(0, 1_000);
+    for (id, site) in [(left(1), 1), (left(2), 2)] {
+        let call = OpenCall { id, site, kind: 1, key: 5, is_end_marked: true };
+        writer.mark(0, 1_000, Mark::Open, call.words());
+    }
+    let named = crate::event::EventId::from_raw(left(1));
+    let event = |start, span| Draft { site: 2, start, span: Some(span), cause: named, ..Draft::default() };
+    writer.event(event(1_010, 10));
+    writer.mark(0, 1_040, Mark::End, [left(2), 900, 0]);
+    writer.event(event(1_050, 7));
+    let rows = writer.store().tally(By::Site, &Scope::default()).rows;
+    let of_site = rows.iter().find(|row| row.site == Some(SiteId(2))).expect("it has calls");
+    assert_eq!((of_site.measure.total_ticks, of_site.measure.total_sign()), (7, ""));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::recorder::entered::is_entered;
 use crate::recorder::folder::Inside;
 use crate::recorder::lane::{self, Lane, NO_ROW};
 use crate::recorder::log::{Log, current, log_of};
+use crate::recorder::outliving_events;
 use crate::recorder::protocol::end_elsewhere;
 
 /// Ends an event of this thread, and puts the thread back into the event before it.
@@ -131,10 +132,10 @@ fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u6
 pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Outcome, span: u64, marked: bool) {
     // The event of a log that was closed leaves the list, too.
     let lane = lane::own_lane();
-    let mut is_unseen = false;
+    let mut is_named = false;
     if let Some(_busy) = Busy::unless_busy(lane) {
         lane.outliving.leave(begun);
-        is_unseen = ends_unseen(lane, begun, site);
+        is_named = lane.is_in_log_of(begun.about) && outliving_events::is_named(lane, begun.id);
     }
     let Some(log) = log_of(begun.about.log(), begun.about.epoch()) else { return };
     let place = header::place(begun.id / BLOCK_SLOTS as u64, log.layout.blocks);
@@ -157,20 +158,9 @@ pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Out
     if !ended {
         count_late_end(log, begun, site, key, outcome, timed);
     }
-    if !ended || span > SPAN_MAX || is_unseen {
+    if !ended || span > SPAN_MAX || is_named {
         mark(Mark::End, begun.id, [span, begun.about.flags(outcome, 0)], &[]);
     }
-}
-
-/// True if the causes of later calls of the lane do not show that this call has ended, because it is inside no open call that
-/// a block names: in a thread whose calls are caused by the event that spawned it, and in the poll of an async call.
-fn ends_unseen(lane: &Lane, begun: &Begun, site: u32) -> bool {
-    begun.before != 0
-        && begun.about.timed()
-        && lane.current.load(Relaxed) == begun.id
-        && lane.is_in_log_of(begun.about)
-        && !is_entered(site)
-        && !lane.outliving.names(begun.before, begun.about.log())
 }
 
 fn count_late_end(log: &'static Log, begun: &Begun, site: u32, key: u64, outcome: Outcome, ticks: Option<u64>) {

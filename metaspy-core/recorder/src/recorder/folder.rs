@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::event::Outcome;
 use crate::format::folder::{self, ALL, Cursor, NOTE_WORDS};
 use crate::format::layout::Layout;
-use crate::format::nesting::{Nesting, OPEN_MOST, OpenCall};
+use crate::format::nesting::{Nesting, OpenCall};
 use crate::format::row::{self, Again, ROW_WORDS, Who};
 use crate::format::slot::{self, FIRST_MARK, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, superblock as sb};
@@ -57,8 +57,6 @@ struct Pass<'a> {
     note: usize,
     folded: u64,
     nesting: Nesting,
-    /// The calls that were open when the lane took the block, the outermost one first.
-    named: [u64; OPEN_MOST],
     /// The tick at which all calls of the block so far have ended; [`u64::MAX`] while that is not known.
     until: u64,
     /// The slot of a call that ends then, if it is not yet among the open ones; 0 = none.
@@ -148,9 +146,10 @@ impl Folder {
             if site < FIRST_MARK {
                 self.fold_event(tables, &mut pass, at);
             } else if site == Mark::Open as u32 {
-                pass.name(at, [1, 2, 3].map(|word| slot[word].load(Relaxed)));
+                pass.nesting.add([1, 2, 3].map(|word| slot[word].load(Relaxed)));
+                pass.until = u64::MAX;
             } else if site == Mark::End as u32 {
-                pass.leave(slot::start(commit), slot[1].load(Relaxed));
+                pass.nesting.leave(slot[1].load(Relaxed));
                 if slot[2].load(Relaxed) > SPAN_MAX {
                     self.fold_rest(tables, &mut pass, at);
                 }
@@ -176,7 +175,6 @@ impl Folder {
             note: self.note,
             folded: self.folded,
             nesting: Nesting::new(),
-            named: [0; OPEN_MOST],
             until: 0,
             latest: 0,
         }
@@ -328,26 +326,9 @@ impl Pass<'_> {
         at
     }
 
-    /// Enters a call that was open when the lane took the block. Its mark is in this slot.
-    fn name(&mut self, at: usize, words: [u64; 3]) {
-        if let Some(named) = self.named.get_mut(at - 1) {
-            *named = words[0];
-        }
-        self.nesting.add(words);
-        self.until = u64::MAX;
-    }
-
-    /// Leaves a call that has ended, if the block names it, and those inside it.
-    fn leave(&mut self, now: u64, id: u64) {
-        if self.named.contains(&id) {
-            let around = self.named.into_iter().filter(|&named| named < id).max();
-            self.nesting.leave_before(now, around.unwrap_or(0));
-        }
-    }
-
     /// Enters an event, and says what it is inside of.
     fn enter(&mut self, at: usize, last: u64) -> Inside {
-        let [commit, cause, key, _] = self.slots[at].each_ref().map(|word| word.load(Relaxed));
+        let [commit, _, key, _] = self.slots[at].each_ref().map(|word| word.load(Relaxed));
         let (site, kind, start) = (slot::site(commit), slot::kind(last), slot::start(commit));
         // What is entered and left is around nothing by its time alone.
         if !slot::is_timed(last) || slot::outcome(last) == Outcome::Instant || is_entered(site) {
@@ -357,7 +338,7 @@ impl Pass<'_> {
             self.nesting.clear();
         } else {
             self.enter_latest();
-            self.nesting.leave_before(start, cause);
+            self.nesting.leave_before(start);
         }
         let end = if slot::is_running(last) { u64::MAX } else { start + slot::span(last) };
         if self.nesting.is_empty() {
@@ -366,7 +347,7 @@ impl Pass<'_> {
         }
         let inside = Inside::of(&self.nesting, site, kind, key);
         if end == u64::MAX || holds_more(self.slots, at, self.lap, end) {
-            self.nesting.enter(OpenCall { id: id(self.sequence, at), key, site, kind }, end);
+            self.nesting.enter(self.open_call(at, site, kind, key), end);
             self.until = self.until.max(end);
         }
         inside
@@ -382,8 +363,13 @@ impl Pass<'_> {
         let (site, kind) = (slot::site(commit), slot::kind(last));
         self.nesting.clear();
         if !is_entered(site) {
-            self.nesting.enter(OpenCall { id: id(self.sequence, at), key, site, kind }, self.until);
+            self.nesting.enter(self.open_call(at, site, kind, key), self.until);
         }
+    }
+
+    /// The call in a slot, which tells its end itself.
+    fn open_call(&self, at: usize, site: u32, kind: u16, key: u64) -> OpenCall {
+        OpenCall { id: self.sequence * BLOCK_SLOTS as u64 + at as u64, key, site, kind, is_end_marked: false }
     }
 
     /// Moves the cursor to a slot, with a note of the row that changes next.
@@ -413,12 +399,6 @@ impl Inside {
             if around.subject { Some(Again::InSubject) } else { unnamed.subjects.then_some(Again::MaybeInSubject) };
         Inside { both: false, again: [in_site, in_subject] }
     }
-}
-
-/// The id of the event in a slot.
-#[inline(always)]
-fn id(sequence: u64, slot: usize) -> u64 {
-    sequence * BLOCK_SLOTS as u64 + slot as u64
 }
 
 /// True if a record behind this slot began before a tick of the block: it may be inside the event there.

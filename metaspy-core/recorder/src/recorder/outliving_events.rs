@@ -49,7 +49,8 @@ impl OutlivingEvent {
     }
 
     fn open_call(&self) -> OpenCall {
-        OpenCall { id: self.begun.id, key: self.key, site: self.site, kind: self.begun.about.kind() }
+        let Begun { id, about, .. } = self.begun;
+        OpenCall { id, key: self.key, site: self.site, kind: about.kind(), is_end_marked: true }
     }
 }
 
@@ -166,11 +167,6 @@ impl OutlivingEvents {
         open
     }
 
-    /// True if blocks name this call while it is open.
-    pub(super) fn names(&self, id: u64, log: u8) -> bool {
-        self.all().iter().any(|event| event.is_event(id, log) && event.begun.about.timed())
-    }
-
     /// The calls around one that began in an earlier block of this lane, and has ended.
     pub(super) fn inside(&self, begun: &Begun, site: u32, key: u64) -> Inside {
         let mut nesting = Nesting::new();
@@ -249,6 +245,17 @@ impl OpenCalls {
         self.calls[self.count] = call;
         self.count += 1;
     }
+}
+
+/// True if the block of the lane names this call among those that were open when the lane took it.
+pub(super) fn is_named(lane: &Lane, id: u64) -> bool {
+    if lane.sequence.load(Relaxed) == 0 {
+        return false;
+    }
+    let lap = lane.lap.load(Relaxed) as u8;
+    let is_mark = |commit| slot::lap(commit) == lap && slot::site(commit) == Mark::Open as u32;
+    let mut marks = block_cells(lane)[1..].iter().take_while(|cells| is_mark(cells[0].load(Relaxed)));
+    marks.any(|cells| cells[1].load(Relaxed) == id)
 }
 
 /// The slots of a block whose events are around the event `current`, and its own. Causes that were named lead elsewhere.

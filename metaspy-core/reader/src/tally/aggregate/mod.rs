@@ -235,7 +235,7 @@ impl<'a> Aggregation<'a> {
             }
             let row = self.row_outside(worker, &call);
             if let Some(self_times) = &mut worker.self_times {
-                self_times.add_outside(call.id, row);
+                self_times.add_outside(call.id, row, call.is_end_marked);
             }
         }
         // A block that is being folded also begins with events that are not stored.
@@ -248,7 +248,7 @@ impl<'a> Aggregation<'a> {
             }
             let row = self.row(worker, &block.head, &event);
             if let Some(self_times) = &mut worker.self_times {
-                self_times.add_outside(block.head.id(event.slot).raw(), row);
+                self_times.add_outside(block.head.id(event.slot).raw(), row, false);
             }
         }
     }
