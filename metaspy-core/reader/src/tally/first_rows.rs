@@ -158,7 +158,7 @@ impl Store {
                 each(&row);
                 first.add(row);
             });
-            if has_others {
+            if has_others || tally.unknown != Some(0) && self.has_undecided_others(scope) {
                 return None;
             }
             found.exact &= tally.exact && tally.unknown == Some(0) && self.unnamed() == 0;

@@ -11,7 +11,7 @@ use crate::filter::matcher::Matcher;
 use crate::tally::fold::Row;
 use crate::tally::folds::Folds;
 use crate::tally::row_table::ROWS_MAX;
-use crate::tally::{By, Scope, Tally, contains_epoch};
+use crate::tally::{By, Scope, Tally, TallyRow, contains_epoch};
 use metaspy_format::row::{OTHERS, Who};
 use metaspy_probe::Subject;
 
@@ -24,8 +24,20 @@ const FOLD_TABLE: usize = 0;
 impl Store {
     /// Marks the rows that may lack calls.
     pub(super) fn mark_lower_bounds(&self, tally: &mut Tally, by: By, scope: &Scope, folds: &Folds) {
+        if !by.is_of_subjects() && by != By::Site {
+            return;
+        }
         let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
         let shared = self.shared(scope, &matcher, folds);
+        if shared.is_empty() && !tally.rows.iter().any(TallyRow::is_others) {
+            return;
+        }
+        if by == By::Site {
+            let undecided: HashSet<u32> = self.undecided_others(scope, &matcher, folds);
+            let is_least = |row: &&mut TallyRow| row.site.is_some_and(|site| undecided.contains(&site.0));
+            tally.rows.iter_mut().filter(is_least).for_each(|row| row.measure.at_least = true);
+            return;
+        }
         // Merged recordings have a single table, in which a subject without its own row shares the
         // row of others.
         let is_known = self.processes().is_empty() && !shared.is_empty() && tally.rows.len() < ROWS_MAX;
@@ -60,6 +72,27 @@ impl Store {
             }
         });
         shared
+    }
+
+    /// Returns the sites with a row of others of which it is not known whether its calls pass.
+    fn undecided_others(&self, scope: &Scope, matcher: &Matcher, folds: &Folds) -> HashSet<u32> {
+        let mut sites = HashSet::new();
+        self.each_row(folds, |_, row| {
+            let who = row.who();
+            if who.kind == OTHERS
+                && contains_epoch(&scope.epochs, who.epoch)
+                && matcher.selects_in_row(who.site, row.subject(), who.epoch, who.meta, None).is_none()
+            {
+                sites.insert(who.site);
+            }
+        });
+        sites
+    }
+
+    /// Returns true if calls that may pass are in rows of others, and it is not known which subjects they are about.
+    pub(super) fn has_undecided_others(&self, scope: &Scope) -> bool {
+        let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
+        !self.undecided_others(scope, &matcher, &self.ring().folds()).is_empty()
     }
 
     /// Returns the places of the rows that subjects have beside a row of others.

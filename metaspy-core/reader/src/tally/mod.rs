@@ -63,6 +63,11 @@ pub enum By {
 }
 
 impl By {
+    /// Returns true if rows are about the subjects of calls.
+    fn is_of_subjects(self) -> bool {
+        matches!(self, By::Subject | By::SiteSubject)
+    }
+
     /// Returns true if rows are about the direct causes of calls.
     fn is_of_senders(self) -> bool {
         matches!(self, By::Sender | By::SenderSubject)
@@ -226,7 +231,8 @@ impl Store {
                 // Not exact if the file was truncated, if subjects were merged into a site's row of others, or if some
                 // calls were counted without site and subject.
                 let others = tally.rows.iter().any(TallyRow::is_others);
-                if others {
+                // A filter of subjects leaves the rows of others undecided.
+                if others || tally.unknown != Some(0) {
                     self.mark_lower_bounds(&mut tally, by, scope, &ring.folds());
                 }
                 if self.unnamed() > 0 {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::event::Outcome;
 use crate::testing::Draft;
-use crate::{By, DetailLevel, LaneId, Loss, Losses, Members, Scope, Tally};
+use crate::{By, DetailLevel, LaneId, Loss, Losses, Members, RowOrder, Scope, Tally, TallyRow};
 use metaspy_format::row::{self, ROW_WORDS, Who};
 use metaspy_format::superblock::{self as sb};
 use metaspy_format::{SLOT_WORDS, header};
@@ -262,4 +262,52 @@ fn a_row_beside_the_row_of_others_is_exact_and_rows_elsewhere_are_lower_bounds()
     writer.fold_row(1, row(who(1, false), 3, 1));
     writer.set(sb::TALLY_USED, 2);
     assert_eq!(bounds(By::Subject), [(1, 15, true), (2, 11, true), (3, 6, false)]);
+}
+
+#[test]
+fn the_outcome_of_a_call_that_left_the_window_is_unknown_if_a_rotation_went_on_while_it_ran() {
+    let writer = scene(1);
+    let mut folded = row(who(1, false), 1, 3);
+    folded[row::CANCELLED_RUNNING] = 1 << 32;
+    writer.fold_row(0, folded);
+    writer.set(sb::TALLY_USED, 1);
+    writer.page(&[row(who(2, false), 1, 5)]);
+    let bounds = |filter: &str| {
+        let (store, filter) = (writer.store(), filter.parse().expect("it is a filter"));
+        let calls = store.call_bounds(&filter, &store.tally(By::Site, &Scope::matching(filter.clone())));
+        (calls.least, calls.most, calls.gaps.unended)
+    };
+    assert_eq!(bounds("outcome:panicked"), (0, Some(0), 0));
+    writer.set(sb::FOLLOWED, 2);
+    // One call ran, and those that were only counted may have.
+    assert_eq!(bounds("outcome:panicked"), (0, Some(6), 6));
+    assert_eq!(bounds("site:layout outcome:panicked"), (0, Some(1), 1));
+    assert_eq!(bounds("site:layout -outcome:panicked"), (2, Some(3), 1));
+    assert_eq!(bounds("site:layout"), (3, Some(3), 0));
+}
+
+#[test]
+fn a_row_that_may_lack_calls_is_marked_also_if_a_filter_leaves_the_row_of_others_undecided() {
+    let writer = scene(1);
+    let others = row(Who { kind: row::OTHERS, ..who(1, false) }, 0, 7);
+    writer.page(&[row(who(1, false), 1, 10), row(who(1, false), 2, 10), row(who(2, false), 2, 1)]);
+    writer.page(&[row(who(1, false), 1, 5), others]);
+    let store = writer.store();
+    let check = |filter: &str, by, expected: &[(u64, bool)]| {
+        let scope = Scope::matching(filter.parse().expect("it is a filter"));
+        let numbers = |row: &TallyRow| (row.measure.count, row.measure.at_least);
+        let mut rows: Vec<_> = store.tally(by, &scope).rows.iter().map(numbers).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, expected, "{filter}");
+        let order = RowOrder { rank: &|_| None, name: &|_| String::new() };
+        let first = store.first_rows(by, &scope, 10, &order, |_| ());
+        let first = first.map(|first| first.rows.iter().map(numbers).collect::<Vec<_>>());
+        assert!(first.is_none_or(|first| first == expected), "{filter}");
+    };
+    // Its row is in each table that has a row of others.
+    check("subject:#1", By::Subject, &[(15, false)]);
+    check("subject:#2", By::Subject, &[(11, true)]);
+    check("subject:#2", By::SiteSubject, &[(1, false), (10, true)]);
+    check("subject:#2", By::Site, &[(1, false), (10, true)]);
+    check("site:measure subject:#2", By::Subject, &[(1, false)]);
 }
