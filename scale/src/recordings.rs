@@ -1,6 +1,7 @@
 //! [`Recording`]: a recording and the three names that tell it from others: run, host, process.
 
 use std::collections::HashMap;
+use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -8,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use datafusion::arrow::temporal_conversions::timestamp_ns_to_datetime;
 use metaspy_core::recording;
 use metaspy_reader::{EffectsIndex, EndState, Store, files};
+use metaspy_report::findings::{self, Findings};
 
 use crate::roots::Roots;
 
@@ -29,6 +31,7 @@ pub struct Recording {
     damage: Vec<String>,
     effects: Arc<OnceLock<EffectsIndex>>,
     roots: Arc<OnceLock<Roots>>,
+    findings: Arc<OnceLock<Result<Findings, String>>>,
 }
 
 impl Recording {
@@ -52,6 +55,7 @@ impl Recording {
             damage: store.missing().to_vec(),
             effects: Arc::default(),
             roots: Arc::default(),
+            findings: Arc::default(),
             store,
         })
     }
@@ -86,6 +90,18 @@ impl Recording {
     /// The roots of its events, found at the first use.
     pub fn roots(&self) -> &Roots {
         self.roots.get_or_init(|| Roots::of(&self.store))
+    }
+
+    /// What `metaspy findings` states, with the settings of the project in this directory, searched for at the first use.
+    /// An error is a sentence about the settings.
+    pub fn findings(&self) -> Result<&Findings, String> {
+        let search = || {
+            let directory =
+                env::current_dir().map_err(|error| format!("the current directory cannot be found: {error}"))?;
+            let settings = findings::settings_of_project(&directory)?;
+            Ok(findings::find(&self.store, &settings))
+        };
+        self.findings.get_or_init(search).as_ref().map_err(Clone::clone)
     }
 
     /// Sentences about what is wrong with the recording.

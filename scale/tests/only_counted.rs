@@ -27,10 +27,10 @@ fn outcomes_that_no_hook_saw_are_null() {
     Account.close();
     drop(profiler);
     recording.close();
-    let sql = "SELECT calls, failed, panicked, cancelled FROM tallies ORDER BY calls";
+    let sql = "SELECT calls, failed, panicked, cancelled, running FROM tallies ORDER BY calls";
     let mut query = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
     let output = query.args(["query", "--format", "csv", sql]).arg(&path).output().expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["1,0,0,0", "3,,,"], "{text}");
+    assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["1,0,0,0,0", "3,,,,"], "{text}");
     std::fs::remove_file(path).expect("it is ours");
 }

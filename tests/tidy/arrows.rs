@@ -30,7 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("metaspy-sampler", &["metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     // One of its screens is a blueprint.
     ("metaspy-tui", &["metaspy-blueprints", "metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
-    ("metaspy-scale", &["metaspy-core", "metaspy-reader", "metaspy-probe"]),
+    ("metaspy-scale", &["metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-probe"]),
     (
         "metaspy-cli",
         &[

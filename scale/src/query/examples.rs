@@ -12,6 +12,11 @@ pub struct Example {
 /// The queries.
 pub const EXAMPLES: &[Example] = &[
     Example {
+        question: "what is wrong with the program, and what shows it",
+        sql: "SELECT kind, title, site, subject, events, round(100 * time_share, 1) AS time_percent, command\n\
+              FROM findings WHERE NOT small AND state = 'open' ORDER BY number",
+    },
+    Example {
         question: "which objects, how often, how long",
         sql: "SELECT subject_kind, subject_key, label, calls, total_ns FROM subjects ORDER BY calls DESC LIMIT 10",
     },

@@ -79,7 +79,9 @@ impl Source {
     /// The names of the tables.
     pub fn names(&self) -> Vec<String> {
         let in_place = if self.recordings.is_empty() { Vec::new() } else { tables::names(&self.recordings) };
-        let in_place: Vec<String> = in_place.into_iter().map(|(name, _)| name).collect();
+        let in_place = in_place.into_iter().map(|(name, _)| name);
+        let in_place: Vec<String> =
+            in_place.filter(|name| self.sets.is_empty() || !tables::needs_recording(name)).collect();
         let sealed: BTreeSet<String> = self.sets.iter().flat_map(SealedSet::names).collect();
         let further = sealed.into_iter().filter(|name| !in_place.contains(name)).collect();
         [in_place, further].concat()
@@ -91,6 +93,10 @@ impl Source {
         context: &SessionContext,
         name: &str,
     ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        if tables::needs_recording(name) && !self.sets.is_empty() {
+            let message = format!("`{name}` needs the recording: metaspy restore SET --to DIR, and query that");
+            return Err(DataFusionError::External(message.into()));
+        }
         let mut parts = Vec::new();
         if !self.recordings.is_empty() {
             parts.extend(tables::table(&self.recordings, name)?);

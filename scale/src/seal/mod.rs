@@ -119,7 +119,8 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     }
     let work = target.work_directory(&manifest)?;
     let mut files = vec![REST.to_owned()];
-    for (name, _) in tables::names(std::slice::from_ref(recording)) {
+    let tables = tables::names(std::slice::from_ref(recording)).into_iter().map(|(name, _)| name);
+    for name in tables.filter(|name| !tables::needs_recording(name)) {
         let file = format!("{name}.parquet");
         let path = work.path().join(&file);
         files.push(file);

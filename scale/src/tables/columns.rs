@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringViewArray, UInt64Array};
+use datafusion::arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, StringViewArray, UInt64Array,
+};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result;
@@ -32,6 +34,11 @@ pub fn small(name: &str, values: impl IntoIterator<Item = Option<u32>>) -> Colum
 /// A column of keys: any 64 bits.
 pub fn keys(name: &str, values: impl IntoIterator<Item = Option<u64>>) -> Column {
     (name.to_owned(), Arc::new(UInt64Array::from_iter(values)))
+}
+
+/// A column of shares: 1 is all.
+pub fn shares(name: &str, values: impl IntoIterator<Item = Option<f64>>) -> Column {
+    (name.to_owned(), Arc::new(Float64Array::from_iter(values)))
 }
 
 /// A column of truth values.

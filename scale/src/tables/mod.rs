@@ -1,10 +1,12 @@
 //! The tables of a recording. Every table has the columns `run`, `host` and `process` of its recording first.
 //!
-//! `events` is read in place, block by block. All others are small, and are made when a query names them.
+//! `events` is read in place, block by block, and `findings` are searched for. All others are small, and are made when a
+//! query names them.
 
 mod causes;
 pub mod columns;
 pub mod events;
+mod findings;
 mod profiles;
 mod program;
 pub mod sealed;
@@ -25,10 +27,11 @@ use events::Events;
 /// The version of the tables. Columns and tables may be added; every other change increases it.
 ///
 /// Since version 2, the outcome of a failed call is `none` or `err` where its site returns an `Option` or a `Result`, and the
-/// files of a sealed set have the hash of their content in their names.
-pub const SCHEMA_VERSION: u32 = 2;
+/// files of a sealed set have the hash of their content in their names. Since version 3, the number of failures is null where
+/// hooks do not see what calls return.
+pub const SCHEMA_VERSION: u32 = 3;
 
-/// A table that is not `events`: its name, its meaning, and how the rows of one recording are made.
+/// A table that is neither `events` nor `findings`: its name, its meaning, and how the rows of one recording are made.
 struct Small {
     name: &'static str,
     about: &'static str,
@@ -37,6 +40,9 @@ struct Small {
 
 /// The name and the meaning of the table of events.
 const EVENTS: (&str, &str) = ("events", "the events in the window, without calls of metaspy itself");
+
+/// The name and the meaning of the table of findings, which sealed sets lack: a search needs the recording.
+const FINDINGS: (&str, &str) = ("findings", "what is wrong with the program, as metaspy findings states it");
 
 const SMALL: &[Small] = &[
     Small {
@@ -52,15 +58,20 @@ const SMALL: &[Small] = &[
     Small { name: "links", about: "further reasons of events, beside their causes", rows: causes::links },
 ];
 
+/// True for a table that only recordings in place have.
+pub fn needs_recording(name: &str) -> bool {
+    name == FINDINGS.0
+}
+
 /// The names of the tables that these recordings have, each with its meaning.
 pub fn names(recordings: &[Recording]) -> Vec<(String, String)> {
     let own = |(name, about): (&str, &str)| (name.to_owned(), about.to_owned());
     let small = SMALL.iter().map(|table| own((table.name, table.about)));
     let profiles = profiles::names(recordings).into_iter();
-    [own(EVENTS)].into_iter().chain(small).chain(profiles).collect()
+    [own(EVENTS), own(FINDINGS)].into_iter().chain(small).chain(profiles).collect()
 }
 
-/// The rows of one recording in a table that is not `events`.
+/// The rows of one recording in a table that is neither `events` nor `findings`.
 pub fn rows(recording: &Recording, name: &str) -> Result<RecordBatch> {
     match SMALL.iter().find(|table| table.name == name) {
         Some(table) => (table.rows)(recording),
@@ -76,6 +87,9 @@ pub fn rows(recording: &Recording, name: &str) -> Result<RecordBatch> {
 pub fn table(recordings: &Arc<[Recording]>, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
     if name == EVENTS.0 {
         return Ok(Some(Arc::new(Events::new(recordings.clone()))));
+    }
+    if name == FINDINGS.0 {
+        return findings::table(recordings);
     }
     let batches = match SMALL.iter().find(|table| table.name == name) {
         Some(table) => recordings.iter().map(table.rows).collect::<Result<Vec<_>>>()?,

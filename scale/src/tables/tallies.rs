@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result;
 use metaspy_probe::{SiteId, Subject};
-use metaspy_reader::{By, Measure, RecordedSite, Scope, TallyRow};
+use metaspy_reader::{By, Measure, Scope, TallyRow};
+use metaspy_report::rows::{KnownOutcomes, Outcomes};
 
 use crate::recordings::Recording;
 use crate::tables::columns::{Column, batch, flags, integers, small, subjects, texts};
@@ -65,11 +66,9 @@ fn measures(recording: &Recording, rows: &[TallyRow]) -> Vec<Column> {
     let store = &recording.store;
     let number =
         |name: &str, value: fn(&Measure) -> u64| integers(name, rows.iter().map(|row| Some(value(&row.measure))));
-    // A hook that sees only begins knows no outcome: their number is no zero. It sees no subject either.
-    let knows = |row: &TallyRow| row.site.and_then(|id| store.site(id)).is_none_or(RecordedSite::knows_outcomes);
-    let outcome = |name: &str, value: fn(&Measure) -> u64| {
-        integers(name, rows.iter().map(|row| Some(value(&row.measure)).filter(|_| knows(row))))
-    };
+    let known_outcomes = KnownOutcomes::of(store);
+    let outcomes: Vec<Outcomes> = rows.iter().map(|row| known_outcomes.of_calls(row.site, &row.measure)).collect();
+    let outcome = |name: &str, value: fn(&Outcomes) -> Option<u64>| integers(name, outcomes.iter().map(value));
     let time = |name: &str, ticks: fn(&Measure) -> Option<u64>| {
         let ns = |row: &TallyRow| Some(store.span_ns(ticks(&row.measure).filter(|_| row.measure.timed > 0)?));
         integers(name, rows.iter().map(ns))
@@ -77,10 +76,10 @@ fn measures(recording: &Recording, rows: &[TallyRow]) -> Vec<Column> {
     vec![
         number("calls", |measure| measure.count),
         flags("at_least", rows.iter().map(|row| Some(row.measure.at_least))),
-        outcome("failed", |measure| measure.failed),
-        outcome("panicked", |measure| measure.panicked),
-        outcome("cancelled", |measure| measure.cancelled),
-        number("running", |measure| measure.running),
+        outcome("failed", |outcomes| outcomes.failed),
+        outcome("panicked", |outcomes| outcomes.panicked),
+        outcome("cancelled", |outcomes| outcomes.cancelled),
+        outcome("running", |outcomes| outcomes.running),
         number("lost", |measure| measure.lost),
         number("timed", |measure| measure.timed),
         time("total_ns", |measure| Some(measure.total_ticks)),

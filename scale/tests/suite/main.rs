@@ -3,6 +3,7 @@
 #[cfg(feature = "cluster")]
 mod cluster;
 mod consistency;
+mod findings;
 mod fixture;
 mod live;
 mod otlp;

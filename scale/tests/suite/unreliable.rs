@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 
+use metaspy_scale::tables::SCHEMA_VERSION;
+
 use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording, spool};
 use crate::ship::{recordings, unchecked};
 
@@ -111,12 +113,18 @@ fn a_set_of_a_newer_version_is_refused_with_its_version() {
     let new = fs::read_dir(run.join("host=new")).expect("it is a host").next().expect("one process").expect("a name");
     let manifest = new.path().join("sealed.json");
     let text = fs::read_to_string(&manifest).expect("it is there");
-    let newer = text.replace("\"schema_version\": 2", "\"schema_version\": 3");
+    let version = |number: u32| format!("\"schema_version\": {number}");
+    let newer = text.replace(&version(SCHEMA_VERSION), &version(SCHEMA_VERSION + 1));
     assert_ne!(newer, text);
     fs::write(&manifest, unchecked(&newer)).expect("it is ours");
     let output = metaspy(&["query", "SELECT count(*) FROM events", &set]);
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("host=new") && error.contains("version 3") && error.contains("newer one"), "{error}");
+    assert!(
+        error.contains("host=new")
+            && error.contains(&format!("version {}", SCHEMA_VERSION + 1))
+            && error.contains("newer one"),
+        "{error}"
+    );
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     fs::remove_dir_all(dir).expect("it is ours");
 }
