@@ -15,7 +15,12 @@ if command -v java >/dev/null && ! target/python/bin/python -c 'import pyspark' 
 fi
 # `cargo clippy` would check all engines once more; as a wrapper of the compiler it sees this package alone. Nothing is
 # optimised, because the engines then compile in a third of the time.
-METASPY_PYTHON="$PWD/target/python/bin/python" METASPY_SCALE="$PWD/target/debug/metaspy-scale" CLIPPY_ARGS='-Dwarnings__CLIPPY_HACKERY__' \
-    RUSTC_WORKSPACE_WRAPPER=$(rustup which clippy-driver 2>/dev/null || command -v clippy-driver) \
+export METASPY_SCALE="$PWD/target/debug/metaspy-scale" CLIPPY_ARGS='-Dwarnings__CLIPPY_HACKERY__'
+clippy=$(rustup which clippy-driver 2>/dev/null || command -v clippy-driver)
+METASPY_PYTHON="$PWD/target/python/bin/python" RUSTC_WORKSPACE_WRAPPER=$clippy \
     cargo test --locked --workspace --features cluster -- --nocapture
+# What agents get from this engine, by the command as the check of the whole repository has built it.
+CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}" CARGO_PROFILE_DEV_DEBUG="${CARGO_PROFILE_DEV_DEBUG:-line-tables-only}" \
+    cargo --config "build.rustc-workspace-wrapper='$clippy'" test --manifest-path ../Cargo.toml --workspace \
+    --features metaspy-cli/mcp --test agents -- --nocapture the_engine
 ./digest.sh >checked

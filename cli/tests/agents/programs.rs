@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use metaspy_core::EventId;
 use serde_json::{Value, json};
 
 use crate::client::{Client, live, metaspy, workspace};
@@ -126,4 +127,62 @@ fn a_query_goes_to_the_engine_with_the_paths_of_the_recordings() {
     let is_installed =
         std::env::split_paths(&std::env::var_os("PATH").unwrap()).any(|at| at.join("metaspy-scale").is_file());
     assert_eq!(none.iter().any(|tool| tool["name"] == "query"), is_installed);
+}
+
+/// The engine itself, where it was built.
+#[test]
+fn the_engine_has_the_numbers_of_the_other_tools() {
+    let Some(engine) = std::env::var_os("METASPY_SCALE").map(PathBuf::from) else {
+        println!("SKIPPED: engine: METASPY_SCALE does not name metaspy-scale (scale/check.sh builds it and does)");
+        return;
+    };
+    assert!(engine.is_file(), "{} is not there", engine.display());
+    let directory = page("engine-itself", 30);
+    let mut command = metaspy(&directory, &["mcp", "run.spy"]);
+    let programs = engine.parent().expect("a program is in a directory");
+    command.env("PATH", format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default()));
+    let mut client = Client::of(command);
+    let mut query = |sql: &str| client.ask("query", json!({ "sql": sql }))["rows"].clone();
+    let of_sql = query(
+        "SELECT site AS name, sum(calls) AS calls, sum(panicked) AS panicked FROM tallies GROUP BY site ORDER BY site",
+    );
+    let named = query("SELECT label AS name, calls FROM subjects WHERE calls > 0 ORDER BY label");
+    let found = query(
+        "SELECT number, kind, title, events, time_ns, filter, event, command FROM findings \
+         WHERE NOT small AND state = 'open' ORDER BY number",
+    );
+    let rows = |client: &mut Client, by: &str, keys: &[&str]| {
+        let rows = client.ask("rows", json!({ "by": by }))["rows"].clone();
+        let row = |row: &Value| {
+            let cell = |key: &&str| ((*key).to_owned(), if row[key].is_null() { json!(0) } else { row[key].clone() });
+            Value::Object(keys.iter().map(cell).collect())
+        };
+        let mut rows: Vec<Value> = rows.as_array().unwrap().iter().map(row).collect();
+        rows.sort_by_key(|row| row["name"].as_str().map(str::to_owned));
+        Value::from(rows)
+    };
+    assert_eq!(of_sql, rows(&mut client, "site", &["name", "calls", "panicked"]));
+    let mut of_subjects = rows(&mut client, "subject", &["name", "calls"]);
+    of_subjects.as_array_mut().unwrap().retain(|row| row["name"] != "no subject");
+    assert_eq!(named, of_subjects);
+    let findings = client.ask("findings", json!({}))["findings"].clone();
+    let of_tool = findings.as_array().unwrap();
+    assert!(!of_tool.is_empty() && of_tool.len() == found.as_array().unwrap().len(), "{findings:#} {found:#}");
+    for (finding, row) in of_tool.iter().zip(found.as_array().unwrap()) {
+        for key in ["kind", "title", "events", "time_ns", "filter", "command"] {
+            assert_eq!(row[key], finding[key], "{key}: {row:#} {finding:#}");
+        }
+        let event = EventId::from_raw(row["event"].as_u64().unwrap()).unwrap();
+        assert_eq!(finding["event_ids"][0], event.to_string());
+    }
+    assert!(client.refused("query", json!({ "sql": "SELECT sit FROM events" })).contains("nearest: site"));
+    let tables = client.ask("query", json!({ "max_bytes": 32_000 }));
+    assert!(tables["rows"].as_array().unwrap().contains(&json!({ "table": "findings" })), "{tables:#}");
+    let ordered = "SELECT event FROM events ORDER BY event";
+    let some = client.ask("query", json!({ "sql": ordered, "max_bytes": 2_048 }));
+    assert_eq!(some["total"], 30 * 19);
+    let next = json!({ "sql": ordered, "max_bytes": 2_048, "cursor": some["next_cursor"] });
+    let (first, second) = (&some["rows"], &client.ask("query", next)["rows"]);
+    let last = first.as_array().unwrap().last().unwrap();
+    assert!(last["event"].as_u64() < second[0]["event"].as_u64(), "{last} {second}");
 }
