@@ -125,6 +125,11 @@ fn a_test_run_has_receivers_tests_and_returned_values() {
     assert_eq!(method(&did, "covered::inner::deep")["returns"], "unit");
     assert_eq!(method(&did, "covered::side_of")["receivers"], Value::Null, "it is about no object");
     assert_eq!((&did.json["exact"], &did.json["doubts"]), (&json!(true), &json!([])));
+    // Its tests ran, though no call is about one.
+    let mut report = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let report = report.arg("report").arg(package.runs().join("1")).args(["--by", "subject"]).output();
+    let report = String::from_utf8(report.expect("it runs").stdout).expect("it is text");
+    assert!(report.contains("emitted") && !report.contains("never observed"), "{report}");
 
     let covered = did.json["packages"].as_array().expect("there is a tree");
     let covered = covered.iter().find(|package| package["path"] == "covered").expect("it is there");

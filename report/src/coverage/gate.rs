@@ -2,10 +2,13 @@
 
 use super::{Baseline, Comparison, Run};
 use crate::gate::Decision;
+use crate::program::Ratio;
 use crate::text::{counted, percent};
 
 /// Methods that a sentence names.
 const NAMED: usize = 20;
+/// Decimals that a percentage has at most.
+const DECIMALS: usize = 15;
 
 /// Decides `--fail-under`: at least this part of the methods ran, in percent.
 pub fn fail_under(least: f64, run: &Run) -> Decision {
@@ -25,11 +28,22 @@ pub fn fail_under(least: f64, run: &Run) -> Decision {
     if is_reached {
         return Decision::Holds;
     }
+    let rate = rate_below(least, ratio, &rate);
     if !run.program.exact {
         let what = format!("{of} are known to have run ({rate}), and {least} % is required");
         return Decision::Undecided(format!("--fail-under cannot be decided: {what}; {}", lower_bounds(run)));
     }
     Decision::Fails(format!("--fail-under: {of} ran ({rate}), and {least} % is required"))
+}
+
+/// The rate in as many decimals as distinguish it from the least one, which it does not reach.
+fn rate_below(least: f64, ratio: Ratio, rate: &str) -> String {
+    let is_below = |text: &str| text.trim_end_matches(" %").parse::<f64>().is_ok_and(|percent| percent < least);
+    if is_below(rate) || rate.starts_with(['<', '>']) {
+        return rate.to_owned();
+    }
+    let with_decimals = |decimals: usize| format!("{:.decimals$} %", ratio.rate() * 100.0);
+    (2..DECIMALS).map(with_decimals).find(|text| is_below(text)).unwrap_or_else(|| with_decimals(DECIMALS))
 }
 
 /// Decides `--baseline`: every method that ran before, and still exists, runs.
@@ -108,6 +122,23 @@ mod tests {
             assert_eq!(word(&decision), expected, "{least} {is_exact} {unread:?}: {decision:?}");
         }
         assert_eq!(word(&fail_under(0.0, &Run::default())), "fails", "nothing has a hook");
+    }
+
+    #[test]
+    fn a_rate_that_fails_differs_from_the_required_one() {
+        for (covered, methods, least, expected) in [
+            (6, 32, 18.8, "18.75 %"),
+            (6, 32, 20.0, "18.8 %"),
+            (2, 3, 66.67, "66.667 %"),
+            (1, 3, 33.333_34, "33.3 %"),
+            (9_999, 10_000, 99.995, ">99.9 %"),
+            (9_999, 10_000, 100.0, ">99.9 %"),
+            (1, 100_000, 0.1, "<0.1 %"),
+        ] {
+            let ratio = Ratio { methods, covered, types: 0, covered_types: 0 };
+            let rate = percent(covered.into(), methods.into());
+            assert_eq!(rate_below(least, ratio, &rate), expected, "{covered} of {methods}");
+        }
     }
 
     #[test]

@@ -223,7 +223,9 @@ impl Report {
         sort(&mut rows);
         // Under a filter, a site without matching events may have been called.
         let silent = if filter.is_all() { silent(store, &profiles, by, &tally.rows) } else { Vec::new() };
-        let never = if top.is_all() { 0 } else { silent.len() };
+        // Sites with values of profilers were not called, either.
+        let is_never = |row: &&Row| by != By::Subject || row.profiles.is_empty();
+        let never = if top.is_all() { 0 } else { silent.iter().filter(is_never).count() };
         if top.is_all() {
             rows.extend(silent);
         }
@@ -246,17 +248,22 @@ impl Report {
         let name = |row: &store::TallyRow| row.subject.map(|subject| store.subject_text(subject)).unwrap_or_default();
         let order = store::RowOrder { rank: &rank, name: &name };
         let mut labelled_rows = 0;
+        let profiles = Profiles::read(store);
+        let is_counted = |subject: Subject| !profiles.has_observed(subject);
         let scope = Scope { filter: filter.clone(), ..Scope::default() };
         let first = store.first_rows(tallied, &scope, most, &order, |row| {
-            labelled_rows += usize::from(row.subject.is_some_and(|subject| store.label(subject).is_some()));
+            let labelled = row.subject.filter(|subject| store.label(*subject).is_some());
+            labelled_rows += usize::from(labelled.is_some_and(is_counted));
         })?;
-        let profiles = Profiles::read(store);
         let row = |row: &store::TallyRow| match by {
             By::SiteSubject => site_subject_row(store, &profiles, row),
             _ => subject_row(store, &profiles, row.subject, row.measure),
         };
         let rows = first.rows.iter().map(row).collect();
-        let labelled = if by == By::Subject && filter.is_all() { store.labelled().count() } else { 0 };
+        let labelled = match by == By::Subject && filter.is_all() {
+            true => store.labelled().filter(|(subject, _)| is_counted(*subject)).count(),
+            false => 0,
+        };
         let never = labelled.saturating_sub(labelled_rows);
         let report = Report::of_rows(store, by, rows, first.exact, first.shares, never);
         Some(Report { row_count: first.row_count, is_filtered: !filter.is_all(), ..report })
@@ -337,7 +344,7 @@ fn silent_in_no_order(store: &Store, profiles: &Profiles, by: By, seen: &[store:
         }
         By::Subject => {
             let seen: HashSet<Subject> = seen.iter().filter_map(|row| row.subject).collect();
-            let labelled = store.labelled().filter(|(subject, _)| !seen.contains(subject));
+            let labelled = store.labelled().filter(|(it, _)| !seen.contains(it) && !profiles.is_test(*it));
             labelled.map(|(subject, _)| subject_row(store, profiles, Some(subject), Measure::default())).collect()
         }
         By::SiteSubject | By::Cause | By::Sender | By::SenderSubject | By::Type | By::Package => Vec::new(),

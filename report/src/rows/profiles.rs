@@ -3,7 +3,7 @@
 //! They are shown without any code for the profiler. A value that belongs to several rows is merged by the rule of its
 //! column.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
 use metaspy_format::profile::built_in;
@@ -16,22 +16,30 @@ use crate::program::{ColumnValue, is_additive};
 pub type Values = BTreeMap<String, BTreeMap<String, ColumnValue>>;
 
 /// The values of all profiles of a recording.
+#[derive(Default)]
 pub struct Profiles {
     by_site: HashMap<SiteId, Values>,
     by_subject: HashMap<Subject, Values>,
     by_both: HashMap<(SiteId, Subject), Values>,
+    /// Tests in which methods ran.
+    tests: HashSet<Subject>,
 }
 
 impl Profiles {
     /// Reads the profiles of a recording.
     pub fn read(store: &Store) -> Profiles {
-        let mut profiles = Profiles { by_site: HashMap::new(), by_subject: HashMap::new(), by_both: HashMap::new() };
+        let mut profiles = Profiles::default();
         for profile in store.united_profiles() {
             // Values of contexts and of samples belong to no site alone, and several values of a call have types.
             let is_of_sites =
                 |table: &&ProfileTable| !matches!(table.key, KeyKind::Context | KeyKind::Type | KeyKind::Sampled);
             let is_of_tests = |table: &ProfileTable| profile.name == built_in::COVERAGE && table.name == "tests";
             let tables = profile.tables.iter().filter(is_of_sites).filter(|table| !profile.is_divided(table));
+            let rows_of_tests = profile.tables.iter().filter(|table| is_of_tests(table)).flat_map(|table| &table.rows);
+            profiles.tests.extend(rows_of_tests.filter_map(|row| match row.key {
+                RowKey::Subject(_, test) => Some(test),
+                _ => None,
+            }));
             // That a method ran in a test says nothing beside its calls.
             for table in tables.filter(|table| !is_of_tests(table)) {
                 for row in &table.rows {
@@ -56,6 +64,16 @@ impl Profiles {
     /// The values of a subject.
     pub fn of_subject(&self, subject: Subject) -> Values {
         self.by_subject.get(&subject).cloned().unwrap_or_default()
+    }
+
+    /// True for a test in which methods ran. Their calls are about other subjects.
+    pub(crate) fn is_test(&self, subject: Subject) -> bool {
+        self.tests.contains(&subject)
+    }
+
+    /// True if a profiler has observed a subject, in calls that may be about none.
+    pub(crate) fn has_observed(&self, subject: Subject) -> bool {
+        self.is_test(subject) || self.by_subject.contains_key(&subject)
     }
 
     /// The values of a subject at a site.
@@ -144,7 +162,7 @@ mod tests {
             Values::from([("coverage".to_owned(), columns)])
         };
         let by_site = HashMap::from([(SiteId(1), of_method(3)), (SiteId(2), of_method(7))]);
-        let profiles = Profiles { by_site, by_subject: HashMap::new(), by_both: HashMap::new() };
+        let profiles = Profiles { by_site, ..Profiles::default() };
         let columns = |sites: &[u32]| -> Vec<(String, Option<u64>)> {
             let merged = profiles.of_sites(sites.iter().map(|site| SiteId(*site)));
             let columns = merged.into_values().flatten();

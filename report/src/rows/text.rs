@@ -22,12 +22,23 @@ struct Time {
 }
 
 /// The times of a row.
-const TIMES: [Time; 4] = [
+const TIMES: [Time; 5] = [
     Time { title: "total", of: Row::total_ns, sign: Measure::total_sign, share: Some(Shares::total) },
     Time { title: "wall", of: Row::wall_ns, sign: at_least, share: None },
     Time { title: "self", of: Row::window_self_ns, sign: about, share: Some(Shares::self_time) },
-    Time { title: "max", of: Row::max_ns, sign: at_least, share: None },
+    Time { title: "max", of: longest, sign: at_least, share: None },
+    Time { title: "max wall", of: longest_wall, sign: at_least, share: None },
 ];
+
+/// The longest time of rows without async calls.
+fn longest(row: &Row, store: &Store) -> Option<u64> {
+    row.max_ns(store).filter(|_| row.wall_ns(store).is_none())
+}
+
+/// The longest time of rows with async calls, from a first poll to an end. The total has the time of polls alone.
+fn longest_wall(row: &Row, store: &Store) -> Option<u64> {
+    row.max_ns(store).filter(|_| row.wall_ns(store).is_some())
+}
 
 /// Before the longest time: calls that were not timed would make them larger.
 fn at_least(measure: &Measure) -> &'static str {
