@@ -215,7 +215,7 @@ impl View {
             });
             match above {
                 Some(from) => graph.calls.push(Call { from, to: at, count: 0, total_ns: 0 }),
-                None => graph.entries.push((at, Edge { count: 1, total_ns: 0 })),
+                None => graph.entries.push((at, Edge { count: 1, total_ns: 0, is_least: false })),
             }
         }
         graph

@@ -134,7 +134,7 @@ impl Counted {
         let from = within.unwrap_or(above.len());
         if within.is_some() || is_root {
             let is_outermost = !above[from..].contains(&made.method);
-            let edge = Edge { count: 1, total_ns: if is_outermost { total_ns } else { 0 } };
+            let edge = Edge { count: 1, total_ns: if is_outermost { total_ns } else { 0 }, is_least: false };
             self.methods.entry(made.method).or_default().add(edge);
             self.calls.entry((above.last().copied(), made.method)).or_default().add(edge);
         }

@@ -213,7 +213,7 @@ fn what_takes_time_has_a_name_of_its_own() {
         method.name = format!("get_the_resource_that_{at:02}_has_the_longest_name_of_all_of_them");
         method.path = format!("app::{}", method.name);
     }
-    graph.entries = vec![(0, metaspy_report::program::Edge { count: 1, total_ns: 1_000 })];
+    graph.entries = vec![(0, metaspy_report::program::Edge { count: 1, total_ns: 1_000, is_least: false })];
     for kind in Kind::OF_A_RUN {
         let scene = draw(kind, &graph);
         let mut names: Vec<(usize, String)> = Vec::new();

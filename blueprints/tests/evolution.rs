@@ -38,7 +38,7 @@ fn graph(rows: &[Row]) -> Graph {
             graph.calls.push(Call { from: 0, to: at, count: executions, total_ns: ms * 1_000_000 });
         }
     }
-    graph.entries.push((0, Edge { count: 1, total_ns: graph.total(0) }));
+    graph.entries.push((0, Edge { count: 1, total_ns: graph.total(0), is_least: false }));
     graph
 }
 

@@ -34,6 +34,8 @@ pub struct Numbers {
     pub self_ns: Option<u64>,
     /// Time with the function's callees, in ns; `None` if calls were not timed.
     pub total_ns: Option<u64>,
+    /// True if times found no room in the recording.
+    pub has_lost_times: bool,
     /// Number of calls that have these times. Not all runs may have timed their calls.
     pub timed_calls: u64,
     /// Number of calls without a length, because they are instants.
@@ -64,7 +66,7 @@ pub struct Numbers {
 impl Numbers {
     /// Returns true if the times lack some calls. They are lower bounds then.
     pub fn is_partly_timed(&self) -> bool {
-        self.timed_calls.saturating_add(self.instants) < self.calls
+        self.has_lost_times || self.timed_calls.saturating_add(self.instants) < self.calls
     }
 }
 

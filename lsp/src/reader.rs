@@ -126,7 +126,7 @@ fn hash_of_tables(store: &Store) -> u64 {
                 match row.value(table, column) {
                     Value::Empty => 0.hash(&mut hasher),
                     Value::Number(number) | Value::AtLeast(number) => number.hash(&mut hasher),
-                    Value::Ns(ns) => coarse(ns).hash(&mut hasher),
+                    Value::Ns(ns) | Value::AtLeastNs(ns) => coarse(ns).hash(&mut hasher),
                     Value::Choice(name) => name.hash(&mut hasher),
                     Value::Flags(names) => names.hash(&mut hasher),
                 }

@@ -81,13 +81,15 @@ pub struct Model {
     /// Number of calls with unknown callers, because they were nested too deep, or the tree of
     /// contexts was full.
     pub cut: u64,
+    /// True if calls between functions found no room in a recording.
+    pub has_lost_edges: bool,
     /// Findings of the recordings, by the file of their first site.
     findings: HashMap<PathBuf, Vec<RecordedFinding>>,
     /// Runs whose numbers the model has.
     runs: Vec<Run>,
     /// Calls of all methods, except tests.
     pub calls: u64,
-    /// Self time of all methods, except tests, in ns.
+    /// Self time of all methods, except tests, in ns; 0 if it is not known, as where times found no room.
     pub self_ns: u64,
     root: PathBuf,
     /// Classes of each metric and scale. They are computed on demand.
@@ -142,6 +144,7 @@ impl Model {
         }
         let mut model = Model {
             is_exact: parts.iter().all(|part| part.program.exact),
+            has_lost_edges: parts.iter().any(|part| part.program.profiles.has_lost_edges),
             cut: parts.iter().flat_map(|part| part.program.profiles.cut.values()).sum(),
             parts,
             methods: all,
@@ -161,9 +164,14 @@ impl Model {
         };
         // Calls of earlier code also count.
         let each = (0..model.methods.len()).map(|place| model.numbers(&[place]));
+        let mut has_lost_times = false;
         for numbers in each.filter(is_shown).collect::<Vec<_>>() {
             model.calls += numbers.calls;
             model.self_ns += numbers.self_ns.unwrap_or(0);
+            has_lost_times |= numbers.has_lost_times;
+        }
+        if has_lost_times {
+            model.self_ns = 0;
         }
         Some(model)
     }
@@ -257,6 +265,7 @@ impl Model {
             let profile = &method.profile;
             sum.self_ns = add(sum.self_ns, profile.self_ns.or_else(|| ns(element.self_ticks())));
             sum.total_ns = add(sum.total_ns, profile.total_ns.or_else(|| ns(element.total_ticks())));
+            sum.has_lost_times |= profile.has_lost_times;
             sum.timed_calls += if profile.total_ns.is_some() { profile.timed_calls } else { measure.timed };
             sum.instants += measure.instants;
             sum.total_at_most |= profile.total_ns.is_none() && measure.total_at_most;
@@ -271,6 +280,7 @@ impl Model {
                 known.count += objects.count;
                 known.bytes += objects.bytes;
                 known.calls += objects.calls;
+                known.is_least |= objects.is_least;
             }
             sum.instructions = add(sum.instructions, profile.instructions());
             sum.instructed_calls += profile.instructed_calls;

@@ -62,7 +62,8 @@ impl Graph {
             let most = share_of(call.from).filter(|share| !share.is_all).map_or(u64::MAX, |share| share.total_ns);
             call.total_ns = call.total_ns.min(most);
         }
-        let from_root = Edge { count: self.methods[root].executions, total_ns: self.total(root) };
+        let (count, total_ns) = (self.methods[root].executions, self.total(root));
+        let from_root = Edge { count, total_ns, is_least: false };
         self.entries = vec![(root, from_root)];
         self.root = Some(root);
         let bounded = below.shares.iter().flatten().filter(|share| share.are_calls_most || share.is_time_most).count();
@@ -230,7 +231,11 @@ impl Recorded {
             values.self_ns += context.values.self_ns;
             values.total_ns += total_ns;
             if let Some(caller) = place(around).filter(|_| is_within[around]) {
-                below.calls.entry((caller, method)).or_default().add(Edge { count: context.values.calls, total_ns });
+                below.calls.entry((caller, method)).or_default().add(Edge {
+                    count: context.values.calls,
+                    total_ns,
+                    is_least: false,
+                });
             }
         }
         let is_complete = whole.iter().zip(&graph.methods).all(|(&calls, method)| calls == method.executions);

@@ -36,6 +36,8 @@ pub struct Graph {
     pub callers_are_causes: bool,
     /// True if returned values were recorded.
     pub has_returns: bool,
+    /// True if calls between methods found no room. A method of which no caller is known may then have one.
+    pub has_lost_edges: bool,
     /// True if every count is exact.
     pub exact: bool,
     /// Number of calls that may pass the filter, which asks for facts that only stored events have.
@@ -147,6 +149,8 @@ impl Graph {
     pub fn new(program: &Program, ns: impl Fn(u64) -> u64) -> Graph {
         let mut graph = Graph {
             exact: program.exact,
+            has_lost_edges: program.profiles.has_lost_edges,
+            notes: program.profiles.doubts(),
             has_callers: program.profiles.has_calls(),
             recorded_hooks: program.hook_cost,
             ..Graph::default()
@@ -273,7 +277,7 @@ impl Graph {
             let is_inner = from == Some(to) || above.any(|method| method == to);
             // Time within another call of the method belongs to the outer call.
             let total_ns = if is_inner { 0 } else { store.span_ns(ticks) };
-            calls.entry((from, to)).or_default().add(Edge { count: chain.count, total_ns });
+            calls.entry((from, to)).or_default().add(Edge { count: chain.count, total_ns, is_least: false });
         }
         let mut into: HashMap<usize, Edge> = HashMap::new();
         calls.iter().for_each(|(&(_, to), &edge)| into.entry(to).or_default().add(edge));

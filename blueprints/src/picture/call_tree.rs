@@ -137,16 +137,22 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Re
     let (methods, children): (Vec<&[usize]>, Vec<&[usize]>) =
         items.iter().map(|item| (&*item.methods, &*item.children)).unzip();
     let hidden = is_drawn.iter().zip(&tree.caller).filter(|&(drawn, caller)| caller.is_some() && !drawn).count();
+    // Their time may be in that of their callers, too.
+    let has_guessed_tops = graph.has_lost_edges && graph.root.is_none();
     let mut notes = vec![
         format!(
-            "{} not drawn: less than {} of {}",
+            "{} not drawn: less than {} of {}{}",
             counted(hidden as u64, "method"),
             percent((options.threshold * 10_000.0) as u64, 10_000),
+            if has_guessed_tops { "≤" } else { "" },
             time(tree.total_ns)
         ),
         "each method is drawn once, below the caller with most time in it".into(),
         "a shared callee has the time of all its callers, so it may be taller than the caller above it".into(),
     ];
+    if has_guessed_tops {
+        notes.push("a method whose callers found no room is at the top, and its time counts there once more".into());
+    }
     let elsewhere = graph.ran().filter(|&at| tree.caller[at].is_none()).count();
     if graph.root.is_some() && elsewhere > 0 {
         notes.push(format!("{} not called from here", counted(elsewhere as u64, "method")));

@@ -328,3 +328,50 @@ fn methods_of_several_implementations_of_one_trait_have_keys_of_their_own() {
     let keys: Vec<_> = built.iter().map(|it| it["key"].as_str().unwrap()).collect();
     assert_eq!(keys, expected.map(|(key, _)| key));
 }
+
+/// A program in which so many functions each call all of as many others.
+fn crossed(name: &str, count: usize) -> Package {
+    let mut main = String::from("use std::hint::black_box;\n");
+    for at in 0..count {
+        main +=
+            &format!("fn c{at}(k: usize) -> usize {{\n    LEAVES.iter().map(|leaf| leaf(black_box(k))).sum()\n}}\n");
+        main += &format!("fn l{at}(k: usize) -> usize {{\n    k + {at}\n}}\n");
+    }
+    let names = |letter: &str| (0..count).map(|at| format!("{letter}{at}")).collect::<Vec<_>>().join(", ");
+    main += &format!("static LEAVES: [fn(usize) -> usize; {count}] = [{}];\n", names("l"));
+    main += &format!("static CALLERS: [fn(usize) -> usize; {count}] = [{}];\n", names("c"));
+    main += "fn main() {\n    black_box(CALLERS.iter().map(|caller| caller(black_box(1))).sum::<usize>());\n}\n";
+    Package::new(name, &[("Cargo.toml", &manifest(name, "2024", "")), ("src/main.rs", &main)])
+}
+
+#[test]
+fn callers_and_times_that_found_no_room_are_lower_bounds_in_each_form() {
+    let count = 300;
+    let package = crossed("crossed", count);
+    let last = format!("crossed::l{}", count - 1);
+    let did = package.metaspy_in(&["run", "--timed", "--callers", &last], &[("METASPY_BUDGET", "1MB".as_ref())]);
+    let of_last = method(&did, &last);
+    let callers = of_last["callers"].as_array().expect("a list");
+    assert!(of_last["executions"] == count && callers.len() < count, "{of_last}");
+    assert_eq!(of_last["callers_at_least"], true, "{of_last}");
+    assert!(callers.iter().all(|caller| caller["at_least"] == true), "{of_last}");
+    let text = did.stdout + &did.stderr;
+    let is_marked = |line: &&str| line.contains("further functions, maybe") && line.contains("METASPY_BUDGET");
+    assert!(text.lines().any(|line| is_marked(&line)), "{text}");
+    let run = package.runs().join("1");
+    let metaspy = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+        let output = command.args(arguments).arg(&run).output().expect("it runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let exported: Value = serde_json::from_str(&metaspy(&["export", "--to", "json"])).expect("it is JSON");
+    assert_eq!((&exported["exact"], &did.json["exact"]), (&json!(false), &json!(false)), "{}", exported["doubts"]);
+    let doubts = exported["doubts"].to_string();
+    assert!(doubts.contains("of `calls` found no room") && doubts.contains("METASPY_BUDGET"), "{doubts}");
+    let report = metaspy(&["report"]);
+    assert!(report.contains("of `calls` found no room"), "{report}");
+    let report: Value = serde_json::from_str(&metaspy(&["report", "--json"])).expect("it is JSON");
+    assert!(report["lost_values"]["calls"].as_u64() > Some(0), "{}", report["lost_values"]);
+    let picture = metaspy(&["blueprint", "behavioural", "--json"]);
+    assert!(picture.contains("of `calls` found no room") && picture.contains("callers found no room"), "{picture}");
+}

@@ -153,7 +153,7 @@ mod tests {
         let none = Numbers { calls: 2, ..Numbers::default() };
         let metrics = [Metric::Allocations, Metric::Memory, Metric::Instructions, Metric::TimePerCall];
         assert_eq!(metrics.map(|metric| metric.of(&none)), [None; 4]);
-        let objects = Some(Objects { count: 1_200, bytes: 9, calls: 2 });
+        let objects = Some(Objects { count: 1_200, bytes: 9, calls: 2, is_least: false });
         let all = Numbers { objects, instructions: Some(1), total_ns: Some(8_000), ..none };
         assert_eq!(
             metrics.map(|metric| written(metric, &all)),
@@ -170,7 +170,7 @@ mod tests {
                 calls: 1_000_000,
                 total_ns: Some(count),
                 timed_calls: measured,
-                objects: Some(Objects { count, bytes: count, calls: measured }),
+                objects: Some(Objects { count, bytes: count, calls: measured, is_least: false }),
                 instructions: Some(count),
                 instructed_calls: measured,
                 ..Numbers::default()

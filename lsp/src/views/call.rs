@@ -69,7 +69,8 @@ pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<us
     }
     for (path, edge) in &ran.methods {
         let share = percent(edge.count, all);
-        text = text.entry().words(&format!("{} ({share})", counted(edge.count, "call")));
+        let share = if edge.is_least { String::new() } else { format!(" ({share})") };
+        text = text.entry().words(&format!("{}{}{share}", edge.sign(), counted(edge.count, "call")));
         if edge.total_ns > 0 {
             text = text.words(&format!(", {} a call", time(edge.total_ns.checked_div(edge.count).unwrap_or(0))));
         }
@@ -89,9 +90,13 @@ pub fn hover(text: Text, view: &View<'_>, byte: usize) -> Option<(Text, Range<us
 
 /// States that there may be more calls from and to functions.
 pub fn at_least(text: Text, model: &Model) -> Text {
-    match model.cut {
+    let text = match model.cut {
         0 => text,
         cut => text.end_of_paragraph().words(&format!("At least: {} without a calling context.", counted(cut, "call"))),
+    };
+    match model.has_lost_edges {
+        true => text.end_of_paragraph().words("At least: calls found no room; set METASPY_BUDGET to a larger size."),
+        false => text,
     }
 }
 
@@ -128,8 +133,8 @@ fn heading(text: Text, view: &View<'_>, calls: &NamedCalls<'_>, ran: &Ran<'_>) -
         let text = text.name(&function.name).words(" called ").name(name);
         return text.words(&format!(" {}{shared}:", times(ran.calls)));
     }
-    // Calls without a calling context are missing, so the number is not an upper bound.
-    let most = if view.model.cut == 0 { "≤" } else { "" };
+    // Calls without a calling context, or without room, are missing, so the number is not an upper bound.
+    let most = if view.model.cut == 0 && !view.model.has_lost_edges { "≤" } else { "" };
     let text = text.words(most).words(&counted(ran.calls, "call")).words(" of ").name(name);
     let text = text.words(" within ").name(&function.name);
     text.words(&format!("{shared}, maybe by way of functions without hooks:"))

@@ -18,6 +18,8 @@ pub struct EdgeOut {
     pub calls: u64,
     /// Total time of the calls, in ns; 0 if they were not timed.
     pub total_ns: u64,
+    /// True if there may be more calls, because some found no room in the recording.
+    pub at_least: bool,
     /// Address of the file with the declaration, if it is known.
     pub uri: Option<String>,
     /// Range of the name in the declaration, or the start of the recorded line if the text no
@@ -41,6 +43,7 @@ pub fn at(view: &View<'_>, byte: usize) -> Vec<EdgeOut> {
             name,
             calls: edge.count,
             total_ns: edge.total_ns,
+            at_least: edge.is_least,
             range: place.as_ref().map(|(_, range)| *range),
             uri: place.and_then(|(file, _)| Some(uri::of_path(&file)?.as_str().to_owned())),
         }

@@ -93,7 +93,10 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
         phrases.push(format!("{on}{}", receivers.phrase()));
     }
     let self_time = Metric::SelfTime.phrase(numbers).zip(numbers.self_ns);
-    phrases.extend(self_time.map(|(time, ns)| format!("{time} ({})", percent(ns, model.self_ns))));
+    phrases.extend(self_time.map(|(time, ns)| match model.self_ns {
+        0 => time,
+        all => format!("{time} ({})", percent(ns, all)),
+    }));
     phrases.extend(Metric::TotalTime.phrase(numbers).map(|time| format!("{time} total")));
     phrases.extend(Metric::TimePerCall.phrase(numbers));
     if let Some(Objects { count, bytes, .. }) = numbers.objects.filter(|objects| objects.count > 0) {
@@ -140,9 +143,10 @@ fn edges<'e>(
     }
     text = text.end_of_paragraph().words(title).end_of_paragraph();
     for (path, edge) in edges.take(ROWS) {
-        text = text.entry().words(&counted(edge.count, "call"));
+        let sign = edge.sign();
+        text = text.entry().words(&format!("{sign}{}", counted(edge.count, "call")));
         if edge.total_ns > 0 {
-            text = text.words(&format!(", {}", time(edge.total_ns)));
+            text = text.words(&format!(", {sign}{}", time(edge.total_ns)));
         }
         text = match path {
             Some(path) => text.words(": ").link(path, view.declarations.address_of(path).as_deref()),

@@ -47,6 +47,7 @@ impl Run {
         if !program.exact {
             doubts.push("the counts may be too low: `metaspy report` states why".into());
         }
+        doubts.extend(program.profiles.doubts());
         let unread = store.missing().to_vec();
         Run { program, processes: Some(store.processes().len().max(1)), doubts, unread }
     }

@@ -90,7 +90,10 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
     let profile = |of: &dyn Fn(&MethodProfile) -> String| {
         cells(&|element| element.method.as_ref().map_or(String::new(), |method| of(&method.profile)))
     };
-    let length = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), time);
+    let length = |profile: &MethodProfile, ns: Option<u64>| {
+        let sign = if profile.has_lost_times { "≥" } else { "" };
+        ns.map_or_else(|| "–".to_owned(), |ns| format!("{sign}{}", time(ns)))
+    };
     let mut columns = vec![Column::numbers("calls", cells(&|it| grouped(it.measure.count))).at_least(14)];
     if profiles.has_coverage() {
         columns.push(Column::numbers("receivers", cells(&|it| it.receivers.to_string())));
@@ -100,8 +103,8 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
         columns.push(Column::numbers("tests", profile(&|profile| profile.test_count().to_string())));
     }
     if profiles.has_calls() {
-        columns.push(Column::numbers("total", profile(&|profile| length(profile.total_ns))).at_least(9));
-        columns.push(Column::numbers("self", profile(&|profile| length(profile.self_ns))).at_least(9));
+        columns.push(Column::numbers("total", profile(&|profile| length(profile, profile.total_ns))).at_least(9));
+        columns.push(Column::numbers("self", profile(&|profile| length(profile, profile.self_ns))).at_least(9));
     }
     for (profiler, name, unit) in profiles.others() {
         let value = |of: &MethodProfile| {
@@ -282,20 +285,29 @@ pub fn callers(program: &Program, selector: &Selector) -> Vec<String> {
         let hint = if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(", ")) };
         return vec![format!("--callers: `{selector}` matches no function of the programs{hint}")];
     }
-    named.into_iter().flat_map(edges).collect()
+    let has_lost_edges = program.profiles.has_lost_edges;
+    named.into_iter().flat_map(|element| edges(element, has_lost_edges)).collect()
 }
 
-fn edges(element: &Element) -> Vec<String> {
+fn edges(element: &Element, has_lost_edges: bool) -> Vec<String> {
     let mut lines = vec![format!("{}: {}", element.path_text(), counted(element.measure.count, "call"))];
     let Some(profile) = element.method.as_ref().map(|method| &method.profile) else { return lines };
     let callers = profile.callers.iter().map(|(path, edge)| (path.as_deref().unwrap_or("code without hooks"), edge));
+    let more = |way: &str| format!("{:>25}  {way:<4} further functions, maybe: {NO_ROOM}", "≥");
     lines.extend(callers.map(|(path, edge)| edge_line("from", path, edge)));
+    lines.extend(profile.has_lost_callers.then(|| more("from")));
     lines.extend(profile.callees.iter().map(|(path, edge)| edge_line("to", path, edge)));
+    lines.extend(has_lost_edges.then(|| more("to")));
     lines
 }
 
-fn edge_line(way: &str, path: &str, Edge { count, total_ns }: &Edge) -> String {
-    format!("{:>14} {:>10}  {way:<4} {path}", grouped(*count), time(*total_ns))
+/// Why callers and callees may be missing, and what to do.
+const NO_ROOM: &str = "some calls found no room; set METASPY_BUDGET to a larger size";
+
+fn edge_line(way: &str, path: &str, edge: &Edge) -> String {
+    let sign = edge.sign();
+    let (count, total) = (format!("{sign}{}", grouped(edge.count)), format!("{sign}{}", time(edge.total_ns)));
+    format!("{count:>14} {total:>10}  {way:<4} {path}")
 }
 
 #[cfg(test)]
@@ -470,10 +482,10 @@ mod tests {
         let mut builder = builder(&[(woven("a", "Scene::measure", "type=Scene"), 1_000)]);
         let profile = builder.profile(&method("Scene::measure")).expect("it is there");
         profile.callers = vec![
-            (Some("a::main".into()), Edge { count: 999, total_ns: 5_000 }),
-            (None, Edge { count: 1, total_ns: 7 }),
+            (Some("a::main".into()), Edge { count: 999, total_ns: 5_000, is_least: false }),
+            (None, Edge { count: 1, total_ns: 7, is_least: false }),
         ];
-        profile.callees = vec![("a::leaf".into(), Edge { count: 2, total_ns: 3 })];
+        profile.callees = vec![("a::leaf".into(), Edge { count: 2, total_ns: 3, is_least: true })];
         let program = builder.build();
         let lines = |selector: &str| callers(&program, &selector.parse().expect("a selector"));
         assert_eq!(
@@ -482,7 +494,7 @@ mod tests {
                 "a::Scene::measure: 1,000 calls",
                 "           999    5.00 µs  from a::main",
                 "             1       7 ns  from code without hooks",
-                "             2       3 ns  to   a::leaf",
+                "            ≥2      ≥3 ns  to   a::leaf",
             ]
         );
         assert!(lines("mesure")[0].contains("did you mean a::Scene::measure?"), "{:?}", lines("mesure"));

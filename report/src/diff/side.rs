@@ -194,28 +194,29 @@ impl Numbers {
     fn of(store: &Store, row: &Row) -> Numbers {
         // Woven calls are timed by a method profiler, others by their events.
         let of_calls = |column: &str| match row.profiles.get(CALLS)?.get(column)?.value {
-            Value::Ns(ns) => Some(ns),
+            Value::Ns(ns) => Some((ns, false)),
+            Value::AtLeastNs(ns) => Some((ns, true)),
             _ => None,
         };
+        let (total, own) = (of_calls("total"), of_calls("self"));
+        let lacks_values = row.total_ns(store).is_none() && total.or(own).is_some_and(|(_, is_least)| is_least);
         let columns = row.profiles.iter().filter(|(profiler, _)| *profiler != CALLS).flat_map(|(profiler, columns)| {
             columns.iter().filter_map(move |(name, value)| match value.value {
-                Value::Number(number) | Value::AtLeast(number) | Value::Ns(number) => {
-                    Some((format!("{profiler}.{name}"), number))
-                }
-                _ => None,
+                Value::Choice(_) | Value::Flags(_) => None,
+                ref value => Some((format!("{profiler}.{name}"), value.number()?)),
             })
         });
         let lower_bounds = row.profiles.iter().flat_map(|(profiler, columns)| {
-            let least = columns.iter().filter(|(_, value)| matches!(value.value, Value::AtLeast(_)));
+            let least = columns.iter().filter(|(_, value)| value.value.is_at_least());
             least.map(move |(name, _)| format!("{profiler}.{name}"))
         });
         Numbers {
             count: row.measure.count,
             at_least: row.measure.at_least,
-            total_ns: row.total_ns(store).or_else(|| of_calls("total")),
-            self_ns: row.self_ns(store).or_else(|| of_calls("self")),
+            total_ns: row.total_ns(store).or(total.map(|(ns, _)| ns)),
+            self_ns: row.self_ns(store).or(own.map(|(ns, _)| ns)),
             total_at_most: row.measure.total_at_most,
-            is_partly_timed: row.measure.is_partly_timed(),
+            is_partly_timed: row.measure.is_partly_timed() || lacks_values,
             columns: columns.collect(),
             lower_bounds: lower_bounds.collect(),
         }

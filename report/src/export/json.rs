@@ -112,19 +112,22 @@ fn method(run: &Run, keys: &Keys, element: &Element, method: &Method) -> Value {
         "tests_at_least": profile.has_lost_tests,
         "total_ns": profile.total_ns,
         "self_ns": profile.self_ns,
+        "times_at_least": profile.has_lost_times,
         "callers": profile.callers.iter().map(|(path, calls)| edge(path.as_deref(), calls)).collect::<Vec<_>>(),
+        "callers_at_least": profile.has_lost_callers,
         "callees": profile.callees.iter().map(|(path, calls)| edge(Some(path), calls)).collect::<Vec<_>>(),
+        "callees_at_least": run.program.profiles.has_lost_edges,
         "profiles": profile_values(&profile.columns),
     })
 }
 
 fn edge(path: Option<&str>, edge: &Edge) -> Value {
-    json!({ "path": path, "count": edge.count, "total_ns": edge.total_ns })
+    json!({ "path": path, "count": edge.count, "total_ns": edge.total_ns, "at_least": edge.is_least })
 }
 
 /// The method profilers and the columns that they declared.
 fn profiles(program: &Program) -> Vec<Value> {
-    let Profiles { columns, lost, cut } = &program.profiles;
+    let Profiles { columns, lost, cut, .. } = &program.profiles;
     let column = |(name, column): &(String, Column)| json!({ "name": name, "unit": column.unit });
     let profile = |(name, columns): (&String, &Vec<(String, Column)>)| {
         let columns: Vec<Value> = columns.iter().map(column).collect();

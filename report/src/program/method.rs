@@ -34,6 +34,8 @@ pub struct MethodProfile {
     pub tests: BTreeSet<String>,
     /// True if it may have run in further tests, because the recording had no room for them.
     pub(crate) has_lost_tests: bool,
+    /// True if its times are lower bounds, because some found no room in the recording.
+    pub has_lost_times: bool,
     /// Its time with the methods that it called, if calls were timed.
     pub total_ns: Option<u64>,
     /// Its time without them.
@@ -42,6 +44,8 @@ pub struct MethodProfile {
     pub timed_calls: u64,
     /// Its callers by path, with the most frequent first. `None` is code without hooks.
     pub callers: Vec<(Option<String>, Edge)>,
+    /// True if it may have further callers, because the recording had no room for them.
+    pub has_lost_callers: bool,
     /// The methods that it called, by path.
     pub callees: Vec<(String, Edge)>,
     /// The objects that it allocated on the heap, if they were counted.
@@ -89,6 +93,8 @@ pub struct Objects {
     pub bytes: u64,
     /// The calls that allocated them, and those that allocated nothing.
     pub calls: u64,
+    /// True if there may be more of all, because some found no room in the recording.
+    pub is_least: bool,
 }
 
 /// Calls from one method to another.
@@ -98,6 +104,8 @@ pub struct Edge {
     pub count: u64,
     /// Their time.
     pub total_ns: u64,
+    /// True if there may be more calls, because some found no room in the recording.
+    pub is_least: bool,
 }
 
 /// What a method returned. The values of two processes merge to the greater one.
@@ -156,6 +164,12 @@ impl Edge {
     pub fn add(&mut self, more: Edge) {
         self.count += more.count;
         self.total_ns += more.total_ns;
+        self.is_least |= more.is_least;
+    }
+
+    /// The sign before the number of calls and their time.
+    pub fn sign(&self) -> &'static str {
+        if self.is_least { "≥" } else { "" }
     }
 }
 

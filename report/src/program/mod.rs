@@ -24,7 +24,7 @@ use metaspy_reader::{Filter, HookCost, Store};
 pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};
 pub use method::{Edge, Method, MethodProfile, Objects, Returned, TestCount};
-pub use profiles::{ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS, Profiles, is_additive};
+pub use profiles::{ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS, Profiles, is_additive, lost_note, lost_values};
 pub use ratio::{Ratio, rate};
 
 /// A program: its elements in the order of the tree, each before its children.
@@ -58,8 +58,10 @@ impl Program {
     /// Forgets the times and callers that a profiler added up over all calls: then those of events are in their place.
     pub fn forget_calls(&mut self) {
         self.edges.clear();
+        self.profiles.has_lost_edges = false;
         for method in self.elements.iter_mut().filter_map(|element| element.method.as_mut()) {
             (method.profile.total_ns, method.profile.self_ns) = (None, None);
+            (method.profile.has_lost_times, method.profile.has_lost_callers) = (false, false);
         }
     }
 

@@ -12,11 +12,31 @@ use metaspy_reader::{Column, KeyKind, Measure, Profile, ProfileTable, RowKey, St
 
 use super::builder::Builder;
 use super::method::{Edge, MethodProfile, Returned};
+use crate::contexts::cut_note;
+use crate::text::counted;
 
 /// The profile of executed instructions, which callgrind counted.
 pub const INSTRUCTIONS: &str = "instructions";
 /// The column of the instructions in a method's own code.
 pub const OWN_INSTRUCTIONS: &str = "instructions";
+
+/// The values that found no room, by the name of the profiler.
+pub fn lost_values(profiles: &[Profile]) -> BTreeMap<String, u64> {
+    let mut lost = BTreeMap::new();
+    for profile in profiles {
+        let values = profile.tables.iter().filter(|table| table.key != KeyKind::Sampled).map(|table| table.lost);
+        let values = values.fold(0, u64::saturating_add);
+        if values > 0 {
+            *lost.entry(profile.name.clone()).or_default() += values;
+        }
+    }
+    lost
+}
+
+/// A sentence about values of a profiler that found no room.
+pub fn lost_note(profiler: &str, lost: u64) -> String {
+    format!("{} of `{profiler}` found no room; set METASPY_BUDGET to a larger size", counted(lost, "value"))
+}
 
 /// True if the values of several methods in a column can be merged. Numbers of distinct objects cannot: an object may
 /// have been in several methods. Total times cannot: methods call each other.
@@ -37,6 +57,8 @@ pub struct Profiles {
     pub lost: BTreeMap<String, u64>,
     /// Likewise, the calls without a calling context, because the tree was full or too deep: their callers are not known.
     pub cut: BTreeMap<String, u64>,
+    /// True if calls between methods found no room in a recording. The lists of callees may then be short.
+    pub has_lost_edges: bool,
 }
 
 /// A value of a column, which several recordings may have.
@@ -86,10 +108,20 @@ impl Profiles {
                     columns.push((name, column.clone()));
                 }
             }
-            if table.lost > 0 {
-                *self.lost.entry(profile.name.clone()).or_default() += table.lost;
-            }
         }
+        for (name, lost) in lost_values(std::slice::from_ref(profile)) {
+            *self.lost.entry(name).or_default() += lost;
+        }
+    }
+
+    /// Sentences about values that are missing.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts: Vec<String> = self.lost.iter().map(|(name, lost)| lost_note(name, *lost)).collect();
+        let cut: u64 = self.cut.values().sum();
+        if cut > 0 {
+            doubts.push(cut_note(cut));
+        }
+        doubts
     }
 }
 
@@ -196,7 +228,19 @@ impl Builder {
         }
     }
 
+    /// Notes which methods have values in a table that found no room.
+    fn mark_incomplete(
+        &mut self,
+        table: &ProfileTable,
+        places: &HashMap<SiteId, usize>,
+        mark: fn(&mut MethodProfile),
+    ) -> bool {
+        let incomplete: Vec<SiteId> = places.keys().copied().filter(|site| table.is_incomplete(*site)).collect();
+        incomplete.iter().filter_map(|site| self.profile_at(places, *site).map(mark)).count() > 0
+    }
+
     fn add_times(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        self.mark_incomplete(table, places, |profile| profile.has_lost_times = true);
         for row in &table.rows {
             let Some(profile) = self.profile_at(places, row.key.site()) else { continue };
             let ns = |column| table.value(row.key, column).number().unwrap_or(0);
@@ -206,12 +250,14 @@ impl Builder {
     }
 
     fn add_callers(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        let has_lost = self.mark_incomplete(table, places, |profile| profile.has_lost_callers = true);
+        self.profiles.has_lost_edges |= has_lost;
         for row in &table.rows {
             let RowKey::Caller(callee, caller) = row.key else { continue };
             let Some(&callee) = places.get(&callee) else { continue };
             let caller = caller.and_then(|caller| places.get(&caller).copied());
             let number = |column| table.value(row.key, column).number().unwrap_or(0);
-            let edge = Edge { count: number("calls"), total_ns: number("total") };
+            let edge = Edge { count: number("calls"), total_ns: number("total"), is_least: row.is_incomplete };
             if let Some(method) = &mut self.elements[callee].method {
                 method.profile.timed_calls += edge.count;
             }
@@ -231,11 +277,14 @@ impl Builder {
             known.count += number("objects");
             known.bytes += number("bytes");
             known.calls += number("calls");
+            known.is_least |= row.is_incomplete;
         }
     }
 
     /// The edges of a tree of calling contexts: each context is called by the one around it.
     fn add_contexts(&mut self, profiler: &str, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        let has_lost = self.mark_incomplete(table, places, |profile| profile.has_lost_callers = true);
+        self.profiles.has_lost_edges |= has_lost;
         let id = |row| table.value(row, "context").number();
         let sites: HashMap<u64, SiteId> =
             table.rows.iter().filter_map(|row| Some((id(row.key)?, row.key.site()))).collect();
@@ -248,7 +297,11 @@ impl Builder {
             let Some(&callee) = places.get(&callee) else { continue };
             let caller = sites.get(&around).and_then(|caller| places.get(caller).copied());
             let count = table.value(row.key, "calls").number().unwrap_or(0);
-            self.edges.entry((callee, caller)).or_default().add(Edge { count, total_ns: 0 });
+            self.edges.entry((callee, caller)).or_default().add(Edge {
+                count,
+                total_ns: 0,
+                is_least: row.is_incomplete,
+            });
         }
     }
 

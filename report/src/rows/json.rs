@@ -47,6 +47,8 @@ struct Out<'a> {
     expectations: &'a [Outcome],
     #[serde(skip_serializing_if = "Option::is_none")]
     losses: Option<&'a Losses>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    lost_values: &'a BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     missing: &'a [String],
 }
@@ -248,6 +250,10 @@ fn column_values(columns: &BTreeMap<String, ColumnValue>) -> serde_json::Value {
                 values.insert(format!("{name}_exact"), false.into());
             }
             Value::Ns(ns) => _ = values.insert(format!("{name}_ns"), (*ns).into()),
+            Value::AtLeastNs(ns) => {
+                values.insert(format!("{name}_ns"), (*ns).into());
+                values.insert(format!("{name}_exact"), false.into());
+            }
             Value::Choice(word) => _ = values.insert(name.clone(), word.as_str().into()),
             Value::Flags(words) => _ = values.insert(name.clone(), words.clone().into()),
         }
@@ -294,6 +300,7 @@ pub fn write(
         conditions: verdicts.iter().map(ConditionOut::of).collect(),
         expectations,
         losses: (totals.lost > 0).then_some(&report.losses),
+        lost_values: &report.lost_values,
         missing: &report.damage,
     };
     serde_json::to_writer_pretty(&mut *out, &object).map_err(io::Error::from)?;

@@ -9,13 +9,13 @@ mod profiles;
 mod sort;
 pub mod text;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader as store;
 use metaspy_reader::{Filter, Measure, RecordedKind, RecordedSite, Scope, Shares, Store, Totals};
 
-use crate::program::{Ratio, Receivers};
+use crate::program::{Ratio, Receivers, lost_values};
 use crate::table::Top;
 use crate::text::{counted, short_path};
 use cpu::CpuTotals;
@@ -120,6 +120,8 @@ pub struct Report {
     pub never: usize,
     /// The calls that found no room as events, of the whole recording.
     pub losses: Losses,
+    /// By the name of the method profiler, the values that found no room.
+    pub lost_values: BTreeMap<String, u64>,
     /// Calls in several rows, because they have several root causes.
     pub shared: u64,
     /// Recordings of other processes beside this one.
@@ -233,7 +235,14 @@ impl Report {
         let shares = tally.shares();
         let (has_others, shared) = (tally.rows.iter().any(store::TallyRow::is_others), tally.shared);
         let is_filtered = !filter.is_all();
-        Report { shared, has_others, is_filtered, ..Report::of_rows(store, by, rows, tally.exact, shares, never) }
+        let lost_values = profiles.lost;
+        Report {
+            lost_values,
+            shared,
+            has_others,
+            is_filtered,
+            ..Report::of_rows(store, by, rows, tally.exact, shares, never)
+        }
     }
 
     /// The first rows by subject, in memory that does not grow with the number of subjects. `None` if [`Report::new`] must count
@@ -266,7 +275,8 @@ impl Report {
         };
         let never = labelled.saturating_sub(labelled_rows);
         let report = Report::of_rows(store, by, rows, first.exact, first.shares, never);
-        Some(Report { row_count: first.row_count, is_filtered: !filter.is_all(), ..report })
+        let is_filtered = !filter.is_all();
+        Some(Report { row_count: first.row_count, lost_values: profiles.lost, is_filtered, ..report })
     }
 
     fn of_parts(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
@@ -279,7 +289,9 @@ impl Report {
             rows.retain(|row| row.measure.count > 0);
         }
         let never = before - rows.len();
-        Report { is_filtered: !filter.is_all(), ..Report::of_rows(store, by, rows, exact, shares, never) }
+        let lost_values = lost_values(&store.united_profiles());
+        let is_filtered = !filter.is_all();
+        Report { lost_values, is_filtered, ..Report::of_rows(store, by, rows, exact, shares, never) }
     }
 
     fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, shares: Shares, never: usize) -> Report {
@@ -300,6 +312,7 @@ impl Report {
             rows,
             never,
             losses,
+            lost_values: BTreeMap::new(),
             shared: 0,
             beside: Vec::new(),
             cpu: Report::cpu_of(store, by),

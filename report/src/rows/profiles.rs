@@ -10,7 +10,7 @@ use metaspy_format::profile::built_in;
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{Column, KeyKind, ProfileTable, RowKey, Store, Value};
 
-use crate::program::{ColumnValue, is_additive};
+use crate::program::{ColumnValue, is_additive, lost_values};
 
 /// The values of a row, by the names of profiler and column.
 pub type Values = BTreeMap<String, BTreeMap<String, ColumnValue>>;
@@ -23,13 +23,17 @@ pub struct Profiles {
     by_both: HashMap<(SiteId, Subject), Values>,
     /// Tests in which methods ran.
     tests: HashSet<Subject>,
+    /// By the name of the profiler, the values that found no room.
+    pub(crate) lost: BTreeMap<String, u64>,
 }
 
 impl Profiles {
     /// Reads the profiles of a recording.
     pub fn read(store: &Store) -> Profiles {
         let mut profiles = Profiles::default();
-        for profile in store.united_profiles() {
+        let united = store.united_profiles();
+        profiles.lost = lost_values(&united);
+        for profile in united {
             // Values of contexts and of samples belong to no site alone, and several values of a call have types.
             let is_of_sites =
                 |table: &&ProfileTable| !matches!(table.key, KeyKind::Context | KeyKind::Type | KeyKind::Sampled);

@@ -117,8 +117,8 @@ fn number(row: &Row, wanted: &str) -> Option<u64> {
     row.profiles.iter().find_map(|(profiler, columns)| {
         let column = wanted.strip_prefix(profiler.as_str()).and_then(|rest| rest.strip_prefix('.')).unwrap_or(wanted);
         match columns.get(column)?.value {
-            Value::Number(number) | Value::AtLeast(number) | Value::Ns(number) => Some(number),
-            _ => None,
+            Value::Choice(_) | Value::Flags(_) => None,
+            ref value => value.number(),
         }
     })
 }

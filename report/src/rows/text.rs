@@ -9,7 +9,7 @@ use metaspy_reader::{EndState, Measure, RecordedSite, Shares, Store, Totals, Val
 use super::cpu::{self, error_percent};
 use super::{By, Key, Part, Report, Row};
 use crate::condition::Verdict;
-use crate::program::{ColumnValue, Ratio};
+use crate::program::{ColumnValue, Ratio, lost_note};
 use crate::table::{Column, Table};
 use crate::text::{clean, clock, counted, grouped, outcomes, shorten, shorten_path, time};
 
@@ -127,6 +127,9 @@ pub fn write(
     }
     for text in &report.damage {
         writeln!(out, "damaged: {}", clean(text))?;
+    }
+    for (profiler, lost) in &report.lost_values {
+        writeln!(out, "note: {}", lost_note(profiler, *lost))?;
     }
     let malformed = store.header().remote_malformed;
     if malformed > 0 {
@@ -351,6 +354,7 @@ fn profile_columns(rows: &[Row], left_out: impl Fn(&str) -> bool) -> Vec<Column>
 pub fn value(of: &ColumnValue) -> String {
     match &of.value {
         Value::Ns(ns) => time(*ns),
+        Value::AtLeastNs(ns) => format!("≥{}", time(*ns)),
         Value::Number(number) => grouped(*number),
         Value::AtLeast(number) => format!("≥{}", grouped(*number)),
         value => value.to_string(),

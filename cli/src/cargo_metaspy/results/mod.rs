@@ -5,10 +5,9 @@ use std::fs;
 
 use metaspy_core::store::{Filter, Measure, RecordedSite};
 use metaspy_core::{SiteId, SiteKind, Store};
-use metaspy_report::contexts::{Contexts, cut_note};
+use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::{Comparison, Run};
 use metaspy_report::program::Builder;
-use metaspy_report::text::counted;
 use metaspy_report::types::{self, Types};
 use metaspy_weave::plan::Plan;
 use metaspy_weave::source::Facts;
@@ -180,14 +179,7 @@ fn recorded(recordings: &Recordings, libraries: &SharedLibraries) -> (Run, Optio
         builder.add_site(&site(number, method), &Measure::default());
     }
     run.program = builder.build();
-    for (name, lost) in &run.program.profiles.lost {
-        let values = counted(*lost, "value");
-        run.doubts.push(format!("{values} of `{name}` found no room; set METASPY_BUDGET to a larger size"));
-    }
-    let cut: u64 = run.program.profiles.cut.values().sum();
-    if cut > 0 {
-        run.doubts.push(cut_note(cut));
-    }
+    run.doubts.extend(run.program.profiles.doubts());
     (run, contexts, Types::read(&stores))
 }
 

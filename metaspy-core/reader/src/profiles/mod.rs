@@ -143,6 +143,9 @@ impl ProfileRow {
             ColumnKind::Number if column.at_most.is_some_and(|most| value >= most) => Value::AtLeast(value),
             ColumnKind::Number if self.is_incomplete && column.merge != Merge::Min => Value::AtLeast(value),
             ColumnKind::Number => Value::Number(value),
+            ColumnKind::Ticks if self.is_incomplete && column.merge != Merge::Min => {
+                Value::AtLeastNs(table.tick_ns.ns(value))
+            }
             ColumnKind::Ticks => Value::Ns(table.tick_ns.ns(value)),
             ColumnKind::Choice(names) => match value.checked_sub(1).and_then(|at| names.get(at as usize)) {
                 Some(name) => Value::Choice(name.clone()),

@@ -11,10 +11,12 @@ pub enum Value {
     Empty,
     /// A number, in the unit of its column.
     Number(u64),
-    /// A number that is a lower bound: the profiler stopped counting there.
+    /// A number that is a lower bound: the profiler stopped counting there, or a value found no room.
     AtLeast(u64),
     /// A length of time in ns.
     Ns(u64),
+    /// A length of time in ns that is a lower bound: a value found no room.
+    AtLeastNs(u64),
     /// A name from the column's list.
     Choice(String),
     /// Any number of the column's names.
@@ -26,10 +28,17 @@ impl Value {
     pub fn number(&self) -> Option<u64> {
         match self {
             Value::Empty => None,
-            Value::Number(number) | Value::AtLeast(number) | Value::Ns(number) => Some(*number),
+            Value::Number(number) | Value::AtLeast(number) | Value::Ns(number) | Value::AtLeastNs(number) => {
+                Some(*number)
+            }
             Value::Choice(_) => Some(1),
             Value::Flags(names) => Some(u64::from(!names.is_empty())),
         }
+    }
+
+    /// Returns true if the value is a lower bound.
+    pub fn is_at_least(&self) -> bool {
+        matches!(self, Value::AtLeast(_) | Value::AtLeastNs(_))
     }
 
     /// Merges two values of a column by its rule.
@@ -58,10 +67,12 @@ impl Value {
                     Merge::Min => a.min(b),
                     Merge::Union => a | b,
                 };
-                match (&one, &other) {
-                    (Value::AtLeast(_), _) | (_, Value::AtLeast(_)) => Value::AtLeast(number),
-                    (Value::Ns(_), _) => Value::Ns(number),
-                    _ => Value::Number(number),
+                let is_at_least = one.is_at_least() || other.is_at_least();
+                match (one, is_at_least) {
+                    (Value::Ns(_) | Value::AtLeastNs(_), true) => Value::AtLeastNs(number),
+                    (Value::Ns(_), false) => Value::Ns(number),
+                    (_, true) => Value::AtLeast(number),
+                    (_, false) => Value::Number(number),
                 }
             }
         }
@@ -75,6 +86,7 @@ impl fmt::Display for Value {
             Value::Number(number) => write!(f, "{number}"),
             Value::AtLeast(number) => write!(f, "≥{number}"),
             Value::Ns(ns) => write!(f, "{ns} ns"),
+            Value::AtLeastNs(ns) => write!(f, "≥{ns} ns"),
             Value::Choice(name) => f.write_str(name),
             Value::Flags(names) => f.write_str(&names.join(" ")),
         }

@@ -185,7 +185,7 @@ fn cell(value: &ProfileValue, is_least: bool) -> Cell {
     match value {
         ProfileValue::Empty => Cell::optional(None, ""),
         ProfileValue::Number(number) | ProfileValue::Ns(number) => Cell::optional(Some(*number), sign),
-        ProfileValue::AtLeast(number) => Cell::optional(Some(*number), "≥"),
+        ProfileValue::AtLeast(number) | ProfileValue::AtLeastNs(number) => Cell::optional(Some(*number), "≥"),
         ProfileValue::Choice(name) => Cell::text(name),
         ProfileValue::Flags(names) => Cell::text(names.join(" ")),
     }
