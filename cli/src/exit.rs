@@ -10,6 +10,8 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use metaspy_report::text::{clean, file_name, print_message};
 
+use crate::outputs::Outputs;
+
 /// The result of a command that ran, which is its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
@@ -63,9 +65,11 @@ pub fn end_undecided(mut doubts: Vec<String>, has_failed: bool) -> anyhow::Resul
     last.map_or(Ok(()), |last| Err(say(last)))
 }
 
-/// Parses the arguments of a command. Otherwise prints the help, or what is wrong, and returns the exit code.
-pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<C, ExitCode> {
-    let error = match C::try_parse_from(&arguments) {
+/// Parses the arguments of a command, and collects the files that they name for output. Otherwise prints the help, or what is
+/// wrong, and returns the exit code.
+pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<(C, Outputs), ExitCode> {
+    let matches = C::command().try_get_matches_from(&arguments);
+    let error = match matches.and_then(|matches| Ok((C::from_arg_matches(&matches)?, Outputs::of(&matches)))) {
         Ok(parsed) => return Ok(parsed),
         Err(error) => error,
     };

@@ -3,7 +3,7 @@
 //!
 //! - [`metaspy`]: opens, reports and verifies recordings.
 //! - [`cargo_metaspy`]: builds and runs programs with hooks in selected functions.
-//! - [`options`] and [`exit`]: the options that both of them have, and how they end.
+//! - [`options`], [`outputs`] and [`exit`]: the options that both of them have, the files that they write, and how they end.
 
 #[cfg(feature = "weave")]
 pub mod cargo_metaspy;
@@ -11,6 +11,7 @@ pub mod exit;
 pub(crate) mod hook_cost;
 pub mod metaspy;
 pub mod options;
+pub mod outputs;
 
 /// Held by a test while it records: a process has one recording at a time.
 #[cfg(test)]

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Result;
 use clap::Args;
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use metaspy_core::store::files::OutputFile;
 use metaspy_report::contexts::{Contexts, Shown};
 use metaspy_report::table::Top;
@@ -85,14 +84,6 @@ pub fn parse_percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses the name of a file that is written beside the report. Standard output has the report.
-pub fn parse_file() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|file| match file.as_os_str() == "-" {
-        true => Err("standard output has the report: name a file"),
-        false => Ok(file),
-    })
-}
-
 impl FromStr for JsonFile {
     type Err = Infallible;
 
@@ -120,7 +111,7 @@ impl JsonOption {
     }
 
     /// The file, if there is one.
-    pub fn file(&self) -> Option<&PathBuf> {
+    pub fn file(&self) -> Option<&Path> {
         match &self.json {
             Some(JsonFile::File(file)) => Some(file),
             _ => None,

@@ -14,11 +14,11 @@ use metaspy_core::site::linkme;
 static NOT_THIS: &str = env!("CARGO_BIN_NAME");
 
 fn main() -> ExitCode {
-    let parsed = match exit::parse::<Cli>(std::env::args_os().collect()) {
+    let (parsed, outputs) = match exit::parse::<Cli>(std::env::args_os().collect()) {
         Ok(parsed) => parsed,
         Err(code) => return code,
     };
-    match metaspy::run(parsed) {
+    match outputs.check().and_then(|()| metaspy::run(parsed)) {
         Ok(ended) => ended.into(),
         // The reader of the output has read enough.
         Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,

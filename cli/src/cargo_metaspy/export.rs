@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::cargo_metaspy::arguments;
 use crate::cargo_metaspy::recordings::Recordings;
 use crate::cargo_metaspy::results::{Results, Woven};
+use crate::cargo_metaspy::sources::Sources;
 use crate::cargo_metaspy::text::opened;
 use crate::exit::{cannot_write, say};
 
@@ -38,8 +39,13 @@ pub fn write(
     results: &Results,
     recordings: Option<&Recordings>,
     options: &arguments::Woven,
+    sources: &Sources<'_>,
     first: Kind,
 ) -> Result<()> {
+    if files(options).next().is_some() {
+        // The build names more of them than were known before.
+        sources.note();
+    }
     for (file, exporter) in requested(options, results) {
         let mut out = OutputFile::create(file).map_err(cannot_write(file))?;
         exporter.export(&results.run, &mut out).and_then(|_| out.complete()).map_err(cannot_write(file))?;
@@ -71,10 +77,19 @@ fn findings_of(recordings: &Recordings) -> Result<Option<Findings>> {
     Ok(store.map(|store| findings::find(&store, &config)))
 }
 
-/// Fails before anything runs if a file cannot be written.
-pub fn check(options: &arguments::Woven) -> Result<()> {
-    let files = [options.json.file(), options.lcov.as_ref(), options.cobertura.as_ref(), options.blueprint.as_ref()];
-    files.into_iter().flatten().try_for_each(|file| OutputFile::check(file).map_err(cannot_write(file)))
+/// Fails before anything runs if a file cannot be written, or is a source of the build.
+pub fn check(options: &arguments::Woven, sources: &Sources<'_>) -> Result<()> {
+    if files(options).next().is_some() {
+        sources.note();
+    }
+    files(options).try_for_each(|file| OutputFile::check(file).map_err(cannot_write(file)))
+}
+
+/// The files that are requested.
+fn files(options: &arguments::Woven) -> impl Iterator<Item = &Path> {
+    let files =
+        [options.json.file(), options.lcov.as_deref(), options.cobertura.as_deref(), options.blueprint.as_deref()];
+    files.into_iter().flatten()
 }
 
 fn requested<'a>(options: &'a arguments::Woven, results: &Results) -> Vec<(&'a Path, Box<dyn Exporter<Run>>)> {

@@ -151,6 +151,17 @@ impl Graph {
         )
     }
 
+    /// The files that cargo reads before it builds: manifests, the lock file, settings, and the roots of all crates.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let of_workspace = ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain.toml"];
+        let of_workspace = of_workspace.into_iter().map(|name| self.workspace_root.join(name));
+        let of_package = |package: &Package| {
+            let roots = package.targets.iter().map(|target| target.src_path.clone());
+            roots.chain([package.manifest_path.clone()]).collect::<Vec<_>>()
+        };
+        of_workspace.chain(self.packages.iter().flat_map(of_package))
+    }
+
     /// True for a package of the workspace.
     pub fn is_member(&self, package: &Package) -> bool {
         self.workspace_members.contains(&package.id)

@@ -17,6 +17,7 @@ mod recordings;
 mod results;
 mod short_functions;
 mod source_cache;
+mod sources;
 mod target_crates;
 mod text;
 
@@ -45,17 +46,18 @@ use graph::Graph;
 use profilers::Requested;
 use recordings::Recordings;
 use results::Results;
+use sources::Sources;
 
 /// The exit code of usage, and of selectors that match nothing.
 const UNUSABLE: u8 = 2;
 
 /// Runs the command with the arguments behind its name.
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
-    let parsed = match parse::<arguments::Cli>(arguments::sorted(arguments)) {
+    let (parsed, outputs) = match parse::<arguments::Cli>(arguments::sorted(arguments)) {
         Ok(parsed) => parsed,
         Err(code) => return code,
     };
-    let done = match parsed.command {
+    let done = outputs.check().and_then(|()| match parsed.command {
         arguments::Command::Build(woven) => start("build", woven),
         arguments::Command::Run(woven) => start("run", woven),
         arguments::Command::Test(woven) => start("test", woven),
@@ -63,7 +65,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
         arguments::Command::Nextest(woven) => start(NEXTEST, woven),
         arguments::Command::New(new) => new::make(&new.path),
         arguments::Command::Completions { shell } => completions::print(shell),
-    };
+    });
     match done {
         Ok(code) => code,
         Err(error) => {
@@ -102,7 +104,8 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
         ..options.selection()
     };
     let plan = plan(&settings, &graph, &options, selection, conditions.callers(), cargo.builds_tests(command), &dir)?;
-    export::check(&options)?;
+    let sources = Sources { graph: &graph, target_dir: &target_dir };
+    export::check(&options, &sources)?;
     let profile = cargo.profile_dir(command);
     let stale = || clean::find(&profile, &graph, &plan);
     let _lock = build_lock::acquire(&plan, &profile, &graph.workspace_root, stale, |stale| {
@@ -125,7 +128,7 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let results = Results::read(&plan, &earlier, recordings.as_ref());
     let results = Results { comparison: conditions.comparison(&results.run), ..results };
     let first = if cargo::runs_tests(command) { Kind::Coverage } else { Kind::Structural };
-    export::write(&results, recordings.as_ref(), &options, first)?;
+    export::write(&results, recordings.as_ref(), &options, &sources, first)?;
     match &recordings {
         _ if options.json.replaces_text() => export::print_json(&results, &options)?,
         Some(recordings) => {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -101,7 +101,7 @@ fn record(revision: &Revision, number: u32, dir: &Path, options: &HistoryRun) ->
     let _ = fs::remove_dir_all(&unfinished);
     fs::create_dir_all(&unfinished).with_context(|| format!("cannot create {}", unfinished.display()))?;
     print_message(&format!("{} run {number}: {}", revision.short(), revision.subject));
-    let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+    let output = new_log(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let (program, arguments) = options.command.split_first().expect("the parser requires a command");
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&tree).stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
@@ -127,6 +127,14 @@ fn record(revision: &Revision, number: u32, dir: &Path, options: &HistoryRun) ->
     Ok(Ok(()))
 }
 
+/// Creates a log in the place of an earlier one. What a link at its path leads to stays as it is.
+fn new_log(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => File::create_new(path),
+    }
+}
+
 /// Adds instructions to the first run, unless it has them.
 fn count_instructions(revision: &Revision, dir: &Path, options: &HistoryRun) -> Result<()> {
     let run = dir.join(revision.short()).join("run-1");
@@ -136,7 +144,7 @@ fn count_instructions(revision: &Revision, dir: &Path, options: &HistoryRun) -> 
     }
     print_message(&format!("{} instructions: {}", revision.short(), revision.subject));
     let (counts, log) = (run.with_extension("counts"), dir.join(format!("{}.log", revision.short())));
-    let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+    let output = new_log(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let output = || output.try_clone().map_or_else(|_| Stdio::null(), Stdio::from);
     let status = instructions::count(&options.command, &worktree(revision, dir)?, &counts, output)?;
     let added = match status.success() {
@@ -188,5 +196,25 @@ fn git(arguments: &[&str]) -> Result<String> {
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => Err(say(format!("git: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_takes_the_place_of_a_link_and_not_of_its_file() {
+        let directory = std::env::temp_dir().join(format!("metaspy-history-{}", std::process::id()));
+        fs::create_dir_all(&directory).expect("it is new");
+        let (log, other) = (directory.join("a.log"), directory.join("other"));
+        fs::write(&other, "precious").expect("there is room");
+        std::os::unix::fs::symlink(&other, &log).expect("links are made");
+        for text in ["first", "second"] {
+            new_log(&log).and_then(|mut log| log.write_all(text.as_bytes())).expect("it is written");
+            assert_eq!(fs::read_to_string(&log).expect("it is there"), text);
+        }
+        assert_eq!(fs::read_to_string(&other).expect("it is there"), "precious");
+        fs::remove_dir_all(directory).expect("it is ours");
     }
 }

@@ -18,9 +18,10 @@ use signal_hook::flag;
 
 use crate::exit::{Ended, cannot_write, complain, say};
 use crate::metaspy::arguments;
+use crate::outputs::OutputPath;
 
 /// A format: the option's file, and what writes it.
-type Format<'a> = (&'a Option<std::path::PathBuf>, &'a dyn Exporter<Profile>);
+type Format<'a> = (&'a Option<OutputPath>, &'a dyn Exporter<Profile>);
 
 /// Samples the target, then writes the report and the files.
 pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
@@ -41,7 +42,6 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     // Ctrl-C ends the program, or the sampling of a process, and the report follows. Programs do not inherit a handler.
     let stop = Arc::new(AtomicBool::new(false));
     flag::register(SIGINT, stop.clone()).context("cannot handle Ctrl-C")?;
-    // A file that cannot be written is reported before the program runs.
     let formats: [Format<'_>; 5] = [
         (&options.html, &Flame),
         (&options.collapsed, &Collapsed),
@@ -49,13 +49,6 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
         (&options.firefox, &Firefox),
         (&options.pprof, &Pprof),
     ];
-    let mut files = Vec::new();
-    for (path, exporter) in formats {
-        if let Some(path) = path {
-            OutputFile::check(path).map_err(cannot_write(path))?;
-            files.push((path, exporter));
-        }
-    }
     let run = if options.live {
         sample_live(&target, &sampling, &stop, |profile| show(profile, options.top.rows()))
     } else {
@@ -65,7 +58,7 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     let failed = matches!(run.ended, TargetEnded::Exited(status) if !status.success());
     let profile = Profile::new(run);
     append(&profile);
-    for (path, exporter) in files {
+    for (path, exporter) in formats.into_iter().filter_map(|(path, exporter)| Some((path.as_ref()?, exporter))) {
         let mut file = OutputFile::create(path).map_err(cannot_write(path))?;
         exporter.export(&profile, &mut file).and_then(|_| file.complete()).map_err(cannot_write(path))?;
         print_message(&format!("metaspy: written to {}", path.display()));

@@ -1,12 +1,13 @@
 //! The commands of the package `metaspy-scale`, which is installed apart from this one: its engines take long to build.
 
 use std::env::{self, consts::EXE_SUFFIX};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
+use metaspy_core::store::files::input;
 
 use crate::exit::{Ended, say};
 
@@ -22,7 +23,6 @@ pub fn run(command: &str, arguments: &[OsString]) -> Result<Ended> {
 
 /// True if a source is a sealed set, or a run, a host or a process of one.
 pub fn is_sealed(source: &Path) -> bool {
-    let is_run = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("run=");
     let has_runs = || {
         let entries = std::fs::read_dir(source).into_iter().flatten().filter_map(Result::ok);
         entries.into_iter().any(|entry| is_run(&entry.file_name()))
@@ -31,8 +31,13 @@ pub fn is_sealed(source: &Path) -> bool {
     is_bucket || source.is_dir() && (source.iter().any(is_run) || has_runs())
 }
 
+fn is_run(name: &OsStr) -> bool {
+    name.to_string_lossy().starts_with("run=")
+}
+
 /// Makes recordings of a sealed set, and returns their paths. What cannot be restored is reported, and the others are read.
 pub fn restored(source: &Path) -> Result<Vec<PathBuf>> {
+    note_set(source);
     let mut program = Command::new(program());
     let output = program.arg("restore").arg("--").arg(source).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| cannot_start("restore", &error))?;
@@ -40,6 +45,26 @@ pub fn restored(source: &Path) -> Result<Vec<PathBuf>> {
     match output.status.code() {
         Some(0 | 1) if !paths.is_empty() => Ok(paths),
         _ => Err(say(format!("{} is a sealed set, which could not be restored", source.display()))),
+    }
+}
+
+/// Remembers all of a sealed set as an input, because another program reads it for this process.
+fn note_set(source: &Path) {
+    let runs = source.ancestors().filter(|part| part.file_name().is_some_and(is_run));
+    let set = runs.last().and_then(Path::parent).unwrap_or(source);
+    note_below(if set.as_os_str().is_empty() { Path::new(".") } else { set }, false);
+}
+
+/// Remembers directories and files. Beside the runs, a directory has files of others.
+fn note_below(directory: &Path, is_in_run: bool) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let is_in_run = is_in_run || is_run(&entry.file_name());
+        if is_in_run {
+            input::note(&entry.path());
+        }
+        if is_in_run && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            note_below(&entry.path(), true);
+        }
     }
 }
 

@@ -1,14 +1,19 @@
 //! The files that commands write: never in the place of an input, whole or as before, and as private as what was read.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use clap::{Command as Options, CommandFactory};
+use metaspy_cli::metaspy::arguments::Cli;
+use metaspy_cli::outputs::Outputs;
+
 use crate::{ended, fixture, metaspy, text};
 
 /// Options that name a file to write. `IN` is a recording, `OUT` that file.
-const OUTPUTS: [&str; 14] = [
+const OUTPUTS: [&str; 16] = [
     "report IN --json=OUT",
     "report IN --lcov OUT",
     "report IN --cobertura OUT",
@@ -16,6 +21,8 @@ const OUTPUTS: [&str; 14] = [
     "verify IN --json=OUT",
     "list --json=OUT",
     "diff IN IN --json=OUT",
+    "findings IN --json=OUT",
+    "findings IN --sarif OUT",
     "export IN --to csv -o OUT",
     "export IN --to spy -o OUT",
     "blueprint structural IN --html OUT",
@@ -23,6 +30,25 @@ const OUTPUTS: [&str; 14] = [
     "blueprint structural IN --json=OUT",
     "blueprint domain IN --view VIEW --html OUT",
     "blueprint evolution IN IN --html OUT",
+];
+
+/// The same of commands that start a program, and of those with other inputs.
+const OTHER_OUTPUTS: [&str; 15] = [
+    "demo --record OUT --events 1k",
+    "sample --json=OUT -- PROGRAM",
+    "sample --html OUT -- PROGRAM",
+    "sample --collapsed OUT -- PROGRAM",
+    "sample --speedscope OUT -- PROGRAM",
+    "sample --firefox OUT -- PROGRAM",
+    "sample --pprof OUT -- PROGRAM",
+    "instructions IN --json=OUT -- PROGRAM",
+    "history run HEAD..HEAD --html OUT -- PROGRAM",
+    "grammar PROGRAM --rule doc --json=OUT VIEW",
+    "grammar PROGRAM --rule doc --lcov OUT VIEW",
+    "grammar PROGRAM --rule doc --blueprint OUT VIEW",
+    "grammar PROGRAM --rule doc --record OUT VIEW",
+    "grammar report DIR --json=OUT",
+    "blueprint grammar IN --html OUT",
 ];
 
 const VIEW: &str = "subjects = \"node\"\nfill = { value = \"count\", query = \"site:measure\" }\n";
@@ -57,6 +83,90 @@ fn names(directory: &Path) -> Vec<String> {
         entries.map(|entry| entry.expect("it is read").file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// The command of a row and its options that write a file, as in `report --json`.
+fn written_by(row: &str) -> BTreeSet<String> {
+    let words = std::iter::once("metaspy").chain(row.split(' '));
+    let matches = Cli::command().try_get_matches_from(words).expect("a row is a command line");
+    let (mut name, mut level) = (String::new(), &matches);
+    while let Some((command, matches)) = level.subcommand() {
+        name = format!("{name}{command} ");
+        level = matches;
+    }
+    Outputs::of(&matches).options().map(|option| format!("{name}{option}")).collect()
+}
+
+/// All options that write a file, of a command and those below it.
+fn all_of(command: &Options, name: &str, found: &mut BTreeSet<String>) {
+    for option in command.get_arguments().filter_map(|option| option.get_long()) {
+        let probe = command.clone().ignore_errors(true).try_get_matches_from(["metaspy", &format!("--{option}=x")]);
+        let written = probe.map(|matches| Outputs::of(&matches).options().count()).unwrap_or_default();
+        found.extend((written > 0).then(|| format!("{name}--{option}")));
+    }
+    for inner in command.get_subcommands() {
+        all_of(inner, &format!("{name}{} ", inner.get_name()), found);
+    }
+}
+
+#[test]
+fn every_option_that_writes_a_file_has_a_row() {
+    let rows: BTreeSet<String> = OUTPUTS.iter().chain(&OTHER_OUTPUTS).flat_map(|row| written_by(row)).collect();
+    let mut all = BTreeSet::new();
+    all_of(&Cli::command(), "", &mut all);
+    assert_eq!(rows, all);
+    assert!(all.len() > 25, "{all:?}");
+}
+
+#[test]
+fn outputs_are_checked_before_a_program_runs() {
+    let (directory, recording, view) = place("before_a_run");
+    let (program, ran) = (directory.join("program"), directory.join("ran"));
+    let script = format!("#!/bin/sh\ntouch '{}'\n", ran.display());
+    fs::write(&program, &script).expect("it is written");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    for row in OUTPUTS.iter().chain(&OTHER_OUTPUTS) {
+        let row = row.replace("PROGRAM", text(&program)).replace("DIR", text(&directory));
+        let (code, error) = run(&row, &recording, &view, &directory.join("absent/out"));
+        assert!(code == 2 && !ran.exists(), "{row}: {error}");
+        // What a file may become that is a recording is decided when it is recorded.
+        if row.contains(text(&program)) && !row.contains("--record") {
+            let (code, error) = run(&row, &recording, &view, &program);
+            assert!(code == 2 && error.contains("it is an input of this command") && !ran.exists(), "{row}: {error}");
+            assert_eq!(fs::read_to_string(&program).expect("it is there"), script, "{row}");
+        }
+    }
+}
+
+#[test]
+fn two_outputs_do_not_share_a_file() {
+    let (directory, recording, view) = place("shared_outputs");
+    let (out, link) = (directory.join("out"), directory.join("link"));
+    fs::write(&out, "precious").expect("it is written");
+    symlink("out", &link).expect("links are made");
+    for other in [&out, &link, &directory.join("../shared_outputs/out")] {
+        let row = format!("report IN --json=OUT --lcov {}", text(other));
+        let (code, error) = run(&row, &recording, &view, &out);
+        let expected = "give each a file of its own";
+        assert!(code == 2 && error.contains("--json") && error.contains("--lcov"), "{error}");
+        assert!(error.contains(expected), "{error}");
+        assert_eq!(fs::read_to_string(&out).expect("it is there"), "precious");
+    }
+    assert_eq!(run("report IN --json=OUT --lcov OUT", &recording, &view, Path::new("/dev/null")).0, 0);
+}
+
+#[test]
+fn the_settings_of_the_project_stay() {
+    let (directory, recording, _) = place("settings");
+    let settings = directory.join("metaspy.toml");
+    fs::write(&settings, "[findings]\n").expect("it is written");
+    for command in ["report", "findings", "verify"] {
+        let mut command = metaspy(&[command, text(&recording), "--json=metaspy.toml"]);
+        let output = command.current_dir(&directory).output().expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && error.contains("it is an input of this command"), "{error}");
+        assert_eq!(fs::read_to_string(&settings).expect("it is there"), "[findings]\n");
+    }
 }
 
 #[test]

@@ -29,6 +29,20 @@ fn a_sealed_set_is_read_as_the_recordings_that_it_was_made_of() {
         let (code, processes, error) = read(&source, &path);
         assert_eq!((code, processes), (Some(0), Some(2)), "{source:?}: {error:?}");
     }
+    // Nothing is written into a set that is read.
+    let events = set.join("run=1/host=here/process=1/events-1.parquet");
+    fs::create_dir_all(events.parent().expect("it is in a directory")).expect("there is room");
+    fs::write(&events, "precious").expect("it is written");
+    for source in [&set, &set.join("run=1/host=here")] {
+        for out in [&events, &set.join("run=1/manifest.json"), &events.with_file_name("new.json")] {
+            let mut command = metaspy(&["report", text(source), &format!("--json={}", text(out))]);
+            let output = command.env("PATH", &path).output().expect("it starts");
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.code() == Some(2) && error.contains("an input of this command"), "{error}");
+        }
+    }
+    assert_eq!(fs::read_to_string(&events).expect("it is there"), "precious");
+    assert!(!set.join("run=1/manifest.json").exists());
     let (code, _, error) = read(Path::new("s3://bucket/broken"), &path);
     assert!(code == Some(2) && error.is_ok_and(|error| error.contains("could not be restored")));
     let (code, _, error) = read(&set, "/nowhere");

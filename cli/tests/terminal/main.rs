@@ -180,6 +180,44 @@ fn questions_lead_to_answers_and_marks_are_kept_beside_the_recording() {
 }
 
 #[test]
+fn files_that_cannot_be_read_are_not_written() {
+    let Some((mut terminal, path)) = crawl("unreadable.spy") else { return };
+    quits(&mut terminal);
+    let (config, marks) = (path.with_extension("config"), path.with_extension("spy.marks"));
+    let (filters, victim) = (config.join("filters.toml"), config.join("victim"));
+    let typo = "one = 'site:a'\ntwo = 'site:b'\nthree = site:c'\n";
+    fs::create_dir_all(&config).expect("there is room");
+    fs::write(&filters, typo).expect("there is room");
+    fs::write(&marks, "notes of mine\n").expect("there is room");
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    let open = format!("METASPY_CONFIG={} {metaspy} open {}", config.display(), path.display());
+    terminal.command(&open);
+    terminal.wait_for("760 events");
+    terminal.keys(&["f"]);
+    terminal.line("site:hit");
+    terminal.wait_for("240 of 760");
+    terminal.keys(&[":"]);
+    terminal.line("save filter new");
+    terminal.wait_for("the filters are not saved");
+    terminal.keys(&["m"]);
+    terminal.wait_for("the marks are not saved");
+    quits(&mut terminal);
+    assert_eq!(fs::read_to_string(&filters).expect("it is there"), typo);
+    assert_eq!(fs::read_to_string(&marks).expect("it is there"), "notes of mine\n");
+    // A link beside a recording leads to no other file.
+    fs::remove_file(&marks).expect("it is ours");
+    fs::write(&victim, "").expect("there is room");
+    std::os::unix::fs::symlink(&victim, &marks).expect("links are made");
+    terminal.command(&open);
+    terminal.wait_for("760 events");
+    terminal.keys(&["m"]);
+    terminal.wait_for("the marks are not saved");
+    quits(&mut terminal);
+    assert_eq!(fs::read_to_string(&victim).expect("it is there"), "");
+    assert!(marks.is_symlink());
+}
+
+#[test]
 fn a_recording_that_is_truncated_under_the_crawler_does_not_end_it() {
     let Some((mut terminal, path)) = crawl("truncated.spy") else { return };
     terminal.wait_for("760 events");

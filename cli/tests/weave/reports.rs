@@ -375,3 +375,37 @@ fn callers_and_times_that_found_no_room_are_lower_bounds_in_each_form() {
     let picture = metaspy(&["blueprint", "behavioural", "--json"]);
     assert!(picture.contains("of `calls` found no room") && picture.contains("callers found no room"), "{picture}");
 }
+
+#[test]
+fn no_source_of_a_build_is_replaced() {
+    let files = [
+        ("Cargo.toml", &*manifest("kept", "2024", "[dependencies]\nkept_near = { path = \"near\" }")),
+        ("near/Cargo.toml", "[package]\nname = \"kept_near\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        ("near/src/lib.rs", "pub fn near() {}\n"),
+        ("build.rs", "fn main() {}\n"),
+        ("src/main.rs", "mod deep;\nfn main() {\n    kept_near::near();\n    deep::deep();\n}\n"),
+        ("src/deep.rs", "pub fn deep() -> usize {\n    include_str!(\"../text.txt\").len()\n}\n"),
+        ("text.txt", "text"),
+    ];
+    let package = Package::new("kept", &files);
+    let _ = fs::remove_dir_all(package.target_dir());
+    // Before the first build, only the build itself can name this file.
+    let options = [
+        "--lcov=src/deep.rs",
+        "--lcov=src/main.rs",
+        "--json=Cargo.toml",
+        "--json=near/Cargo.toml",
+        "--cobertura=near/src/lib.rs",
+        "--blueprint=Cargo.lock",
+        "--json=build.rs",
+        "--lcov=text.txt",
+        "--json=src/deep.rs",
+    ];
+    for option in options {
+        let did = package.plain_metaspy(&["run", "--offline", option]);
+        assert!(did.code == 2 && did.stderr.contains("it is an input of this command"), "{option}: {}", did.stderr);
+    }
+    for (file, text) in files {
+        assert_eq!(fs::read_to_string(package.dir.join(file)).expect("it is there"), text, "{file}");
+    }
+}

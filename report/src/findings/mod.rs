@@ -56,7 +56,7 @@ mod unheard;
 mod without_reason;
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use metaspy_probe::SiteId;
@@ -192,8 +192,12 @@ pub fn kinds() -> Vec<String> {
 ///
 /// Returns a sentence that names the file, and what is wrong with it.
 pub fn settings_of_project(directory: &Path) -> Result<Config, String> {
-    let mut files = directory.ancestors().map(|directory| directory.join(SETTINGS));
-    files.find(|file| file.is_file()).map_or_else(|| Ok(Config::default()), |file| settings_of(&file))
+    settings_file(directory).map_or_else(|| Ok(Config::default()), |file| settings_of(&file))
+}
+
+/// Returns the file with the settings of a project: `metaspy.toml` in the directory or in one above.
+pub fn settings_file(directory: &Path) -> Option<PathBuf> {
+    directory.ancestors().map(|directory| directory.join(SETTINGS)).find(|file| file.is_file())
 }
 
 /// Reads the settings of a file.

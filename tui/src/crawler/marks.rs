@@ -119,6 +119,10 @@ pub fn write(store: &Store, marks: &Marks) -> Result<(), String> {
     let is_empty = marks.is_empty();
     let written = Written { started_ns: header.started_ns, pid: header.pid, marks };
     let text = toml::to_string(&written).map_err(|error| error.to_string())?;
+    // The recording may come from others, and so may a link beside it, which would lead to a file of the user.
+    if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
+        return Err(format!("{} is a link: remove it", path.display()));
+    }
     let done = match is_empty {
         true => fs::remove_file(&path).or_else(|error| match error.kind() {
             ErrorKind::NotFound => Ok(()),
@@ -126,5 +130,5 @@ pub fn write(store: &Store, marks: &Marks) -> Result<(), String> {
         }),
         false => files::replace(&path, text.as_bytes()),
     };
-    done.map_err(|error| format!("the marks are not saved: {}: {error}", path.display()))
+    done.map_err(|error| format!("{}: {error}", path.display()))
 }

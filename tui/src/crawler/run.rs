@@ -17,8 +17,9 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::execute;
 
 use super::command::Command;
-use super::config::{self, Config, Files};
+use super::config::{self, Config, Files, Filters};
 use super::keys::Mode;
+use super::marks::Marks;
 use super::state::{Crawler, Request};
 use super::terminal::{self, TerminalGuard};
 use super::worker::Worker;
@@ -49,8 +50,8 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
     let stop_flag = terminal::stop_flag()?;
     let mut screen = TerminalGuard::acquire()?;
     let mut worker = Worker::new();
-    let files = config::directory().map(Files::new);
-    let config = configure(&mut crawler, files.as_ref());
+    let files = config::directory().map(Files::new).ok_or_else(|| NO_DIRECTORY.to_owned());
+    let Configured { config, own_files } = configure(&mut crawler, files);
     let size = screen.terminal.size()?;
     crawler.resize(size.width, size.height - crawler.card_rows(size.height));
     let began = Instant::now();
@@ -88,10 +89,11 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
                     execute!(std::io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
                 }
                 Some(Request::SaveMarks(marks)) => {
-                    crawler.message = marks::write(&crawler.store, &marks).err().or(crawler.message.take());
+                    let saved = own_files.save_marks(&crawler.store, &marks);
+                    crawler.message = saved.err().or(crawler.message.take());
                 }
                 Some(Request::SaveFilters(filters)) => {
-                    let saved = files.as_ref().map_or(Err(NO_DIRECTORY.into()), |files| files.save_filters(&filters));
+                    let saved = own_files.save_filters(&filters);
                     crawler.message = saved.err().or(crawler.message.take());
                 }
                 None => {}
@@ -110,31 +112,68 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Applies the files of the configuration. Errors are shown, and the crawler starts without them.
-fn configure(crawler: &mut Crawler, files: Option<&Files>) -> Config {
-    match marks::read(&crawler.store) {
-        Ok(marks) => crawler.marks = marks,
-        Err(error) => crawler.message = Some(error),
+/// Configuration, after it was applied.
+struct Configured {
+    config: Config,
+    own_files: OwnFiles,
+}
+
+/// Files that the crawler both reads and writes. One that could not be read has content that the crawler does not know, so it
+/// is not written either.
+struct OwnFiles {
+    marks: Result<(), String>,
+    filters: Result<Files, String>,
+}
+
+impl OwnFiles {
+    fn save_marks(&self, store: &Store, marks: &Marks) -> Result<(), String> {
+        self.marks.as_ref().map_err(|error| not_saved("marks", error))?;
+        marks::write(store, marks).map_err(|error| not_saved("marks", &error))
     }
+
+    fn save_filters(&self, filters: &Filters) -> Result<(), String> {
+        let files = self.filters.as_ref().map_err(|error| not_saved("filters", error))?;
+        files.save_filters(filters).map_err(|error| not_saved("filters", &error))
+    }
+}
+
+fn not_saved(what: &str, error: &str) -> String {
+    format!("the {what} are not saved: {error}")
+}
+
+/// Applies the files of the configuration. Errors are shown, and the crawler starts without them.
+fn configure(crawler: &mut Crawler, files: Result<Files, String>) -> Configured {
+    let marks = marks::read(&crawler.store).map(|marks| crawler.marks = marks);
+    crawler.message = marks.as_ref().err().cloned().or(crawler.message.take());
     if let Ok(here) = env::current_dir() {
         match findings::settings_of_project(&here) {
             Ok(config) => crawler.view.findings.config = Arc::new(config),
             Err(error) => crawler.message = Some(error),
         }
     }
-    let Some(files) = files else { return Config::default() };
+    let files = match files {
+        Ok(files) => files,
+        Err(error) => {
+            let own_files = OwnFiles { marks, filters: Err(error) };
+            return Configured { config: Config::default(), own_files };
+        }
+    };
     let mut or_message = |error: String| crawler.message = Some(error);
     let config = files.config().map_err(&mut or_message).unwrap_or_default();
-    let filters = files.filters().map_err(&mut or_message).unwrap_or_default();
+    let filters = files.filters().inspect_err(|error| or_message(error.clone()));
     let theme = config.chosen_theme(|name| env::var(name).ok()).map_err(&mut or_message).unwrap_or_default();
     for browser in files.browsers() {
         if let Err(error) = browser.map(|browser| crawler.add_browser(browser)) {
             crawler.message = Some(error);
         }
     }
-    (crawler.theme, crawler.saved_filters) = (theme, filters);
+    crawler.theme = theme;
     crawler.keys = config.keys.clone();
-    config
+    let filters = filters.map(|filters| {
+        crawler.saved_filters = filters;
+        files
+    });
+    Configured { config, own_files: OwnFiles { marks, filters } }
 }
 
 fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {

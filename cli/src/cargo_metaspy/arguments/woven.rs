@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use metaspy_weave::plan::Selection;
 
-use crate::options::{ContextOptions, FailUnderOption, JsonOption, TopOption, parse_file};
+use crate::options::{ContextOptions, FailUnderOption, JsonOption, TopOption};
+use crate::outputs::{OutputPath, document};
 
 /// The options of `build`, `run`, `test`, `nextest` and `bench`.
 #[derive(Debug, Args)]
@@ -88,15 +89,15 @@ pub struct Woven {
     #[command(flatten)]
     pub json: JsonOption,
     /// Writes which functions ran, for editors and coverage services that read lcov
-    #[arg(long, value_name = "FILE", value_parser = parse_file())]
-    pub lcov: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub lcov: Option<OutputPath>,
     /// Writes which functions ran, for services that read Cobertura's XML
-    #[arg(long, value_name = "FILE", value_parser = parse_file())]
-    pub cobertura: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub cobertura: Option<OutputPath>,
     /// Draws the run into this file, a page for a browser: the coverage blueprint with `test`; with `run`, `bench` and
     /// `--timed` the structural blueprint. `metaspy blueprint` has further pictures
-    #[arg(long, value_name = "FILE.html", value_parser = parse_file())]
-    pub blueprint: Option<PathBuf>,
+    #[arg(long, value_name = "FILE.html", value_parser = document())]
+    pub blueprint: Option<OutputPath>,
     /// Arguments of cargo and of the program
     #[arg(last = true, hide = true)]
     pub cargo: Vec<OsString>,

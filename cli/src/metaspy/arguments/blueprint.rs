@@ -8,6 +8,7 @@ use metaspy_blueprints::Kind;
 
 use crate::hook_cost::{self, Hooks};
 use crate::options::{JsonOption, TopOption, parse_percent};
+use crate::outputs::{OutputPath, document};
 
 /// `metaspy blueprint`.
 #[derive(Debug, Args)]
@@ -39,11 +40,11 @@ pub struct Blueprint {
     #[arg(long, value_name = "NS,NS|measured|kept", value_parser = hook_cost::parse)]
     pub hooks: Option<Hooks>,
     /// Writes a page for a browser: one file, which opens from disk
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub html: Option<OutputPath>,
     /// Writes an SVG
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub svg: Option<OutputPath>,
     /// Opens the page in the browser
     #[arg(long, requires = "html")]
     pub open: bool,

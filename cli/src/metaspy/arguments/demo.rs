@@ -7,6 +7,7 @@ use metaspy_core::recording::BUDGETS;
 use metaspy_report::text::{parse_number, parse_size};
 
 use super::parse_seconds;
+use crate::outputs::{OutputPath, recording};
 
 /// `metaspy demo`.
 #[derive(Debug, Args)]
@@ -14,8 +15,8 @@ pub struct Demo {
     /// The page to lay out; by default one that is shipped
     pub page: Option<PathBuf>,
     /// Records into this file without a screen, and prints a summary
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = recording())]
+    pub record: Option<OutputPath>,
     /// When to stop, and how much to keep
     #[command(flatten)]
     pub limits: Limits,

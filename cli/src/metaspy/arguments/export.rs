@@ -6,6 +6,8 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use metaspy_report::export::Format;
 
+use crate::outputs::{OutputPath, recording};
+
 /// `metaspy export`.
 #[derive(Debug, Args)]
 pub struct Export {
@@ -20,8 +22,8 @@ pub struct Export {
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
     /// Writes into this file [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE", value_parser = recording())]
+    pub output: Option<OutputPath>,
 }
 
 fn parse_format() -> impl TypedValueParser<Value = Format> {

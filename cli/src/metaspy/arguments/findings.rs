@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use metaspy_core::Selector;
 
-use crate::options::{JsonOption, parse_file};
+use crate::options::JsonOption;
+use crate::outputs::{OutputPath, document};
 
 /// `metaspy findings`.
 #[derive(Debug, Args)]
@@ -35,8 +36,8 @@ pub struct Findings {
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
     /// Writes SARIF 2.1.0, which GitHub, GitLab and editors show at the lines
-    #[arg(long, value_name = "FILE", value_parser = parse_file())]
-    pub sarif: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub sarif: Option<OutputPath>,
     /// Reads thresholds, accepted findings and own kinds from this file [default: metaspy.toml here or in a directory above]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use metaspy_report::text::{parse_number, parse_size};
 
-use crate::options::{FailUnderOption, JsonOption, TopOption, parse_file};
+use crate::options::{FailUnderOption, JsonOption, TopOption};
+use crate::outputs::{OutputPath, document, recording};
 
 /// Steps of the parser for an input at most, if `--steps` does not set them.
 const STEPS: &str = "100M";
@@ -42,8 +43,8 @@ pub struct Grammar {
     #[command(flatten)]
     pub json: JsonOption,
     /// Writes the coverage into this file, for editors and coverage services
-    #[arg(long, value_name = "FILE", value_parser = parse_file())]
-    pub lcov: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub lcov: Option<OutputPath>,
     /// The least coverage
     #[command(flatten)]
     pub least: FailUnderOption,
@@ -52,11 +53,11 @@ pub struct Grammar {
     #[arg(long, value_name = "OLD.json")]
     pub baseline: Option<PathBuf>,
     /// Records each activation of a production as an event into this file; `metaspy open` walks the parses
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = recording())]
+    pub record: Option<OutputPath>,
     /// Draws the productions as a graph into this page for a browser
-    #[arg(long, value_name = "FILE.html")]
-    pub blueprint: Option<PathBuf>,
+    #[arg(long, value_name = "FILE.html", value_parser = document())]
+    pub blueprint: Option<OutputPath>,
     /// Steps of the parser for an input at most.
     #[arg(
         long,

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::outputs::{OutputPath, document};
+
 /// `metaspy history`.
 #[derive(Debug, Subcommand)]
 pub enum History {
@@ -34,8 +36,8 @@ pub struct HistoryRun {
     #[arg(long, value_name = "DIRECTORY", default_value = "target/metaspy/history")]
     pub dir: PathBuf,
     /// Draws what changed from revision to revision
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub html: Option<OutputPath>,
     /// What to run
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -7,7 +7,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use metaspy_core::Selector;
 use metaspy_report::rows::{By, Sort};
 
-use crate::options::{ContextOptions, JsonOption, TopOption, parse_file};
+use crate::options::{ContextOptions, JsonOption, TopOption};
+use crate::outputs::{OutputPath, document};
 
 /// `metaspy report`.
 #[derive(Debug, Args)]
@@ -69,11 +70,11 @@ pub struct Report {
     #[arg(long)]
     pub allow_empty: bool,
     /// Writes the functions that ran as lcov's tracefile, for editors and coverage services
-    #[arg(long, value_name = "FILE", value_parser = parse_file())]
-    pub lcov: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub lcov: Option<OutputPath>,
     /// Writes the same as Cobertura's XML
-    #[arg(long, value_name = "FILE", value_parser = parse_file())]
-    pub cobertura: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub cobertura: Option<OutputPath>,
     /// JSON
     #[command(flatten)]
     pub json: JsonOption,

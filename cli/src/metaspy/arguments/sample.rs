@@ -1,7 +1,6 @@
 //! The arguments of `metaspy sample`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -12,6 +11,7 @@ use metaspy_sampler::options::Clock;
 
 use super::parse_seconds;
 use crate::options::{JsonOption, TopOption};
+use crate::outputs::{OutputPath, document};
 
 /// `metaspy sample`.
 #[derive(Debug, Args)]
@@ -54,20 +54,20 @@ pub struct Sample {
     #[arg(long)]
     pub split_generics: bool,
     /// Writes a flame graph: one page for a browser, also by subject if the program records
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub html: Option<OutputPath>,
     /// Writes the stacks for other tools: a line for each stack
-    #[arg(long, value_name = "FILE")]
-    pub collapsed: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub collapsed: Option<OutputPath>,
     /// Writes the samples for speedscope
-    #[arg(long, value_name = "FILE")]
-    pub speedscope: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub speedscope: Option<OutputPath>,
     /// Writes the samples for the Firefox Profiler
-    #[arg(long, value_name = "FILE")]
-    pub firefox: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub firefox: Option<OutputPath>,
     /// Writes the stacks for pprof, with labels for threads and recorded events
-    #[arg(long, value_name = "FILE")]
-    pub pprof: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = document())]
+    pub pprof: Option<OutputPath>,
     /// JSON; the program then writes to standard error
     #[command(flatten)]
     pub json: JsonOption,

@@ -19,6 +19,9 @@ use crate::plan::{Content, write_whole};
 const DIRECTORY: &str = "METASPY_CACHE";
 /// The list of an entry's files.
 const LIST: &str = "entry.json";
+/// An empty file that marks a directory as an entry. It is written first: a directory without it is somebody else's, as
+/// `METASPY_CACHE` may name any directory.
+const MARKER: &str = "metaspy-cache-entry";
 /// The extension of an entry's lock.
 const LOCK: &str = "lock";
 /// An entry that was not used for longer is removed when another one is built.
@@ -65,6 +68,7 @@ where
         fs::remove_dir_all(dir).with_context(|| format!("cannot remove {}", dir.display()))?;
     }
     fs::create_dir_all(dir)?;
+    File::create(dir.join(MARKER))?;
     let (built, files) = build(dir)?;
     let entry = Entry { built, files: files.into_iter().map(Content::at).collect() };
     write_whole(&dir.join(LIST), &serde_json::to_vec(&entry)?)?;
@@ -96,7 +100,7 @@ fn lock(dir: &Path) -> Result<Option<File>> {
 /// Removes the unused entries beside this one.
 fn sweep(dir: &Path) {
     let beside = fs::read_dir(dir.parent().unwrap_or(dir)).into_iter().flatten().flatten().map(|entry| entry.path());
-    for other in beside.filter(|path| path != dir && path.is_dir()) {
+    for other in beside.filter(|path| path != dir && path.join(MARKER).is_file()) {
         let list = other.join(LIST);
         let is_unused = age(if list.exists() { &list } else { &other }) > UNUSED;
         let lock = other.with_extension(LOCK);
@@ -226,6 +230,27 @@ mod tests {
         cache.check("used", 2);
         cache.check("new", 3);
         assert!(!cache.0.join("old").exists() && cache.0.join("used").exists());
+    }
+
+    #[test]
+    fn what_is_no_entry_is_not_removed() {
+        let cache = Cache::new("others");
+        let thesis = cache.0.join("thesis");
+        fs::create_dir_all(&thesis).expect("it is new");
+        for file in [thesis.join("chapter.tex"), thesis.join(LIST), thesis.with_extension(LOCK)] {
+            fs::write(&file, "precious").expect("it is written");
+            make_old(&file, 2 * UNUSED);
+        }
+        // A build that was killed is removed, too.
+        let killed = cache.0.join("killed");
+        entry::<String>(&killed, |_| bail!("killed")).expect_err("it fails");
+        for old in [&thesis, &killed] {
+            File::open(old).and_then(|dir| dir.set_modified(SystemTime::now() - 2 * UNUSED)).expect("it is ours");
+        }
+        cache.check("new", 1);
+        assert_eq!(fs::read_to_string(thesis.join("chapter.tex")).expect("it is there"), "precious");
+        assert_eq!(fs::read_to_string(thesis.with_extension(LOCK)).expect("it is there"), "precious");
+        assert!(!killed.exists());
     }
 
     #[cfg(unix)]

@@ -157,7 +157,14 @@ fn allowed(path: &Path, before: Before) -> io::Result<Target> {
             }
         }
     }
-    target_of(path)
+    let target = target_of(path)?;
+    if let Target::File(path, _) = &target
+        && before != Before::Own
+        && fs::metadata(directory_of(path)).is_ok_and(|directory| inputs().has(&directory))
+    {
+        return refused("its directory is an input of this command: name a file in another directory");
+    }
+    Ok(target)
 }
 
 /// Opens the file at a path, if it is a recording.
@@ -181,13 +188,17 @@ fn target_of(path: &Path) -> io::Result<Target> {
         if found.is_file() {
             return Ok(Target::File(at, Some(found)));
         }
-        let directory = at.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !found.is_symlink() || fs::canonicalize(directory)?.starts_with("/proc") {
+        let directory = directory_of(&at).to_owned();
+        if !found.is_symlink() || fs::canonicalize(&directory)?.starts_with("/proc") {
             return Ok(Target::Direct);
         }
         at = directory.join(fs::read_link(&at)?);
     }
     Err(io::Error::other("too many links lead to it"))
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Creates a file that no other user can read before it has its permissions.
