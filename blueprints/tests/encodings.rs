@@ -308,3 +308,20 @@ fn without_returned_values_the_legend_names_how_to_record_them() {
     assert!(scene.lists.is_empty(), "nothing is a candidate for a cache: {:?}", scene.lists);
     assert!(emit::svg(&scene, &graph).contains("not recorded: record with --returns"));
 }
+
+#[test]
+fn no_name_is_markup_of_a_page() {
+    for name in ["<!--<script>", "</script>", "<b>"] {
+        let mut graph = program(20, 1);
+        graph.methods.iter_mut().for_each(|method| method.path = format!("{name}::{}", method.path));
+        let options = Options { title: name.to_owned(), ..Options::default() };
+        for kind in [Kind::Structural, Kind::Calls] {
+            let page = page(kind, &graph, &options).expect("everything is recorded");
+            let (_, data) = page.split_once("id=\"data\">").expect("the page has data");
+            let (data, _) = data.split_once("</script>\n<script>\n").expect("the data ends");
+            assert!(!data.contains('<') && data.contains("\\u003c"), "{name}");
+            let (head, _) = page.split_once("<style>").expect("the page has a style");
+            assert!(!head.contains(name), "{head}");
+        }
+    }
+}

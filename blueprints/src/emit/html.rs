@@ -1,5 +1,6 @@
 //! HTML emitter: a single file that opens from disk, with a policy that forbids every connection.
 
+use metaspy_report::text::json_in_page;
 use serde_json::{Value, json};
 
 use super::json::Shown;
@@ -46,8 +47,7 @@ pub fn html(pictures: &[Pictures<'_>]) -> String {
         .map(str::trim_start)
         .filter(|line| !line.starts_with("//"))
         .fold(String::new(), |all, line| all + line + "\n");
-    // `</script>` in a name must not end the data.
-    let data = data(pictures).to_string().replace("</", "<\\/");
+    let data = json_in_page(&data(pictures).to_string());
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'\">\n\

@@ -24,6 +24,8 @@ pub fn print(shell: Shell) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command().name(name), name, &mut script);
     script.extend_from_slice(of_cargo.as_bytes());
-    io::stdout().write_all(&script)?;
+    let mut out = io::stdout();
+    out.write_all(&script)?;
+    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -19,6 +19,8 @@ pub struct Search {
     found: BTreeSet<usize>,
     /// For selectors whose path matched, and whose other conditions did not: the number of such functions.
     near: BTreeMap<usize, usize>,
+    /// The places of selectors of functions without hooks that matched.
+    without_found: BTreeSet<usize>,
     /// The places of trusting selectors that match a selected function.
     trusted: BTreeSet<usize>,
     /// The places of attributes that a selected function is below.
@@ -60,6 +62,7 @@ impl Search {
             selectors: selection.parse()?,
             found: BTreeSet::new(),
             near: BTreeMap::new(),
+            without_found: BTreeSet::new(),
             trusted: BTreeSet::new(),
             attributes_found: BTreeSet::new(),
             attributes: BTreeSet::new(),
@@ -82,6 +85,8 @@ impl Search {
 
     /// The line of a selected function, which describes how it is woven.
     fn line_of(&mut self, path: &str, file: &Path, function: &Function) -> Option<String> {
+        let without = self.selectors.without.iter().enumerate().filter(|(_, words)| words.means(path, function));
+        self.without_found.extend(without.map(|(at, _)| at));
         if function.facts.is_closure && !self.selectors.closures {
             return None;
         }
@@ -139,6 +144,10 @@ impl Search {
                 ),
                 false => bail!("no function matches `{text}`; did you mean {}?", nearest.join(", ")),
             }
+        }
+        if let Some(at) = lost(&self.without_found, self.selectors.without.len()) {
+            let nearest = self.selectors.without[at].nearest(self.names.iter().map(String::as_str));
+            bail!("--without: no function matches `{}`{}", self.texts.without[at], did_you_mean(&nearest));
         }
         if let Some(at) = lost(&self.trusted, self.selectors.trust.len()) {
             let nearest = self.selectors.trust[at].nearest(self.selected.iter().map(String::as_str));

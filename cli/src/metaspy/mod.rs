@@ -60,12 +60,11 @@ pub fn run(cli: Cli) -> Result<Ended> {
     live::guard();
     // Buffered: a report may have a million rows. Not locked: `sample --live` also writes from another thread.
     let mut out = io::BufWriter::new(io::stdout());
-    match cli.command {
+    let ended = match cli.command {
         #[cfg(feature = "demo")]
         Command::Demo(options) => match options.record {
             Some(file) => demo::record(options.page.as_deref(), &file, &options.limits, &mut out),
             None => {
-                drop(out);
                 needs_terminal("metaspy demo --record run.spy && metaspy report run.spy")?;
                 demo::show(options.page.as_deref())
             }
@@ -73,7 +72,6 @@ pub fn run(cli: Cli) -> Result<Ended> {
         #[cfg(feature = "demo")]
         Command::Story { page } => demo::attended(page.as_deref()),
         Command::Attach { processes } => {
-            drop(out);
             let paths = match &processes[..] {
                 [] => vec![live::attach(None)?],
                 some => some.iter().map(|process| live::attach(Some(process))).collect::<Result<_>>()?,
@@ -83,7 +81,6 @@ pub fn run(cli: Cli) -> Result<Ended> {
             crawl(crawler_on(live::open_all(&paths)?, &paths))
         }
         Command::Open { files, finding, event } => {
-            drop(out);
             let paths = live::paths_of(&files)?;
             let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             let instead = format!("metaspy report {}", names.join(" "));
@@ -114,18 +111,12 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::List { json } => list(&json, &mut out),
         Command::Schema { schema } => schema::run(schema, &mut out),
         Command::Completions { printed } => completions(printed, &mut out),
-        Command::Stream { source } => {
-            drop(out);
-            stream::send(&source)
-        }
+        Command::Stream { source } => stream::send(&source),
         Command::Clean => clean_up(&mut out),
         Command::Report(options) => report::run(&options, &mut out),
         Command::Findings(options) => findings::run(&options, &mut out),
         Command::Diff(options) => diff::run(&options, &mut out),
-        Command::Export(options) => {
-            drop(out);
-            export::run(&options)
-        }
+        Command::Export(options) => export::run(&options),
         #[cfg(feature = "sample")]
         Command::Sample(options) => sample::run(&options, &mut out),
         #[cfg(feature = "sample")]
@@ -133,15 +124,9 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Blueprint(options) if options.kind == Kind::Evolution => evolution::run(&options, &mut out),
         Command::Blueprint(options) => blueprint::run(&options, &mut out),
         #[cfg(feature = "editor")]
-        Command::Lsp(options) => {
-            drop(out);
-            lsp::run(&options)
-        }
+        Command::Lsp(options) => lsp::run(&options),
         #[cfg(feature = "mcp")]
-        Command::Mcp(options) => {
-            drop(out);
-            mcp::run(&options)
-        }
+        Command::Mcp(options) => mcp::run(&options),
         #[cfg(feature = "sample")]
         Command::History(History::Run(options)) => history::run(&options, &mut out),
         #[cfg(feature = "grammar")]
@@ -167,7 +152,10 @@ pub fn run(cli: Cli) -> Result<Ended> {
         )),
         #[cfg(not(feature = "sample"))]
         Command::History(_) | Command::Instructions(_) | Command::Sample(_) => Err(left_out("sample")),
-    }
+    }?;
+    // A writer that is dropped reports no full disk.
+    out.flush()?;
+    Ok(ended)
 }
 
 /// The error of a command whose feature this program was built without.

@@ -76,3 +76,14 @@ fn the_man_page_has_the_commands_of_the_help() {
     }
     assert!(!page.contains("The story that"), "a hidden command is not listed");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_reported() {
+    for arguments in [&["completions", "man"][..], &["completions", "bash"], &["schema"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+        let output = command.args(arguments).stdout(full).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}

@@ -42,6 +42,8 @@ fn a_selector_that_matches_nothing_is_reported() {
     let package = package("selecting_nothing");
     check(&package, &["--weave", "Scene::* -> Result<*>"], &["1 have this path"]);
     check(&package, &["--weave", "pub mesure -> Option<*>"], &["did you mean", "Scene::measure"]);
+    check(&package, &["--without", "nope::*"], &["--without: no function matches `nope::*`"]);
+    check(&package, &["--without", "Scene::mesure"], &["did you mean", "Scene::measure"]);
     check(&package, &["--weave", "selectin::**"], &["did you mean selecting::**?"]);
 }
 

@@ -29,6 +29,11 @@ pub fn outcomes(measure: &Measure, failure: &'static str, before: &str) -> Strin
     if text.is_empty() { String::new() } else { format!("{before}{}", text.join(", ")) }
 }
 
+/// Makes JSON fit for a script element of a page: an escaped `<` begins neither an end tag nor a comment.
+pub fn json_in_page(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
 /// The type and the method of a path: `Scene::measure` of `page::scene::Scene::measure`.
 ///
 /// A type's name starts with a capital, or is qualified as in `<[Box] as Layout>::measure`; a free function stands alone.

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use metaspy_report::export::{Exporter, Written};
 use metaspy_report::source_line::SourceFiles;
-use metaspy_report::text::{clean, shorten};
+use metaspy_report::text::{clean, json_in_page, shorten};
 use serde::Serialize;
 use serde::ser::{SerializeTuple, Serializer};
 
@@ -137,8 +137,7 @@ impl Exporter<Profile> for Flame {
             code: &code,
             subjects: (!samples.events.is_empty()).then_some(&subjects),
         };
-        // An escaped `<` keeps text from ending the script element.
-        let json = serde_json::to_string(&data)?.replace('<', "\\u003c");
+        let json = json_in_page(&serde_json::to_string(&data)?);
         let (before, behind) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
         [before, &json, behind].iter().try_for_each(|part| out.write_all(part.as_bytes()))?;
         Ok(Written { events: profile.total(), notes: Vec::new() })
