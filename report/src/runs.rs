@@ -11,12 +11,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use metaspy_reader::files::{self, input::open_unnoted};
 use serde::{Deserialize, Serialize};
 
 /// The number of runs that are kept.
 const KEPT: usize = 8;
 /// The number of bytes that kept runs may occupy together. The newest is kept whatever it occupies.
 const BYTES: u64 = 1 << 30;
+/// Maximum size of a note, in bytes.
+const MOST_NOTE: u64 = 1 << 20;
 /// The name of the note.
 const NOTE: &str = "run.json";
 /// The beginning of the name of a run's directory below `METASPY_DIR`, which the number of a process follows.
@@ -66,7 +69,7 @@ impl Run {
 
     /// True while its command runs.
     pub fn is_running(&self) -> bool {
-        File::open(lock_of(&self.dir)).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+        open_unnoted(&lock_of(&self.dir)).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     }
 
     /// Removes it.
@@ -102,6 +105,8 @@ impl Begun {
                 made => break made.map(|()| dir)?,
             }
         };
+        // Whatever has this name: the directory is new, so the lock is of no run. To open a pipe would wait for its reader.
+        let _ = fs::remove_file(lock_of(&dir));
         let lock = File::create(lock_of(&dir))?;
         // Without locks in the file system, no other process finds the file locked either.
         let _ = lock.try_lock();
@@ -136,7 +141,7 @@ pub fn recordings_in(dir: &Path) -> Vec<PathBuf> {
 pub fn list(runs: &Path) -> Vec<Run> {
     let run = |dir: PathBuf| {
         let number = dir.file_name()?.to_str()?.parse().ok()?;
-        let note = fs::read(dir.join(NOTE)).ok().and_then(|note| serde_json::from_slice(&note).ok());
+        let note = files::read(&dir.join(NOTE), MOST_NOTE).ok().and_then(|note| serde_json::from_slice(&note).ok());
         dir.is_dir().then(|| Run { dir, number, note: note.unwrap_or_default() })
     };
     let mut found: Vec<Run> = entries(runs).filter_map(run).collect();
@@ -212,6 +217,21 @@ mod tests {
         let last = Begun::new(&runs, Note::default()).expect("it begins");
         assert!(numbers(&runs).contains(&first.run.number) && numbers(&runs).len() == KEPT + 1);
         drop((first, last));
+        fs::remove_dir_all(runs).expect("it is removed");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_note_or_a_lock_that_is_a_pipe_is_not_awaited() {
+        let runs = directory_for("pipes");
+        fs::create_dir_all(runs.join("1")).expect("there is room");
+        for pipe in [runs.join("1").join(NOTE), runs.join("1.lock"), runs.join("2.lock")] {
+            let made = std::process::Command::new("mkfifo").arg(pipe).status();
+            assert!(made.expect("every Unix has it").success());
+        }
+        let listed = list(&runs);
+        assert_eq!((listed.len(), listed[0].is_running(), &listed[0].note), (1, false, &Note::default()));
+        assert_eq!(Begun::new(&runs, Note::default()).expect("it begins").run.number, 2);
         fs::remove_dir_all(runs).expect("it is removed");
     }
 }

@@ -292,3 +292,34 @@ fn a_second_document_does_not_go_to_standard_output() {
     assert_eq!((code, out.as_str()), (2, ""), "{error}");
     assert!(error.contains("name a file"), "{error}");
 }
+
+#[cfg(unix)]
+#[test]
+fn no_command_waits_for_a_pipe_or_reads_a_device_without_end() {
+    let directory = fixture::directory().join("pipes");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(directory.join("live")).expect("there is room");
+    fs::copy(fixture::closed("pipes.spy", 1), directory.join("run.spy")).expect("there is room");
+    let pipe = |name: &str| {
+        let made = std::process::Command::new("mkfifo").arg(directory.join(name)).status();
+        assert!(made.expect("every Unix has it").success());
+    };
+    ["pipe", "removed.txt", "live/removed.txt"].into_iter().for_each(pipe);
+    let refused = [
+        ("demo --record pipe", "is not a recording"),
+        ("findings run.spy --config pipe", "it is not a regular file"),
+        ("findings run.spy --baseline /dev/zero", "it is a device"),
+        ("blueprint domain run.spy --view /dev/zero", "it is a device"),
+        ("grammar /dev/zero --rule a run.spy", "it is a device"),
+        ("grammar report .", "no recording of a grammar"),
+        ("clean", ""),
+    ];
+    for (line, expected) in refused {
+        let mut command = metaspy(&line.split(' ').collect::<Vec<_>>());
+        command.current_dir(&directory).env("METASPY_DIR", directory.join("live"));
+        let output = command.output().expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr);
+        let is_refused = output.status.code() == Some(2) && error.contains(expected);
+        assert!(is_refused || expected.is_empty() || line.starts_with("grammar report"), "{line}: {error}");
+    }
+}

@@ -17,6 +17,8 @@ use crate::exit::say;
 
 /// Largest input, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
+/// Most bytes of standard input, whose lines are kept in memory.
+const MOST_LINES: u64 = 1 << 28;
 
 /// An input that was found, and may turn out not to be text.
 pub struct Found {
@@ -139,8 +141,11 @@ impl Corpus {
 
     fn take_lines(&mut self) -> Result<()> {
         let mut bytes = Vec::new();
-        let read = io::stdin().lock().read_to_end(&mut bytes);
+        let read = io::stdin().lock().take(MOST_LINES + 1).read_to_end(&mut bytes);
         read.map_err(|error| say(format!("cannot read standard input: {error}")))?;
+        if bytes.len() as u64 > MOST_LINES {
+            return Err(say(format!("standard input has more than {MOST_LINES} bytes: name files or a directory")));
+        }
         // The end of the last line begins no further one.
         let bytes = bytes.strip_suffix(b"\n").or(Some(&bytes).filter(|bytes| !bytes.is_empty()).map(Vec::as_slice));
         let lines = bytes.into_iter().flat_map(|bytes| bytes.split(|&byte| byte == b'\n'));

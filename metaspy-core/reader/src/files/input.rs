@@ -39,9 +39,13 @@ fn limited(file: File, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads a file or a pipe that a command line names. More than 1 GiB is an error.
+/// Reads a file or a pipe that a command line names. More than 1 GiB is an error, and so is a device, which may have no end.
 pub fn read_argument(path: &Path) -> io::Result<Vec<u8>> {
-    note(path);
+    let found = std::fs::metadata(path)?;
+    if is_device(&found) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a device"));
+    }
+    inputs().add(&found);
     limited(File::open(path)?, MOST_ARGUMENT)
 }
 
@@ -76,10 +80,23 @@ pub fn open_unnoted(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Remembers a file as an input that another program reads for this process.
+/// Remembers a file as an input that another program reads for this process. A directory stands for all files directly in it.
 pub fn note(path: &Path) {
     if let Ok(metadata) = std::fs::metadata(path) {
         inputs().add(&metadata);
+    }
+}
+
+fn is_device(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        metadata.file_type().is_char_device() || metadata.file_type().is_block_device()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        false
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use metaspy_reader::control::socket_of;
+use metaspy_reader::files::input::open_unnoted;
 use metaspy_reader::platform::writer_lock;
 
 use crate::platform::process;
@@ -21,6 +22,8 @@ const BUDGET: u64 = 2 << 30;
 
 /// The file with the names of recordings that were removed to make room.
 const REMOVED: &str = "removed.txt";
+/// Bytes of it that are read.
+const MOST_REMOVED: u64 = 16 << 20;
 /// Its first line. Without this line, the file is not ours.
 const REMOVED_TITLE: &str = "# Recordings that metaspy removed to make room:";
 
@@ -96,7 +99,12 @@ fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// The names of recordings that were removed from this directory to make room.
 pub fn removed_from(dir: &Path) -> Vec<String> {
-    let removed = fs::read_to_string(dir.join(REMOVED)).unwrap_or_default();
+    let mut removed = String::new();
+    // In a directory of others, it may be anything.
+    let read = open_unnoted(&dir.join(REMOVED)).and_then(|file| file.take(MOST_REMOVED).read_to_string(&mut removed));
+    if read.is_err() {
+        return Vec::new();
+    }
     let names = removed.strip_prefix(REMOVED_TITLE).unwrap_or_default();
     names.lines().filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
@@ -188,7 +196,7 @@ fn look(path: &Path) -> Option<Listed> {
     let pid: u32 = parts.next()?.parse().ok()?;
     let name = parts.next()?.to_owned();
     let meta = fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && is_own(meta))?;
-    let mut file = fs::File::open(path).ok()?;
+    let mut file = open_unnoted(path).ok()?;
     let is_locked = writer_lock::is_taken(&file);
     let is_written = is_locked == Some(true);
     // A process that has just started has not written the header yet.
@@ -289,9 +297,13 @@ fn make_room(budget: u64, run: Option<&str>) {
 }
 
 fn note_removed(path: &Path) -> std::io::Result<()> {
-    let mut notes = fs::OpenOptions::new().create(true).append(true).read(true).open(path.with_file_name(REMOVED))?;
+    let list = path.with_file_name(REMOVED);
+    if fs::symlink_metadata(&list).is_ok_and(|found| !found.is_file()) {
+        return Err(std::io::Error::other("another file has this name"));
+    }
+    let mut notes = fs::OpenOptions::new().create(true).append(true).read(true).open(list)?;
     let mut before = String::new();
-    notes.read_to_string(&mut before)?;
+    (&notes).take(MOST_REMOVED).read_to_string(&mut before)?;
     match before.starts_with(REMOVED_TITLE) {
         true => {}
         false if before.is_empty() => writeln!(notes, "{REMOVED_TITLE}")?,

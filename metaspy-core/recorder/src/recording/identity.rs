@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use metaspy_reader::files::input::open_unnoted;
+
 use crate::format::superblock as sb;
 use crate::platform::process;
 use crate::recorder;
@@ -22,7 +24,7 @@ pub(crate) struct Writer {
 
 /// True if a file starts like a recording.
 pub fn is_recording(path: &Path) -> bool {
-    File::open(path).is_ok_and(|mut file| writer_of(&mut file).is_some())
+    open_unnoted(path).is_ok_and(|mut file| writer_of(&mut file).is_some())
 }
 
 /// The process that made a recording. `None` if the file is no recording, or not yet.
@@ -96,7 +98,7 @@ pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
     if !found.is_file() {
         return Err(other());
     }
-    let mut file = File::open(path)?;
+    let mut file = open_unnoted(path)?;
     await_first_bytes(&file, || std::thread::sleep(Duration::from_millis(1)));
     // The lock is held until the file is removed, so two processes do not remove each other's new file.
     let is_locked = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
@@ -137,7 +139,7 @@ pub(crate) fn build_id(program: &Path) -> String {
 /// The note `GNU` of type 3 in the first page of the file, where linkers write it.
 fn note_in(program: &Path) -> Option<String> {
     let mut head = Vec::new();
-    File::open(program).ok()?.take(8192).read_to_end(&mut head).ok()?;
+    open_unnoted(program).ok()?.take(8192).read_to_end(&mut head).ok()?;
     if !head.starts_with(b"\x7fELF") {
         return None;
     }

@@ -61,8 +61,30 @@ impl Files {
 }
 
 fn read(file: &Path) -> Result<String, String> {
-    match files::read_argument(file).and_then(files::text_of) {
+    match files::read_text(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         result => result.map_err(|error| format!("{}: {error}", file.display())),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_no_configuration() {
+        let directory = env::temp_dir().join(format!("metaspy-configuration-{}", std::process::id()));
+        fs::create_dir_all(directory.join("browsers")).expect("there is room");
+        for pipe in ["config.toml", "filters.toml", "browsers/a.toml"] {
+            assert!(Command::new("mkfifo").arg(directory.join(pipe)).status().expect("every Unix has it").success());
+        }
+        let files = Files::new(directory.clone());
+        let errors = [files.config().err(), files.filters().err(), files.browsers().remove(0).err()];
+        for error in errors {
+            assert!(error.as_ref().is_some_and(|error| error.ends_with("it is not a regular file")), "{error:?}");
+        }
+        fs::remove_dir_all(directory).expect("it is ours");
     }
 }
