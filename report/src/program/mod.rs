@@ -24,7 +24,9 @@ use metaspy_reader::{Filter, HookCost, Store};
 pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};
 pub use method::{Edge, Method, MethodProfile, Objects, Returned, TestCount};
-pub use profiles::{ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS, Profiles, is_additive, lost_note, lost_values};
+pub use profiles::{
+    ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS, PLACES, Profiles, is_additive, lost_note, lost_values,
+};
 pub use ratio::{Ratio, rate};
 
 /// A program: its elements in the order of the tree, each before its children.

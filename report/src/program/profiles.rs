@@ -20,6 +20,9 @@ pub const INSTRUCTIONS: &str = "instructions";
 /// The column of the instructions in a method's own code.
 pub const OWN_INSTRUCTIONS: &str = "instructions";
 
+/// The column of receivers that only an address identifies: values move, and memory is used again.
+pub const PLACES: &str = "places";
+
 /// The values that found no room, by the name of the profiler.
 pub fn lost_values(profiles: &[Profile]) -> BTreeMap<String, u64> {
     let mut lost = BTreeMap::new();
@@ -42,7 +45,7 @@ pub fn lost_note(profiler: &str, lost: u64) -> String {
 /// have been in several methods. Total times cannot: methods call each other.
 pub fn is_additive(profiler: &str, column: &str) -> bool {
     match profiler {
-        built_in::COVERAGE => !matches!(column, "receivers" | "identity"),
+        built_in::COVERAGE => !matches!(column, "receivers" | PLACES | "identity"),
         built_in::CALLS => column != "total",
         _ => true,
     }

@@ -10,7 +10,7 @@ use metaspy_format::profile::built_in;
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{Column, KeyKind, ProfileTable, RowKey, Store, Value};
 
-use crate::program::{ColumnValue, is_additive, lost_values};
+use crate::program::{ColumnValue, PLACES, is_additive, lost_values};
 
 /// The values of a row, by the names of profiler and column.
 pub type Values = BTreeMap<String, BTreeMap<String, ColumnValue>>;
@@ -108,14 +108,14 @@ fn values(profile: &str, table: &ProfileTable, key: RowKey) -> Values {
     Values::from([(profile.to_owned(), columns.collect())])
 }
 
-/// Names receivers that only an address identifies as places: values move, and memory is used again.
+/// Names receivers that only an address identifies as places.
 fn name_places(values: &mut Values) {
     let Some(columns) = values.get_mut(built_in::COVERAGE) else { return };
     let is_address = |it: &ColumnValue| matches!(&it.value, Value::Choice(word) if word == built_in::ADDRESS);
     if columns.get("identity").is_some_and(is_address)
         && let Some(ColumnValue { column, value }) = columns.remove("receivers")
     {
-        let column = Column { name: "places".to_owned(), ..column };
+        let column = Column { name: PLACES.to_owned(), ..column };
         columns.insert(column.name.clone(), ColumnValue { column, value });
     }
 }
@@ -165,13 +165,20 @@ mod tests {
             let columns = BTreeMap::from([value("receivers", receivers), value("calls", 4)]);
             Values::from([("coverage".to_owned(), columns)])
         };
-        let by_site = HashMap::from([(SiteId(1), of_method(3)), (SiteId(2), of_method(7))]);
-        let profiles = Profiles { by_site, ..Profiles::default() };
-        let columns = |sites: &[u32]| -> Vec<(String, Option<u64>)> {
-            let merged = profiles.of_sites(sites.iter().map(|site| SiteId(*site)));
-            let columns = merged.into_values().flatten();
-            columns.map(|(name, value)| (name, value.value.number())).collect()
-        };
-        assert_eq!(columns(&[1, 2]), [("calls".to_owned(), Some(8))]);
+        for identity in ["key", built_in::ADDRESS] {
+            let of_method = |receivers| {
+                let mut values = of_method(receivers);
+                let (name, value) = value("identity", 0);
+                let value = ColumnValue { value: Value::Choice(identity.to_owned()), ..value };
+                values.get_mut("coverage").expect("it is there").insert(name, value);
+                name_places(&mut values);
+                values
+            };
+            let by_site = HashMap::from([(SiteId(1), of_method(3)), (SiteId(2), of_method(7))]);
+            let profiles = Profiles { by_site, ..Profiles::default() };
+            let columns = profiles.of_sites([1, 2].map(SiteId)).into_values().flatten();
+            let columns: Vec<_> = columns.map(|(name, value)| (name, value.value.number())).collect();
+            assert_eq!(columns, [("calls".to_owned(), Some(8))], "{identity}");
+        }
     }
 }
