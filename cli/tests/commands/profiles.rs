@@ -2,11 +2,12 @@
 
 use metaspy_core::hook::{self, Frame, Guard};
 use metaspy_core::method_profilers::{
-    Call, Column, Columns, Count, Data, MethodProfiler, MethodSpy, SubjectTable, Tables,
+    Call, Column, Columns, Count, Data, MethodProfiler, MethodSpy, SubjectTable, Tables, TestCoverage,
 };
 use metaspy_core::{Kind, Profiler, Recording, Site, SiteDef, SiteKind, Subject};
 use serde_json::Value;
 
+use crate::market::{self, PACK, SELL};
 use crate::{ended, fixture, text};
 
 metaspy_core::site::register! {
@@ -87,4 +88,31 @@ fn a_report_has_the_columns_that_a_profiler_declares() {
     assert_eq!((code, selected, error.as_str()), (0, out, ""));
     let (code, _, error) = ended(&["report", text(&path), "--profile", "weight"]);
     assert!(code == 2 && error.contains("there is no such profiler in the recording; it has weights"), "{error}");
+}
+
+/// Without deep weaving, nobody looks at further calls on a known object: these made calls that no profiler counted.
+#[test]
+fn calls_made_are_a_lower_bound_where_not_every_call_is_looked_at() {
+    let _turn = fixture::turn();
+    let path = fixture::directory().join("made.spy");
+    let recording = Recording::file(&path).budget(4 << 20).collector(false).start().expect("a small recording");
+    let profiler = Profiler::new("made").method_profiler(TestCoverage::default()).install().expect("there is room");
+    let stall = Subject::new(FRUIT.id(), 1);
+    for fruit in 0..300 {
+        let pack = || market::call(&PACK, Subject::new(FRUIT.id(), fruit), || {});
+        market::call(&SELL, stall, pack);
+    }
+    drop(profiler);
+    recording.close();
+    for (by, key) in [("site", "market::Stall::sell"), ("type", "market::Stall"), ("package", "market")] {
+        let (_, out, error) = ended(&["report", text(&path), "--by", by, "--json"]);
+        let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("no JSON: {error}"));
+        let rows = report["rows"].as_array().expect("there is a list");
+        let row = rows.iter().find(|row| row["key"] == key).unwrap_or_else(|| panic!("{key} in {rows:?}"));
+        let coverage = &row["profiles"]["coverage"];
+        let made = coverage["calls made"].as_u64().expect("some were seen");
+        assert!(made <= 300 && coverage["calls made_exact"] == false, "{by}: {row}");
+        let (_, out, _) = ended(&["report", text(&path), "--by", by]);
+        assert!(out.contains(&format!("≥{made}")), "{by}: {out}");
+    }
 }

@@ -12,7 +12,8 @@ use crate::method_profilers::{
 /// same.
 ///
 /// Executions are those of the [tally](crate::Profile::counts). It has two tables: the methods, with the columns
-/// `receivers`, `identity`, `returns` and `calls made`, and `tests`, with a row for each method and test.
+/// `receivers`, `identity`, `returns` and `calls made`, and `tests`, with a row for each method and test. Without deep weaving,
+/// `calls made` is a lower bound, because no more calls are looked at once the receivers are counted.
 #[derive(Default)]
 pub struct TestCoverage {
     /// A method shows what it returns: then the calls that each makes are counted, too.

@@ -51,6 +51,18 @@ pub fn is_additive(profiler: &str, column: &str) -> bool {
     }
 }
 
+/// Marks a value that is a lower bound for its site. Without deep weaving, [`COVERAGE`](built_in::COVERAGE) stops at a method
+/// whose receivers it has counted: then the calls that the method made go on, and their number does not.
+pub fn with_bound(store: &Store, profiler: &str, column: &str, site: SiteId, value: Value) -> Value {
+    // Earlier recordings call it `calls`.
+    let is_bounded = profiler == built_in::COVERAGE && matches!(column, "calls made" | "calls");
+    let is_deep = || store.site(site).is_some_and(|site| site.facts.split(' ').any(|word| word == "deep"));
+    match value {
+        Value::Number(number) if is_bounded && !is_deep() => Value::AtLeast(number),
+        value => value,
+    }
+}
+
 /// The profiles of one or more recordings.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles {

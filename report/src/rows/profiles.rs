@@ -10,7 +10,7 @@ use metaspy_format::profile::built_in;
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{Column, KeyKind, ProfileTable, RowKey, Store, Value};
 
-use crate::program::{ColumnValue, PLACES, is_additive, lost_values};
+use crate::program::{ColumnValue, PLACES, is_additive, lost_values, with_bound};
 
 /// The values of a row, by the names of profiler and column.
 pub type Values = BTreeMap<String, BTreeMap<String, ColumnValue>>;
@@ -47,7 +47,7 @@ impl Profiles {
             // That a method ran in a test says nothing beside its calls.
             for table in tables.filter(|table| !is_of_tests(table)) {
                 for row in &table.rows {
-                    let values = values(&profile.name, table, row.key);
+                    let values = values(store, &profile.name, table, row.key);
                     if let RowKey::Subject(_, subject) = row.key {
                         add(&mut profiles.by_subject, subject, &values);
                         add(&mut profiles.by_both, (row.key.site(), subject), &values);
@@ -99,9 +99,9 @@ impl Profiles {
 }
 
 /// The values of a row of a table.
-fn values(profile: &str, table: &ProfileTable, key: RowKey) -> Values {
+fn values(store: &Store, profile: &str, table: &ProfileTable, key: RowKey) -> Values {
     let columns = table.columns.iter().filter_map(|column| {
-        let value = table.value(key, &column.name);
+        let value = with_bound(store, profile, &column.name, key.site(), table.value(key, &column.name));
         let name = if table.name.is_empty() { column.name.clone() } else { format!("{} {}", table.name, column.name) };
         (value != Value::Empty).then(|| (name, ColumnValue { column: column.clone(), value }))
     });
@@ -137,6 +137,9 @@ fn merge(into: &mut Values, more: &Values) {
 
 #[cfg(test)]
 mod tests {
+    use metaspy_format::arena::Entry;
+    use metaspy_reader::testing::Writer;
+
     use super::*;
 
     #[test]
@@ -153,6 +156,26 @@ mod tests {
                 (&columns[expected].value, columns[expected].column.name.as_str()),
                 (&Value::AtLeast(21), expected)
             );
+        }
+    }
+
+    #[test]
+    fn calls_made_are_exact_with_deep_weaving_alone() {
+        let writer = Writer::new(1);
+        for (id, facts) in [(1, "c=1 type=Scene deep"), (2, "c=1 type=Scene"), (3, "")] {
+            writer.entry(Entry::Site, id, &[1, 4 << 32], &["both::Scene::measure", "src/both.rs", "", facts]);
+        }
+        let store = writer.store();
+        for (profiler, column, site, expected) in [
+            (built_in::COVERAGE, "calls made", 1, Value::Number(7)),
+            (built_in::COVERAGE, "calls made", 2, Value::AtLeast(7)),
+            (built_in::COVERAGE, "calls made", 3, Value::AtLeast(7)),
+            (built_in::COVERAGE, "calls", 2, Value::AtLeast(7)),
+            (built_in::COVERAGE, "receivers", 2, Value::Number(7)),
+            ("mine", "calls made", 2, Value::Number(7)),
+        ] {
+            let found = with_bound(&store, profiler, column, SiteId(site), Value::Number(7));
+            assert_eq!(found, expected, "{profiler} {column} {site}");
         }
     }
 

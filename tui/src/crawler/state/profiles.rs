@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use metaspy_reader::{Column as Declared, ColumnKind, KeyKind, ProfileTable, RowKey, Store, Value as ProfileValue};
-use metaspy_report::program::is_additive;
+use metaspy_report::program::{is_additive, with_bound};
 use metaspy_report::rows::cpu;
 
 use super::table::{Cell, Column, Kind, Width};
@@ -60,7 +60,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
             // is no number of an item.
             let is_of_items = |table: &&ProfileTable| !matches!(table.key, KeyKind::Type | KeyKind::Sampled);
             let tables = profile.tables.iter().filter(is_of_items).filter(|table| !profile.is_divided(table));
-            let mut columns = tables.flat_map(|table| columns(&profile.name, table, &items)).collect::<Vec<_>>();
+            let mut columns = tables.flat_map(|table| columns(store, &profile.name, table, &items)).collect::<Vec<_>>();
             if profile.name == cpu::PROFILE {
                 columns.extend(share(&columns, samples(&profile.tables)));
             }
@@ -129,6 +129,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> ProfileColumn<K> {
 
 /// Builds the columns of a table with the values of each item.
 fn columns<K: Clone + Eq + Hash>(
+    store: &Store,
     profiler: &str,
     table: &ProfileTable,
     items: impl Fn(RowKey) -> Vec<K>,
@@ -137,7 +138,7 @@ fn columns<K: Clone + Eq + Hash>(
     for row in &table.rows {
         let items = items(row.key);
         for ((at, column), values) in table.columns.iter().enumerate().zip(&mut values) {
-            let value = row.value(table, at);
+            let value = with_bound(store, profiler, &column.name, row.key.site(), row.value(table, at));
             let count = if is_additive(profiler, &column.name) { items.len() } else { items.len().min(1) };
             for item in items[..count].iter().filter(|_| value != ProfileValue::Empty) {
                 let known = values.entry(item.clone()).or_insert(ProfileValue::Empty);
