@@ -75,6 +75,7 @@ impl Grammar {
             grammar.graph.methods.push(Method {
                 site: Some(site.id),
                 path: site.path.clone(),
+                path_with_arguments: site.path.clone(),
                 name: name.to_owned(),
                 owner,
                 file: site.file.clone(),

@@ -207,7 +207,14 @@ impl View {
         let places: HashMap<Subject, usize> = subjects.iter().enumerate().map(|(at, &subject)| (subject, at)).collect();
         for (at, &subject) in subjects.iter().enumerate() {
             let name = store.label(subject).map_or_else(|| format!("#{}", subject.key), str::to_owned);
-            graph.methods.push(Method { subject: Some(subject), path: name.clone(), name, owner, ..Method::default() });
+            graph.methods.push(Method {
+                subject: Some(subject),
+                path: name.clone(),
+                path_with_arguments: name.clone(),
+                name,
+                owner,
+                ..Method::default()
+            });
             let above = self.below.as_deref().and_then(|relation| {
                 let relations = store.relations_of(subject).into_iter();
                 let mut above = relations.filter(|it| it.name == relation && it.from == subject && it.to.kind == kind);

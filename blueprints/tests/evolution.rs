@@ -16,7 +16,8 @@ fn graph(rows: &[Row]) -> Graph {
         graph.methods.push(Method {
             site: None,
             subject: None,
-            path: format!("app::Scene::{name}"),
+            path: format!("app::Scene::{}", name.split('<').next().unwrap_or(name)),
+            path_with_arguments: format!("app::Scene::{name}"),
             name: name.into(),
             owner: 0,
             file: "src/lib.rs".into(),
@@ -103,6 +104,16 @@ fn colours_are_changes_beyond_noise_and_frames_are_changed_source() {
     labels.sort_unstable();
     let changes = ["Scene::fixed -83 %", "Scene::fresh new", "Scene::noisy", "Scene::run", "Scene::slow +45 %"];
     assert_eq!(labels, changes);
+}
+
+#[test]
+fn methods_of_one_path_are_matched_by_their_type_arguments() {
+    let old = version("1", &[&[("run", 1, 10, 1), ("eq<str>", 1_000, 5, 2), ("eq<String>", 7, 4, 2)]]);
+    let rows = [("run", 1, 10, 1), ("eq<bool>", 3, 1, 2), ("eq<str>", 1_000, 5, 2), ("eq<String>", 8, 4, 2)];
+    let step = compare(&old, &version("2", &[&rows]), By::Calls);
+    let changes: Vec<Change> = step.methods.iter().map(|method| method.change).collect();
+    assert_eq!(changes, [Change::Same, Change::New, Change::Same, Change::More]);
+    assert!(step.gone.is_empty() && step.idle.is_empty());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use metaspy_report::diff::renamed::{self, Source};
 
 use crate::graph::Graph;
 
-/// Identity of a method across versions: its path, and its number among methods of that path.
+/// Identity of a method across versions: its path with type arguments, and its number among methods of that path.
 pub type Key = (String, usize);
 
 /// Returns the keys of all methods of a graph, in the order of its methods.
@@ -14,8 +14,8 @@ pub fn keys(graph: &Graph) -> Vec<Key> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     let mut keys = Vec::with_capacity(graph.methods.len());
     for method in &graph.methods {
-        let number = seen.entry(&method.path).or_insert(0);
-        keys.push((method.path.clone(), *number));
+        let number = seen.entry(&method.path_with_arguments).or_insert(0);
+        keys.push((method.path_with_arguments.clone(), *number));
         *number += 1;
     }
     keys

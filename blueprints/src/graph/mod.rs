@@ -67,6 +67,8 @@ pub struct Method {
     pub subject: Option<Subject>,
     /// Whole path, with crate, module and type.
     pub path: String,
+    /// Path with the type arguments of its `impl`, which tell it apart from other methods of this path.
+    pub path_with_arguments: String,
     /// Name within its type: `measure`, or `Layout::measure` for the method of an implemented
     /// trait.
     pub name: String,
@@ -171,6 +173,7 @@ impl Graph {
                 site: element.site(),
                 subject: None,
                 path: method.site.path.clone(),
+                path_with_arguments: method.path_with_arguments(),
                 name: element.name.clone(),
                 owner,
                 file: method.site.file.clone(),

@@ -35,7 +35,7 @@ pub struct Builder {
     pub(super) hook_costs: Vec<Option<HookCost>>,
 }
 
-/// What identifies a method in several processes: its path, its file and its first line.
+/// What identifies a method in several processes: its path with type arguments, its file and its first line.
 ///
 /// The weaver and the compiler write some of them differently: `src/../other.rs`, and `r#type` for a module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -134,7 +134,7 @@ impl Builder {
 
     /// Adds a method with the numbers of its calls, and returns its place. A test that only marks which test runs is left out.
     pub fn add_site(&mut self, site: &RecordedSite, measure: &Measure) -> Option<usize> {
-        let identity = Identity::new(&site.path, &site.file, site.lines.0);
+        let identity = Identity::new(&site.path_with_arguments(), &site.file, site.lines.0);
         let known = self.methods.get(&identity).copied();
         let place = match known {
             Some(place) => place,

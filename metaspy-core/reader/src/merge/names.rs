@@ -59,16 +59,20 @@ impl Arena {
         self.entry(Entry::Program, 0, &[], &[&serde_json::json!({ "name": name }).to_string()]);
     }
 
-    /// Adds the sites. Sites with the same path, kind and file are united. Stores the new numbers
-    /// in the inputs.
+    /// Adds the sites. Sites with the same path, type arguments, kind, file and first line are united. Stores the new
+    /// numbers in the inputs.
     pub fn sites(&mut self, inputs: &mut [Input]) -> Result<(), MergeError> {
-        let mut numbers: HashMap<(String, SiteKind, String), u32> = HashMap::new();
+        let mut numbers: HashMap<(String, SiteKind, String, u32), Vec<u32>> = HashMap::new();
         let mut all: Vec<RecordedSite> = Vec::new();
         for input in inputs.iter_mut() {
             for site in input.store.sites().to_vec() {
                 let next = all.len() as u32 + 1;
-                let number = *numbers.entry((site.path.clone(), site.kind, site.file.clone())).or_insert(next);
+                let place = (site.path.clone(), site.kind, site.file.clone(), site.lines.0);
+                let candidates = numbers.entry(place).or_default();
+                let known = candidates.iter().find(|&&number| is_one(&all[number as usize - 1], &site));
+                let number = known.copied().unwrap_or(next);
                 if number == next {
+                    candidates.push(next);
                     all.push(site.clone());
                 } else {
                     let known = &mut all[number as usize - 1];
@@ -178,4 +182,13 @@ impl Arena {
             self.entry(Entry::Lane, input.lane + lane.id.0, &[], &[&name]);
         }
     }
+}
+
+/// Returns true if two sites of one path and place have the same type arguments, as those that a macro makes may not, or
+/// if those of one are not known.
+fn is_one(known: &RecordedSite, site: &RecordedSite) -> bool {
+    known.facts == site.facts
+        || known.facts.is_empty()
+        || site.facts.is_empty()
+        || known.path_with_arguments() == site.path_with_arguments()
 }

@@ -344,6 +344,42 @@ fn no_damage_makes_it_panic() {
     }
 }
 
+/// A merged recording has the sites of its parts, each once.
+#[test]
+fn sites_of_one_path_are_told_apart_as_each_recording_does() {
+    let process = |pid: u32, sites: &[(u32, &str)]| {
+        let mut writer = process(pid, "woven");
+        for (id, (line, facts)) in (9..).zip(sites) {
+            let words = [1 | u64::from(*line) << 32, 4 << 32];
+            writer.entry(Entry::Site, id, &words, &["both::Text::eq", "src/both.rs", "", facts]);
+            writer.event(Draft { site: id, start: 50, ..Draft::default() });
+        }
+        writer.store()
+    };
+    let [of_str, of_ref, of_string] =
+        ["str", "&str", "String"].map(|to| format!("c=1 type=Text trait=PartialEq traitargs=<{to}>"));
+    type Sites<'s> = &'s [(u32, &'s str)];
+    let cases: [(Sites<'_>, Sites<'_>, &[u64]); 6] = [
+        // The impls of three lines, and of one line of a macro.
+        (&[(7, &of_str), (8, &of_ref)], &[(7, &of_str), (8, &of_ref), (9, &of_string)], &[2, 2, 1]),
+        (&[(7, &of_str), (7, &of_ref)], &[(7, &of_ref), (7, &of_string)], &[1, 2, 1]),
+        // Functions in the bodies of two others, or under two conditions.
+        (&[(7, "c=1"), (8, "c=1")], &[(7, "c=1"), (8, "c=1")], &[2, 2]),
+        (&[(7, "c=1")], &[(8, "c=1")], &[1, 1]),
+        // A process without a weaver knows no arguments.
+        (&[(7, "")], &[(7, &of_str)], &[2]),
+        (&[(7, &of_str)], &[(7, "")], &[2]),
+    ];
+    for (one, two, expected) in cases {
+        let store = merged(&[("a", process(1, one)), ("b", process(2, two))]);
+        let sites: Vec<_> = store.sites().iter().filter(|site| site.path == "both::Text::eq").collect();
+        let rows = store.tally(By::Site, &Scope::default()).rows;
+        let calls = |id| rows.iter().filter(|row| row.site == Some(id)).map(|row| row.measure.count).sum::<u64>();
+        let found: Vec<u64> = sites.iter().map(|site| calls(site.id)).collect();
+        assert_eq!(found, expected, "{one:?} {two:?}");
+    }
+}
+
 #[test]
 fn facts_of_the_code_in_one_process_hold_for_all() {
     let process = |pid: u32, facts: &str| {
