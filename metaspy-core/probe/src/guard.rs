@@ -131,15 +131,19 @@ impl<'f> Guard<'f> {
         Guard::of(site, Entered(begun, PhantomData))
     }
 
-    /// True if what the call returns may be recorded.
+    /// True if what the call returns may be recorded, or whether it failed counted.
     #[inline]
     pub fn is_seen(&self) -> bool {
-        self.is_call
+        self.begun.addr() > COUNTED
     }
 
-    /// Records what the call returns. See [`Guard::is_seen`].
+    /// Records what the call returns. Of a call that is only counted, that is whether it failed. See [`Guard::is_seen`].
     pub fn returned(&mut self, value: &Value<'_>) {
-        if let Some(adapter) = self.site.adapter() {
+        if !self.is_call {
+            if value.failed() == Some(true) {
+                self.exit(Outcome::Failed);
+            }
+        } else if let Some(adapter) = self.site.adapter() {
             self.begun = (adapter.returned)(self.begun, value);
         }
     }

@@ -110,6 +110,10 @@ impl Scene {
         })
     }
 
+    pub fn newest(&self) -> Option<u32> {
+        metaspy_probe::whole!("Scene::newest", 92, 94, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own any Option<u32>], { self.nodes.last().copied() })
+    }
+
     pub async fn waits(&self, times: u32) -> usize {
         metaspy_probe::polled_whole!("Scene::waits", 83, 90, "c=2 self=ref type=Scene vis=pub async deep", [place self], [any times], [own any usize], {
             for _ in 0..times {

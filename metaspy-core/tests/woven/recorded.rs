@@ -3,7 +3,7 @@
 use metaspy_core::InstallError;
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::instrumenter::{Installation, Instrumenter, Session};
-use metaspy_core::store::{By, Filter, Position, Scope};
+use metaspy_core::store::{By, Filter, Measure, Position, Scope};
 use metaspy_core::{Outcome, Profiler, Recording, Selector};
 
 use crate::alone;
@@ -24,11 +24,33 @@ impl Instrumenter for All {
 }
 
 pub fn calls(store: &metaspy_core::Store, name: &str) -> (u64, u64) {
+    let measure = measure(store, name);
+    (measure.count, measure.panicked)
+}
+
+fn measure(store: &metaspy_core::Store, name: &str) -> Measure {
     let tally = store.tally(By::Site, &Scope::default());
     let mut rows = tally.rows.iter().filter(|row| {
         row.site.and_then(|site| store.site(site)).is_some_and(|site| site.path == format!("woven::domain::{name}"))
     });
-    rows.next().map_or((0, 0), |row| (row.measure.count, row.measure.panicked))
+    rows.next().map_or_else(Measure::default, |row| row.measure)
+}
+
+#[test]
+fn calls_that_are_only_counted_fail_as_often_as_they_return_err() {
+    let _alone = alone();
+    let recording = Recording::memory().start().expect("it starts");
+    let profiler = Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
+    let (empty, scene) = (Scene::new(&[]), Scene::new(&[1]));
+    for n in 0..300 {
+        let _ = empty.first(n % 3 == 0);
+        let _ = empty.newest();
+        let _ = scene.first(false);
+    }
+    drop(profiler);
+    let [first, newest] = ["first", "newest"].map(|name| measure(&recording.store(), &format!("Scene::{name}")));
+    assert_eq!((first.count, first.failed), (600, 200));
+    assert_eq!((newest.count, newest.failed), (300, 300));
 }
 
 #[test]
