@@ -2,16 +2,19 @@
 //!
 //! A survey reads each lane once. It counts the events of each site, which decides on the units of work, and adds up the
 //! time inside events that surround events of later blocks. The second reading resolves blocks on all processors and
-//! merges the lanes, a group of chunks at a time. So memory is bounded, and every caller sees the same order.
+//! merges the lanes, a group of chunks at a time, the next one while the caller reads this one. So memory is bounded, and
+//! every caller sees the same order.
 
 use std::collections::HashMap;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 
 use crate::Store;
 use crate::causes::links::Links;
 use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::platform::lock::lock;
+use crate::platform::own_thread::without_signals;
 use crate::scan::blocks::{Block, Head, Ring, Slot};
 use crate::scan::chunks::Unit;
 use crate::scan::{each, threads_for};
@@ -24,8 +27,8 @@ use metaspy_probe::{KindId, SiteId, Subject};
 
 /// Number of events that a site needs for its events to be units of work. Fewer are phases of the program, such as `main`.
 const UNIT_EVENTS: u64 = 20;
-/// Number of chunks that are resolved at a time: about 60,000 events.
-const GROUP_CHUNKS: usize = 8;
+/// Number of chunks that are resolved at a time: about 30,000 events.
+const GROUP_CHUNKS: usize = 4;
 /// Maximum number of nested events. The self time of deeper events is unknown.
 const DEPTH_MAX: usize = 1 << 16;
 /// Number of units of work that a thread remembers.
@@ -195,49 +198,74 @@ impl ResolvedScan {
         &self.survey
     }
 
-    /// Passes all events to `batch` in order of time, about 60,000 at once. Stops if it returns false. Returns the pairs of
+    /// Passes all events to `batch` in order of time, about 30,000 at once. Stops if it returns false. Returns the pairs of
     /// site and subject by the number of their row.
     pub fn read(&self, mut batch: impl FnMut(&[ResolvedEvent]) -> bool) -> Vec<(SiteId, Option<Subject>)> {
-        let ring = self.store.ring();
-        let walks = Mutex::new(Vec::new());
         let mut rows = Rows::new();
-        let mut pending: Vec<ResolvedEvent> = Vec::new();
         let groups: Vec<&[Unit]> = self.units.chunks(GROUP_CHUNKS).collect();
-        for (number, group) in groups.iter().enumerate() {
-            let items: Vec<(usize, Unit)> = group.iter().copied().enumerate().collect();
-            let threads = threads_for(items.len().saturating_mul(CHUNK_BLOCKS));
-            let worker = || Worker { walk: lock(&walks).pop(), parts: Vec::new(), block: Block::boxed() };
-            let workers = each(&items, threads, worker, |worker, (at, unit)| {
-                let mut events = Vec::new();
-                let walk = worker.walk.get_or_insert_with(|| UnitWalk::new(ring.places()));
-                for place in unit.places(ring) {
-                    if ring.load_stored(place, &self.folds, &mut worker.block) {
-                        self.resolve(&worker.block, walk, &mut events);
-                    }
+        let kept = Kept::default();
+        thread::scope(|scope| {
+            let (groups, kept) = (&groups, &kept);
+            // The next group is resolved while this one is read.
+            let (sender, receiver) = mpsc::sync_channel(0);
+            let resolve_all = move || _ = groups.iter().try_for_each(|group| sender.send(self.group(group, kept)));
+            if groups.len() > 1 {
+                // If the system refuses a thread, this one does its work.
+                _ = without_signals(|| thread::Builder::new().spawn_scoped(scope, resolve_all));
+            } else {
+                drop(resolve_all);
+            }
+            let mut pending: Vec<ResolvedEvent> = Vec::new();
+            let mut later: Vec<ResolvedEvent> = Vec::new();
+            for (number, group) in groups.iter().enumerate() {
+                for mut events in receiver.recv().unwrap_or_else(|_| self.group(group, kept)) {
+                    pending.append(&mut events);
+                    lock(&kept.parts).push(events);
                 }
-                worker.parts.push((*at, events));
-            });
-            let mut parts = Vec::new();
-            for worker in workers {
-                parts.extend(worker.parts);
-                lock(&walks).extend(worker.walk);
+                let order = |event: &ResolvedEvent| (event.tick, event.event.lane, event.event.id);
+                if !pending.is_sorted_by_key(order) {
+                    // Events are large, so each is moved once.
+                    pending.sort_by_cached_key(order);
+                }
+                // Later groups have no event before the beginning of the next one.
+                if let Some(next) = groups.get(number + 1).and_then(|group| group.first()).map(Unit::first) {
+                    let ready = pending.partition_point(|event| event.tick < next);
+                    later.extend(pending.drain(ready..));
+                }
+                pending.iter_mut().for_each(|event| rows.number(event));
+                if !pending.is_empty() && !batch(&pending) {
+                    break;
+                }
+                pending.clear();
+                std::mem::swap(&mut pending, &mut later);
             }
-            parts.sort_by_key(|(at, _)| *at);
-            parts.iter_mut().for_each(|(_, events)| pending.append(events));
-            pending.sort_by_key(|event| (event.tick, event.event.lane, event.event.id));
-            // Later groups have no event before the beginning of the next one.
-            let next = groups.get(number + 1).and_then(|group| group.first()).map_or(u64::MAX, Unit::first);
-            let later = match groups.len() == number + 1 {
-                true => Vec::new(),
-                false => pending.split_off(pending.partition_point(|event| event.tick < next)),
-            };
-            pending.iter_mut().for_each(|event| rows.number(event));
-            if !pending.is_empty() && !batch(&pending) {
-                break;
-            }
-            pending = later;
-        }
+        });
         rows.pairs.keys().iter().map(pair).collect()
+    }
+
+    /// Returns the events of some chunks, in the order of the chunks.
+    fn group(&self, units: &[Unit], kept: &Kept) -> Vec<Vec<ResolvedEvent>> {
+        let ring = self.store.ring();
+        let items: Vec<(usize, Unit)> = units.iter().copied().enumerate().collect();
+        let threads = threads_for(items.len().saturating_mul(CHUNK_BLOCKS));
+        let worker = || Worker { walk: lock(&kept.walks).pop(), parts: Vec::new(), block: Block::boxed() };
+        let workers = each(&items, threads, worker, |worker, (at, unit)| {
+            let mut events = lock(&kept.parts).pop().unwrap_or_default();
+            let walk = worker.walk.get_or_insert_with(|| UnitWalk::new(ring.places()));
+            for place in unit.places(ring) {
+                if ring.load_stored(place, &self.folds, &mut worker.block) {
+                    self.resolve(&worker.block, walk, &mut events);
+                }
+            }
+            worker.parts.push((*at, events));
+        });
+        let mut parts = Vec::new();
+        for worker in workers {
+            parts.extend(worker.parts);
+            lock(&kept.walks).extend(worker.walk);
+        }
+        parts.sort_by_key(|(at, _)| *at);
+        parts.into_iter().map(|(_, events)| events).collect()
     }
 
     fn make_survey(&mut self) {
@@ -343,6 +371,14 @@ impl std::fmt::Debug for ResolvedScan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ResolvedScan").field("survey", &self.survey).finish_non_exhaustive()
     }
+}
+
+/// What the threads keep from one group to the next.
+#[derive(Default)]
+struct Kept {
+    walks: Mutex<Vec<UnitWalk>>,
+    /// Room for the events of a chunk.
+    parts: Mutex<Vec<Vec<ResolvedEvent>>>,
 }
 
 /// State of a thread.
@@ -497,11 +533,13 @@ impl UnitWalk {
 struct Rows {
     pairs: Table,
     subjects: Table,
+    /// The last subject with its row: the next event is often on the same one.
+    last: (Subject, Option<u32>),
 }
 
 impl Rows {
     fn new() -> Self {
-        Rows { pairs: Table::new(), subjects: Table::new() }
+        Rows { pairs: Table::new(), subjects: Table::new(), last: (Subject::NONE, None) }
     }
 
     fn number(&mut self, event: &mut ResolvedEvent) {
@@ -509,7 +547,10 @@ impl Rows {
         let site = event.event.site.0 + 1;
         event.row = row(&mut self.pairs, subject.key, join(site, subject.kind.0.into()));
         if event.event.subject.is_some() {
-            event.subject_row = row(&mut self.subjects, subject.key, join(0, subject.kind.0.into()));
+            if self.last.0 != subject {
+                self.last = (subject, row(&mut self.subjects, subject.key, join(0, subject.kind.0.into())));
+            }
+            event.subject_row = self.last.1;
         }
     }
 }

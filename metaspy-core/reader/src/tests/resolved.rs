@@ -25,9 +25,10 @@ fn event(writer: &mut Writer, lane: u32, site: u32, start: u64, span: u64, cause
 
 #[test]
 fn lanes_are_merged_in_order_of_time() {
-    let mut writer = Writer::new(4);
+    // Several groups of chunks.
+    let mut writer = Writer::new(12);
     // The blocks of the slow lane last as long as many blocks of the fast one.
-    for tick in 0..20_000 {
+    for tick in 0..80_000 {
         event(&mut writer, 0, 1, tick * 10, 5, None);
         if tick % 50 == 0 {
             event(&mut writer, 1, 2, tick * 10 + 1, 5, None);
@@ -37,9 +38,15 @@ fn lanes_are_merged_in_order_of_time() {
     let scan = writer.store().resolved(&UnitRule::default());
     let events = read(&scan);
     assert!(events.is_sorted_by_key(|it| it.event.start));
-    assert_eq!((events.len(), scan.survey().events), (20_400, 20_400));
-    assert_eq!([1, 2].map(|site| scan.survey().events_of(SiteId(site))), [20_000, 400]);
-    assert_eq!(scan.survey().work_ticks, 20_400 * 5);
+    assert_eq!((events.len(), scan.survey().events), (81_600, 81_600));
+    assert_eq!([1, 2].map(|site| scan.survey().events_of(SiteId(site))), [80_000, 1_600]);
+    assert_eq!(scan.survey().work_ticks, 81_600 * 5);
+    let mut batches = 0;
+    scan.read(|events| {
+        batches += 1;
+        events.len() == 81_600
+    });
+    assert_eq!(batches, 1);
 }
 
 #[test]
