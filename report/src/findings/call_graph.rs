@@ -2,16 +2,22 @@
 
 use metaspy_probe::SiteId;
 
-use super::map::{HashMap, HashSet};
+use super::map::{ByPair, BySite, HashSet};
 
 /// Pairs of sites of which the first causes the second.
 #[derive(Debug, Default)]
-pub(super) struct CallGraph(HashMap<SiteId, HashSet<SiteId>>);
+pub(super) struct CallGraph {
+    called: BySite<Vec<SiteId>>,
+    /// True for the pairs in `called`.
+    pairs: ByPair<bool>,
+}
 
 impl CallGraph {
     /// Adds a pair.
     pub(super) fn add(&mut self, from: SiteId, to: SiteId) {
-        self.0.entry(from).or_default().insert(to);
+        if !std::mem::replace(self.pairs.of(from, to), true) {
+            self.called.of(from).push(to);
+        }
     }
 
     /// Returns true if calls of `to`, or what they cause, call `from` again.
@@ -22,7 +28,7 @@ impl CallGraph {
             if site == from {
                 return true;
             }
-            next.extend(self.0.get(&site).into_iter().flatten().copied().filter(|site| seen.insert(*site)));
+            next.extend(self.called.get(site).into_iter().flatten().copied().filter(|site| seen.insert(*site)));
         }
         false
     }

@@ -4,7 +4,7 @@ use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::{HashMap, HashSet};
+use super::map::{ByPair, BySite, HashMap, HashSet};
 use super::question::{self, Question};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
@@ -41,7 +41,7 @@ pub(super) struct ColdCache {
 }
 
 /// Sites of `Lookups`, by number: the cache and what happens to it.
-struct LookupSites(HashMap<SiteId, (usize, Part)>);
+struct LookupSites(BySite<(usize, Part)>);
 
 /// Path, file and lines that the sites of a cache have in common.
 type Origin<'s> = (&'s str, &'s str, (u32, u32));
@@ -87,9 +87,9 @@ const KEYS: usize = 1 << 16;
 /// Functions that fill a cell or look up a map, and the calls in them.
 #[derive(Default)]
 struct Functions {
-    is_caching: HashMap<SiteId, bool>,
-    calls: HashMap<SiteId, Calls>,
-    made: HashMap<(SiteId, SiteId), Made>,
+    is_caching: BySite<bool>,
+    calls: BySite<Calls>,
+    made: ByPair<Made>,
 }
 
 /// Calls of a function that caches.
@@ -125,7 +125,7 @@ impl Detector for ColdCache {
     fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
         let sites = self.lookups.get_or_insert_with(|| LookupSites::of(context));
         for event in events {
-            if let Some(&(cache, part)) = sites.0.get(&event.event.site) {
+            if let Some(&(cache, part)) = sites.0.get(event.event.site) {
                 self.caches.entry(cache).or_default().add(event, part);
             } else {
                 self.functions.add(event, context);
@@ -136,7 +136,7 @@ impl Detector for ColdCache {
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let caches = self.caches.values().filter_map(|lookups| lookups.finding(context));
         let functions =
-            self.functions.made.iter().filter_map(|(sites, made)| self.functions.finding(*sites, made, context));
+            self.functions.made.iter().filter_map(|(sites, made)| self.functions.finding(sites, made, context));
         caches.chain(functions).collect()
     }
 }
@@ -156,9 +156,11 @@ impl LookupSites {
             caches.entry((cache, &site.file, site.lines)).or_default().push((site.id, part));
         }
         let whole = caches.into_values().filter(|sites| sites.len() == 3).enumerate();
-        LookupSites(
-            whole.flat_map(|(cache, sites)| sites.into_iter().map(move |(site, part)| (site, (cache, part)))).collect(),
-        )
+        let mut parts = BySite::default();
+        for (cache, sites) in whole {
+            sites.into_iter().for_each(|(site, part)| _ = parts.or_insert_with(site, || (cache, part)));
+        }
+        LookupSites(parts)
     }
 }
 
@@ -265,13 +267,13 @@ impl Functions {
     fn add(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
         let it = &event.event;
         let mut is_caching = |site: SiteId| {
-            *self.is_caching.entry(site).or_insert_with(|| {
+            *self.is_caching.or_insert_with(site, || {
                 let facts = context.facts(site);
                 facts.is_some_and(|facts| facts.is_caching) || uncached_name(context.name(site)).is_some()
             })
         };
         if is_caching(it.site) {
-            let calls = self.calls.entry(it.site).or_default();
+            let calls = self.calls.of(it.site);
             calls.count += 1;
             calls.ticks = calls.ticks.saturating_add(it.span.unwrap_or(0));
             if calls.events.len() < QUESTIONS {
@@ -285,7 +287,7 @@ impl Functions {
             }
         }
         let Some(cause) = event.cause.event().filter(|cause| is_caching(cause.site)) else { return };
-        let made = self.made.entry((cause.site, it.site)).or_default();
+        let made = self.made.of(cause.site, it.site);
         made.count += 1;
         made.callers += u64::from(made.last != Some(cause.id));
         made.last = Some(cause.id);
@@ -296,7 +298,7 @@ impl Functions {
     }
 
     fn finding(&self, (cache, site): (SiteId, SiteId), made: &Made, context: &Context<'_>) -> Option<Finding> {
-        let of_cache = self.calls.get(&cache)?;
+        let of_cache = self.calls.get(cache)?;
         let calls = of_cache.count;
         let is_named = uncached_name(context.name(cache)).is_some_and(|name| name == method_name(context.name(site)));
         let is_caching = context.facts(cache).is_some_and(|facts| facts.is_caching);

@@ -26,17 +26,32 @@ pub struct Context<'s> {
     pub totals: Totals,
     /// Pairs of site and subject, by the row of an event. Empty until the last event was read.
     pub pairs: Vec<(SiteId, Option<Subject>)>,
-    /// Kinds of the sites, by number.
-    site_kinds: Vec<Option<SiteKind>>,
+    /// What events ask about their sites, by the number of the site.
+    sites: Vec<OfSite>,
     /// True if the recording is of tests.
     has_tests: bool,
-    /// Kinds of subjects that are places in memory.
-    places: HashSet<KindId>,
+    /// True for kinds of subjects that are places in memory, by number.
+    places: Vec<bool>,
     /// Those of them whose places stand for one object each, known after the last event.
     lasting: OnceLock<HashSet<KindId>>,
     /// The program and the types, which only some kinds need.
     program: OnceLock<Program>,
     types: OnceLock<Types>,
+}
+
+/// What events ask about their site.
+#[derive(Clone, Copy, Debug)]
+struct OfSite {
+    kind: SiteKind,
+    /// True if a call that ends as failed has failed, and has not answered with a `None`.
+    fails: bool,
+    /// True if its path says that its events are receipts.
+    is_received: bool,
+}
+
+impl OfSite {
+    /// A site that the recording does not name.
+    const UNNAMED: OfSite = OfSite { kind: SiteKind::Method, fails: true, is_received: false };
 }
 
 /// Test that an event belongs to.
@@ -52,13 +67,23 @@ pub(super) enum OfTest {
 
 impl<'s> Context<'s> {
     pub(super) fn new(store: &'s Store, config: &'s Config, survey: &'s Survey) -> Self {
-        let mut site_kinds = Vec::new();
+        let mut sites = Vec::new();
         let mut has_tests = false;
         for site in store.sites() {
             let at = site.id.0 as usize;
-            site_kinds.resize(site_kinds.len().max(at + 1), None);
-            site_kinds[at] = Some(site.kind);
+            sites.resize(sites.len().max(at + 1), OfSite::UNNAMED);
+            sites[at] = OfSite {
+                kind: site.kind,
+                fails: site.kind != SiteKind::Production && site.failure() != "none",
+                is_received: site.path.ends_with("::received"),
+            };
             has_tests |= site.facts.split(' ').any(|word| word == "test");
+        }
+        let mut places = Vec::new();
+        for kind in store.kinds().filter(|kind| kind.place) {
+            let at = usize::from(kind.id.0);
+            places.resize(places.len().max(at + 1), false);
+            places[at] = true;
         }
         Context {
             store,
@@ -66,9 +91,9 @@ impl<'s> Context<'s> {
             survey,
             totals: store.totals(),
             pairs: Vec::new(),
-            site_kinds,
+            sites,
             has_tests,
-            places: store.kinds().filter(|kind| kind.place).map(|kind| kind.id).collect(),
+            places,
             lasting: OnceLock::new(),
             program: OnceLock::new(),
             types: OnceLock::new(),
@@ -77,7 +102,7 @@ impl<'s> Context<'s> {
 
     /// Returns true if the subjects of a kind are places in memory: nothing but an address tells them apart.
     pub fn is_place(&self, kind: KindId) -> bool {
-        self.places.contains(&kind)
+        self.places.get(usize::from(kind.0)).is_some_and(|is_place| *is_place)
     }
 
     /// Returns true if events on a subject are taken to be on one object, after the last event was read.
@@ -143,7 +168,11 @@ impl<'s> Context<'s> {
 
     /// Returns the kind of a site; a method if the recording does not name the site.
     pub fn site_kind(&self, site: SiteId) -> SiteKind {
-        self.site_kinds.get(site.0 as usize).copied().flatten().unwrap_or(SiteKind::Method)
+        self.of_site(site).kind
+    }
+
+    fn of_site(&self, site: SiteId) -> &OfSite {
+        self.sites.get(site.0 as usize).unwrap_or(&OfSite::UNNAMED)
     }
 
     /// Returns a site as it is named in a finding.
@@ -156,9 +185,8 @@ impl<'s> Context<'s> {
     /// iterator. A parser tries productions that do not match.
     pub fn is_failure(&self, event: &ResolvedEvent) -> bool {
         match event.event.outcome {
-            _ if self.site_kind(event.event.site) == SiteKind::Production => false,
-            Outcome::Panicked => true,
-            Outcome::Failed => self.store.site(event.event.site).is_none_or(|site| site.failure() != "none"),
+            Outcome::Panicked => self.site_kind(event.event.site) != SiteKind::Production,
+            Outcome::Failed => self.of_site(event.event.site).fails,
             _ => false,
         }
     }
@@ -167,11 +195,11 @@ impl<'s> Context<'s> {
     /// list of callbacks lasts as long as the callback.
     pub fn sending<'e>(&self, event: &'e ResolvedEvent) -> Option<&'e Reason> {
         let site = event.event.site;
+        let OfSite { kind: SiteKind::Announcement, is_received, .. } = *self.of_site(site) else { return None };
         let sending = event.cause.event().filter(|cause| cause.site != site)?;
-        let are_announced = [site, sending.site].iter().all(|site| self.site_kind(*site) == SiteKind::Announcement);
-        let is_receipt =
-            || event.event.outcome == Outcome::Instant || self.store.site_path(site).ends_with("::received");
-        (are_announced && is_receipt()).then_some(sending)
+        let is_announced = self.site_kind(sending.site) == SiteKind::Announcement;
+        let is_receipt = event.event.outcome == Outcome::Instant || is_received;
+        (is_announced && is_receipt).then_some(sending)
     }
 
     /// Returns what the recording knows of the function of a site.

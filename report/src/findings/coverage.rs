@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use metaspy_format::profile::built_in;
 use metaspy_reader::Store;
 
 use super::map::HashSet;
@@ -41,9 +42,14 @@ pub(super) const MORE_TESTS: OfRecording = OfRecording {
 pub(super) const SAME_RESULT: OfRecording =
     OfRecording { kind: "same-result", missing: missing_values, find: same_results };
 
+/// Returns true if tests and returned values were measured. Without them, nobody needs to read the program.
+fn is_measured(context: &Context<'_>) -> bool {
+    context.store.united_profiles().iter().any(|profile| profile.name == built_in::COVERAGE)
+}
+
 fn missing_tests(context: &Context<'_>) -> Option<String> {
-    let is_tested =
-        context.program().methods().filter_map(|it| it.method.as_deref()).any(|it| !it.profile.tests.is_empty());
+    let is_tested = is_measured(context)
+        && context.program().methods().filter_map(|it| it.method.as_deref()).any(|it| !it.profile.tests.is_empty());
     if !is_tested {
         return Some("it has no tests: record with `cargo metaspy test`".to_owned());
     }
@@ -68,8 +74,8 @@ fn missing_of_run(store: &Store) -> Option<String> {
 }
 
 fn missing_values(context: &Context<'_>) -> Option<String> {
-    let has_values =
-        context.program().methods().filter_map(|it| it.method.as_deref()).any(|it| it.profile.returns.is_some());
+    let has_values = is_measured(context)
+        && context.program().methods().filter_map(|it| it.method.as_deref()).any(|it| it.profile.returns.is_some());
     (!has_values).then(|| "it has no returned values: record with `cargo metaspy run --returns`".to_owned())
 }
 

@@ -5,7 +5,7 @@ use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::failing_subject::{KIND, SITE_PERCENT, SUBJECT_PERCENT, TIMES};
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{ByPair, HashMap};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
@@ -17,7 +17,8 @@ const CALLS: u64 = 20;
 /// Detector of requests below which a site fails.
 #[derive(Default)]
 pub(super) struct FailingUnit {
-    sites: HashMap<SiteId, HashMap<SiteId, Calls>>,
+    /// By the site and that of the unit of work.
+    calls: ByPair<Calls>,
 }
 
 /// Calls of a site in units of work of one kind.
@@ -38,7 +39,7 @@ impl Detector for FailingUnit {
         for event in events {
             let it = &event.event;
             let Some(unit) = event.unit.filter(|unit| unit.id != it.id) else { continue };
-            let calls = self.sites.entry(it.site).or_default().entry(unit.site).or_default();
+            let calls = self.calls.of(it.site, unit.site);
             calls.calls += 1;
             if context.is_failure(event) {
                 calls.failures += 1;
@@ -51,11 +52,15 @@ impl Detector for FailingUnit {
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        self.sites.iter().filter_map(|(&site, units)| finding(site, units, context)).collect()
+        let mut sites: HashMap<SiteId, HashMap<SiteId, &Calls>> = HashMap::default();
+        for ((site, unit), calls) in self.calls.iter() {
+            sites.entry(site).or_default().insert(unit, calls);
+        }
+        sites.iter().filter_map(|(&site, units)| finding(site, units, context)).collect()
     }
 }
 
-fn finding(site: SiteId, units: &HashMap<SiteId, Calls>, context: &Context<'_>) -> Option<Finding> {
+fn finding(site: SiteId, units: &HashMap<SiteId, &Calls>, context: &Context<'_>) -> Option<Finding> {
     let (&unit, failing) = units.iter().max_by_key(|&(unit, calls)| (calls.failures, *unit))?;
     let calls: u64 = units.values().map(|calls| calls.calls).sum();
     let failures: u64 = units.values().map(|calls| calls.failures).sum();

@@ -5,7 +5,7 @@ use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::call_graph::CallGraph;
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{ByPair, BySite};
 use super::open_calls::OpenCalls;
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
@@ -31,8 +31,8 @@ const SELF_NS: f64 = 1_000.0;
 #[derive(Default)]
 pub(super) struct GrowingCost {
     open: OpenCalls<Open>,
-    sites: HashMap<SiteId, Calls>,
-    effects: HashMap<(SiteId, SiteId), Effects>,
+    sites: BySite<Calls>,
+    effects: ByPair<Effects>,
     /// The last call that had an effect on each pair of site and subject.
     causes: Vec<Option<EventId>>,
     graph: CallGraph,
@@ -54,6 +54,9 @@ struct Calls {
     /// All effects, also those on subjects that the site had not met before.
     effects: [u64; PARTS],
     seen: u64,
+    /// Part of the next call, and the number of calls before the part that follows.
+    part: usize,
+    part_end: u64,
     last: Vec<EventId>,
 }
 
@@ -102,8 +105,12 @@ impl Detector for GrowingCost {
             if !is_call || events < CALLS || !context.is_whole_since(event) {
                 continue;
             }
-            let calls = self.sites.entry(it.site).or_default();
-            let part = (calls.seen * PARTS as u64 / events).min(PARTS as u64 - 1) as usize;
+            let calls = self.sites.of(it.site);
+            if calls.seen >= calls.part_end {
+                calls.part = (calls.seen * PARTS as u64 / events).min(PARTS as u64 - 1) as usize;
+                calls.part_end = ((calls.part as u64 + 1) * events).div_ceil(PARTS as u64);
+            }
+            let part = calls.part;
             calls.seen += 1;
             calls.calls[part] += 1;
             if let Some(ticks) = event.self_ticks {
@@ -118,13 +125,13 @@ impl Detector for GrowingCost {
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        self.sites.iter().filter_map(|(&site, calls)| self.finding(site, calls, context)).collect()
+        self.sites.iter().filter_map(|(site, calls)| self.finding(site, calls, context)).collect()
     }
 }
 
 impl GrowingCost {
     fn add_effect(&mut self, effect: &ResolvedEvent, site: SiteId, call: EventId, part: usize, context: &Context<'_>) {
-        if let Some(calls) = self.sites.get_mut(&site) {
+        if let Some(calls) = self.sites.get_mut(site) {
             calls.effects[part] += 1;
         }
         if effect.event.subject.is_some() {
@@ -139,7 +146,7 @@ impl GrowingCost {
                 return;
             }
         }
-        let effects = self.effects.entry((site, effect.event.site)).or_default();
+        let effects = self.effects.of(site, effect.event.site);
         effects.parts[part] += 1;
         // What is met at an address for the second time may be another object.
         let is_known = effect.event.subject.is_some_and(|subject| !context.is_place(subject.kind));
@@ -159,7 +166,7 @@ impl GrowingCost {
         }
         let of_site =
             self.effects.iter().filter(|((from, to), _)| *from == site && !self.graph.is_recursive(*from, *to));
-        let grown = of_site.filter_map(|(&(_, to), effects)| {
+        let grown = of_site.filter_map(|((_, to), effects)| {
             let growth = Growth::of(&per_call(&effects.parts)).filter(|growth| growth.last >= EFFECTS)?;
             Some((to, growth, effects))
         });
@@ -226,7 +233,7 @@ impl GrowingCost {
 
     /// Returns the cost of effects without those that each call would have if they did not grow.
     fn cost_of_effects(&self, effect: SiteId, sum: u64, calls: &Calls, context: &Context<'_>) -> Cost {
-        let work = self.sites.get(&effect).map_or(0, |effects| effects.self_sum);
+        let work = self.sites.get(effect).map_or(0, |effects| effects.self_sum);
         let share = u128::from(work) * u128::from(sum) / u128::from(context.survey.events_of(effect).max(1));
         Cost::of_work(context.ns(share as u64), sum.saturating_sub(calls.seen))
     }

@@ -4,7 +4,7 @@ use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{BySite, HashMap};
 use super::recent::Recent;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::grouped;
@@ -19,6 +19,8 @@ const MESSAGES: u64 = 5;
 pub(super) struct HeardTwice {
     /// Messages by their receipts, and by what the receipts lead to.
     messages: Recent<EventId, Receipt>,
+    /// Sites of these events: most sites have none.
+    carriers: BySite<()>,
     /// First receipt of a message by a receiver.
     heard: Recent<(EventId, SiteId, Subject), EventId>,
     receivers: HashMap<SiteId, Again>,
@@ -54,12 +56,17 @@ impl Detector for HeardTwice {
             let Some(cause) = event.cause.event() else { continue };
             if let Some(sending) = context.sending(event) {
                 self.messages.insert(it.id, Receipt { message: sending.id, receipt: it.id, site: it.site });
+                self.carriers.of(it.site);
+                continue;
+            }
+            if self.carriers.get(cause.site).is_none() {
                 continue;
             }
             let Some(&mut receipt) = self.messages.get_mut(&cause.id) else { continue };
             let Some(subject) = it.subject else {
                 // A task or a closure between the receipt and the receiver.
                 self.messages.insert(it.id, receipt);
+                self.carriers.of(it.site);
                 continue;
             };
             let receiver = (receipt.message, it.site, subject);

@@ -4,7 +4,7 @@ use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{BySite, HashMap};
 use super::samples::Samples;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent, time};
@@ -35,7 +35,7 @@ pub(super) struct HeldLock {
 
 /// Sites of the locks.
 struct Pairs {
-    hold_of_wait: HashMap<SiteId, SiteId>,
+    hold_of_wait: BySite<SiteId>,
 }
 
 /// Waits and holds of a lock that may overlap later ones.
@@ -106,7 +106,7 @@ impl Detector for HeldLock {
                 let hold = Hold { holder, end };
                 lock.waits.iter_mut().for_each(|wait| wait.overlap(&hold, it.start));
                 lock.holds.push(hold);
-            } else if let Some(&hold_site) = pairs.hold_of_wait.get(&it.site) {
+            } else if let Some(&hold_site) = pairs.hold_of_wait.get(it.site) {
                 let lock = self.locks.entry((hold_site, it.subject)).or_default();
                 let found = self.found.entry(hold_site).or_default();
                 lock.forget(it.start, found, it.subject);
@@ -135,11 +135,13 @@ impl Pairs {
         let by_path: HashMap<&str, SiteId> =
             context.store.sites().iter().map(|site| (site.path.as_str(), site.id)).collect();
         let holds = context.store.sites().iter().filter(|site| site.kind == SiteKind::Hold);
-        let pair = holds.filter_map(|site| {
+        let pairs = holds.filter_map(|site| {
             let wait = format!("{}::wait", site.path.strip_suffix("::hold")?);
             Some((*by_path.get(wait.as_str())?, site.id))
         });
-        Pairs { hold_of_wait: pair.collect() }
+        let mut hold_of_wait = BySite::default();
+        pairs.for_each(|(wait, hold)| *hold_of_wait.or_insert_with(wait, || hold) = hold);
+        Pairs { hold_of_wait }
     }
 }
 

@@ -35,7 +35,8 @@ pub(super) struct HotSubject {
     rows: Vec<Row>,
     /// Rows of the calls that run.
     open: OpenCalls<u32>,
-    events: HashMap<u32, Vec<EventId>>,
+    /// Calls that a finding may name, for the rows that have enough of them.
+    named: Vec<[Option<EventId>; NAMED]>,
 }
 
 /// Least number of calls of a subject that is hot by its time.
@@ -64,6 +65,8 @@ struct Row {
     lane: u32,
     /// Direct effects of the calls.
     effects: u32,
+    /// Place of the named calls, once there are [`TIMED_CALLS`].
+    named: u32,
     first: Option<EventId>,
     last: Option<EventId>,
     unit: Option<EventId>,
@@ -140,8 +143,12 @@ impl Detector for HotSubject {
             row.calls += 1;
             row.lane = lane;
             row.end = it.start.saturating_add(it.span.unwrap_or(0));
-            if row.calls == TIMED_CALLS || self.events.get(&number).is_some_and(|it| it.len() < NAMED) {
-                self.events.entry(number).or_default().push(it.id);
+            if row.calls == TIMED_CALLS {
+                row.named = self.named.len() as u32;
+                self.named.push([None; NAMED]);
+            }
+            if (TIMED_CALLS..TIMED_CALLS + NAMED as u64).contains(&row.calls) {
+                self.named[row.named as usize][(row.calls - TIMED_CALLS) as usize] = Some(it.id);
             }
         }
     }
@@ -200,6 +207,11 @@ fn of_tests(subjects: Vec<OfSubject>, context: &Context<'_>) -> Vec<Vec<OfSubjec
 }
 
 impl HotSubject {
+    fn named_of(&self, row: u32) -> impl Iterator<Item = EventId> {
+        let row = self.rows.get(row as usize).filter(|row| row.calls >= TIMED_CALLS);
+        row.and_then(|row| self.named.get(row.named as usize)).into_iter().flatten().copied().flatten()
+    }
+
     fn finding(&self, site: SiteId, mut subjects: Vec<OfSubject>, context: &Context<'_>) -> Option<Finding> {
         // The calls of a place may be of many objects.
         let mut counted: Vec<OfSubject> = subjects.iter().filter(|it| !it.is_across).copied().collect();
@@ -262,7 +274,7 @@ impl HotSubject {
                 true => vec![("calls_of_subjects", of_hot), ("calls", all), ("median", median)],
                 false => vec![("least_ns_of_subjects", of_hot), ("least_ns", all), ("median_ns", median)],
             },
-            events: hot.iter().flat_map(|it| self.events.get(&it.row).into_iter().flatten().copied()).collect(),
+            events: hot.iter().flat_map(|it| self.named_of(it.row)).collect(),
             filter: match hot {
                 [only] => format!("{} subject:{}:#{}", context.filter(site), only.subject.kind.0, only.subject.key),
                 _ => context.filter(site),

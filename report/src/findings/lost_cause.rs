@@ -7,7 +7,7 @@ use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{Cause, EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{ByPair, BySite, HashMap};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{counted, grouped, percent};
 
@@ -26,7 +26,13 @@ const REMEMBERED: usize = 1 << 16;
 /// Detector of causes that are lost between threads.
 #[derive(Default)]
 pub(super) struct LostCause {
-    sites: HashMap<SiteId, OfSite>,
+    sites: BySite<OfSite>,
+    /// Calls with a cause, by their site and that of the cause.
+    causes: ByPair<u64>,
+    /// Calls that lead to calls with a cause, by the sites of these and of their own, and the last of them.
+    led: ByPair<(u64, Option<EventId>)>,
+    /// Whether the events of a site are messages or tasks.
+    carriers: BySite<bool>,
     /// Origins of messages and tasks, by the low bits of the id.
     origins: Vec<Option<(EventId, Origin)>>,
 }
@@ -46,8 +52,8 @@ struct OfSite {
     sent: u64,
     /// Calls with a cause, by the site of the cause.
     causes: HashMap<SiteId, u64>,
-    /// Calls that lead to calls with a cause, by their site, and the last of them.
-    origins: HashMap<SiteId, (u64, EventId)>,
+    /// Calls that lead to calls with a cause, by their site.
+    origins: HashMap<SiteId, u64>,
     /// Threads of calls with a cause.
     caused_on: BTreeSet<LaneId>,
     /// Threads on which another call calls the site itself.
@@ -64,14 +70,13 @@ impl Detector for LostCause {
     fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
         for event in events {
             let it = &event.event;
+            let mut carries = |site| *self.carriers.or_insert_with(site, || carries(site, context));
+            let is_carrier = carries(it.site);
+            let is_sent = event.cause.event().is_some_and(|cause| carries(cause.site));
             let origin = event.cause.event().and_then(|cause| {
-                if carries(cause.site, context) {
-                    self.origin(cause.id)
-                } else {
-                    Some(Origin { id: cause.id, site: cause.site })
-                }
+                if is_sent { self.origin(cause.id) } else { Some(Origin { id: cause.id, site: cause.site }) }
             });
-            if carries(it.site, context) {
+            if is_carrier {
                 self.origins.resize(REMEMBERED, None);
                 self.origins[it.id.raw() as usize % REMEMBERED] = origin.map(|origin| (it.id, origin));
                 continue;
@@ -79,10 +84,9 @@ impl Detector for LostCause {
             if !matches!(context.site_kind(it.site), SiteKind::Method | SiteKind::Async) {
                 continue;
             }
-            let of_site = self.sites.entry(it.site).or_default();
+            let of_site = self.sites.of(it.site);
             match &event.cause {
                 Cause::Event(cause) => {
-                    let is_sent = carries(cause.site, context);
                     let is_carried = cause.lane != it.lane;
                     of_site.sent += u64::from(is_sent);
                     of_site.carried += u64::from(is_carried);
@@ -90,11 +94,10 @@ impl Detector for LostCause {
                         of_site.called_on.insert(it.lane);
                     }
                     if let Some(origin) = origin {
-                        let (count, last) = of_site.origins.entry(origin.site).or_insert((0, it.id));
-                        *count += u64::from(*last != origin.id);
-                        *last = origin.id;
+                        let (count, last) = self.led.of(it.site, origin.site);
+                        *count += u64::from(last.replace(origin.id) != Some(origin.id));
                     }
-                    *of_site.causes.entry(cause.site).or_default() += 1;
+                    *self.causes.of(it.site, cause.site) += 1;
                     of_site.caused_on.insert(it.lane);
                 }
                 Cause::Root => {
@@ -108,8 +111,14 @@ impl Detector for LostCause {
         }
     }
 
-    fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        self.sites.iter().filter_map(|(&site, of_site)| finding(site, of_site, context)).collect()
+    fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+        for ((site, cause), &count) in self.causes.iter() {
+            self.sites.of(site).causes.insert(cause, count);
+        }
+        for ((site, origin), &(count, _)) in self.led.iter() {
+            self.sites.of(site).origins.insert(origin, count);
+        }
+        self.sites.iter().filter_map(|(site, of_site)| finding(site, of_site, context)).collect()
     }
 }
 
@@ -146,7 +155,7 @@ fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Findin
     let is_spawned =
         || context.site_kind(site) == SiteKind::Async && found.roots.keys().all(|lane| found.caused_on.contains(lane));
     let leads_to_nothing = || {
-        let (origin, (with_effect, _)) = found.origins.iter().max_by_key(|(site, (count, _))| (*count, **site))?;
+        let (origin, with_effect) = found.origins.iter().max_by_key(|&(site, count)| (count, *site))?;
         let without_effect = context.survey.events_of(*origin).saturating_sub(*with_effect);
         Some(without_effect.abs_diff(without) * 100 <= without * UNEQUAL_PERCENT)
     };
@@ -156,7 +165,7 @@ fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Findin
         return None;
     }
     let name = context.name(site);
-    let origin = found.origins.iter().max_by_key(|(site, (count, _))| (*count, **site)).map(|(origin, _)| *origin);
+    let origin = found.origins.iter().max_by_key(|&(site, count)| (count, *site)).map(|(origin, _)| *origin);
     let cause = found.causes.iter().max_by_key(|&(site, count)| (count, *site)).map(|(cause, _)| *cause);
     let cause = origin.or(cause)?;
     let mut finding = Finding::new(

@@ -2,7 +2,7 @@
 //!
 //! [`find`] passes the events of a recording once, in order of time, to all [`Detector`]s, and ranks what they state. A kind
 //! of finding is one file with one detector. Each detector sees every event, so none has to merge parts, and the result
-//! does not depend on the number of processors: these resolve the events, and then work on different detectors.
+//! does not depend on the number of processors: these work on different detectors, and resolve the next events meanwhile.
 
 mod backlog;
 mod baseline;
@@ -55,9 +55,11 @@ mod types;
 mod unheard;
 mod without_reason;
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use metaspy_probe::SiteId;
 use metaspy_reader::{ResolvedEvent, Selector, Store, Totals, UnitRule, files};
@@ -249,6 +251,13 @@ fn all(config: &Config) -> Vec<Box<dyn Detector>> {
     detectors().into_iter().chain(own).collect()
 }
 
+/// Detector that gets the events.
+struct Working {
+    detector: Box<dyn Detector>,
+    /// Time that its events have taken so far.
+    taken: Duration,
+}
+
 fn search(
     store: &Store,
     config: &Config,
@@ -263,7 +272,7 @@ fn search(
     let mut context = Context::new(store, config, scan.survey());
     let mut not_looked_for = Vec::new();
     let mut looked_for = Vec::new();
-    let mut working = Vec::new();
+    let mut working: Vec<Working> = Vec::new();
     for detector in detectors {
         let kind = detector.kind().to_owned();
         if !config.wants(&kind) {
@@ -273,14 +282,15 @@ fn search(
             Some(why) => not_looked_for.push(NotLookedFor { kind, why }),
             None => {
                 looked_for.push(kind);
-                working.push(detector);
+                working.push(Working { detector, taken: Duration::ZERO });
             }
         }
     }
     if !working.is_empty() {
         let mut is_stopped = false;
+        let threads = thread::available_parallelism().map_or(1, usize::from);
         context.pairs = scan.read(|events| {
-            pass(&mut working, events, &context);
+            pass(&mut working, events, &context, threads);
             is_stopped = !goes_on(events.len());
             !is_stopped
         });
@@ -292,10 +302,10 @@ fn search(
         let why = detector.missing_part(&context)?;
         Some(NotLookedFor { kind: detector.kind().to_owned(), why })
     };
-    let partly_looked_for = working.iter().filter_map(|detector| missing_part(&**detector)).collect();
+    let partly_looked_for = working.iter().filter_map(|working| missing_part(&*working.detector)).collect();
     let mut found: Vec<Finding> = Vec::new();
     let mut stated = HashSet::new();
-    for detector in working {
+    for Working { detector, .. } in working {
         // Several detectors may state one finding, each by its own evidence.
         let mut of_detector = detector.finish(&context);
         of_detector.retain(|finding| !stated.contains(&finding.computed_fingerprint()));
@@ -319,18 +329,32 @@ fn search(
     })
 }
 
-/// Passes events to all detectors, each on one of the processors.
-fn pass(detectors: &mut [Box<dyn Detector>], events: &[ResolvedEvent], context: &Context<'_>) {
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    let share = detectors.len().div_ceil(processors);
-    // What all detectors of a thread read in turn stays in the cache.
-    let read = |detectors: &mut [Box<dyn Detector>]| {
+/// Passes events to all detectors, each on one of the threads.
+fn pass(detectors: &mut [Working], events: &[ResolvedEvent], context: &Context<'_>, threads: usize) {
+    let mut by_time: Vec<&mut Working> = detectors.iter_mut().collect();
+    by_time.sort_by_key(|detector| Reverse(detector.taken));
+    // The slowest first, each to the thread that has the least to do.
+    let mut shares: Vec<(Duration, Vec<&mut Working>)> = (0..threads).map(|_| Default::default()).collect();
+    for detector in by_time {
+        let least = shares.iter_mut().min_by_key(|(taken, share)| (*taken, share.len()));
+        let (taken, share) = least.expect("there is a thread");
+        *taken += detector.taken;
+        share.push(detector);
+    }
+    let read = |mut detectors: Vec<&mut Working>| {
+        let mut began = Instant::now();
+        // What all detectors of a thread read in turn stays in the cache.
         for events in events.chunks(CHUNK_EVENTS) {
-            detectors.iter_mut().for_each(|detector| detector.read(events, context));
+            for Working { detector, taken } in detectors.iter_mut().map(|detector| &mut **detector) {
+                detector.read(events, context);
+                let ended = Instant::now();
+                *taken += ended - began;
+                began = ended;
+            }
         }
     };
     thread::scope(|scope| {
-        let mut shares = detectors.chunks_mut(share);
+        let mut shares = shares.into_iter().map(|(_, share)| share).filter(|share| !share.is_empty());
         let own = shares.next();
         for others in shares {
             scope.spawn(move || read(others));

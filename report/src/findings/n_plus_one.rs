@@ -8,7 +8,7 @@ use metaspy_reader::{Event, EventId, LaneId, ResolvedEvent};
 
 use super::call_graph::CallGraph;
 use super::finding::NAMED;
-use super::map::{HashMap, HashSet};
+use super::map::{BySite, HashMap, HashSet};
 use super::open_calls::OpenCalls;
 use super::question::Values;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
@@ -46,8 +46,8 @@ pub(super) struct NPlusOne {
     loops: HashMap<(SiteId, SiteId), Loops>,
     graph: CallGraph,
     /// Whether the source of each site's function calls what waits.
-    waits: HashMap<SiteId, bool>,
-    receipts: HashMap<SiteId, u64>,
+    waits: BySite<bool>,
+    receipts: BySite<u64>,
     /// Room for calls that have ended.
     ended: Vec<Call>,
 }
@@ -138,7 +138,7 @@ impl Detector for NPlusOne {
             }
             let Some(span) = it.span else { continue };
             let waits = kind == SiteKind::Method
-                && *self.waits.entry(it.site).or_insert_with(|| {
+                && *self.waits.or_insert_with(it.site, || {
                     let site = context.store.site(it.site);
                     site.is_some_and(|site| site.facts.split(' ').any(|word| word == "waits"))
                 });
@@ -201,7 +201,7 @@ impl NPlusOne {
     fn receive(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
         let it = &event.event;
         let Some(sending) = context.sending(event).filter(|sending| sending.lane != it.lane) else { return };
-        let receipts = self.receipts.entry(it.site).or_default();
+        let receipts = self.receipts.of(it.site);
         *receipts += 1;
         if *receipts > RECEIPTS {
             return;

@@ -4,7 +4,7 @@ use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
 
 use super::Context;
-use super::map::HashMap;
+use super::map::{BySite, HashMap};
 use super::open_calls::OpenCalls;
 
 /// Maximum number of calls of a site whose polls are looked up, because the numbers are not in the events.
@@ -14,7 +14,7 @@ const CALLS_OF_SITE: u64 = 500;
 #[derive(Default)]
 pub(super) struct PolledCalls {
     open: OpenCalls<PolledCall>,
-    looked_up: HashMap<SiteId, u64>,
+    looked_up: BySite<u64>,
     /// Calls that are open on each lane, by the outermost async call around them.
     lanes: HashMap<LaneId, HashMap<EventId, u64>>,
 }
@@ -44,13 +44,17 @@ impl PolledCalls {
     /// Takes the next event, and passes the calls to `closed` that have ended.
     pub(super) fn read(&mut self, event: &ResolvedEvent, context: &Context<'_>, mut closed: impl FnMut(&PolledCall)) {
         let PolledCalls { open, looked_up, lanes } = self;
+        let it = &event.event;
+        let is_async = context.site_kind(it.site) == SiteKind::Async;
+        if open.is_empty() && !is_async {
+            return;
+        }
         open.close(event, |call| {
             leave(&call, lanes);
             closed(&call);
         });
-        let it = &event.event;
-        let polls = if context.site_kind(it.site) == SiteKind::Async {
-            let calls = looked_up.entry(it.site).or_default();
+        let polls = if is_async {
+            let calls = looked_up.of(it.site);
             *calls += 1;
             if *calls <= CALLS_OF_SITE { context.store.polls(it.id) } else { None }
         } else {

@@ -6,7 +6,7 @@ use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent, UnitOfWork};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{BySite, HashMap};
 use super::question;
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
@@ -37,9 +37,9 @@ const SITES: usize = 32;
 pub(super) struct Repeated {
     /// Last calls on each subject, by the number of the subject.
     last: Vec<Vec<LastCall>>,
-    sites: HashMap<SiteId, Repeats>,
+    sites: BySite<Repeats>,
     /// True for methods that take `&self`.
-    reads: HashMap<SiteId, bool>,
+    reads: BySite<bool>,
     /// The first calls on places.
     on_places: Vec<EventId>,
     /// Number of changes and announcements so far. They may concern any subject.
@@ -124,10 +124,10 @@ impl Detector for Repeated {
 
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         for call in self.last.iter().flatten() {
-            let numbers = self.sites.get_mut(&call.site).map(|repeats| &mut repeats.numbers);
+            let numbers = self.sites.get_mut(call.site).map(|repeats| &mut repeats.numbers);
             numbers.into_iter().for_each(|numbers| *numbers.entry(call.calls).or_default() += 1);
         }
-        self.sites.iter().filter_map(|(&site, repeats)| finding(site, repeats, context)).collect()
+        self.sites.iter().filter_map(|(site, repeats)| finding(site, repeats, context)).collect()
     }
 }
 
@@ -136,15 +136,13 @@ impl Repeated {
         let it = &event.event;
         let Repeated { reads, .. } = self;
         let mut reads = |site| {
-            *reads
-                .entry(site)
-                .or_insert_with(|| context.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Ref))
+            *reads.or_insert_with(site, || context.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Ref))
         };
         if self.last.len() <= row {
             self.last.resize_with(row + 1, Vec::new);
         }
         let last = &mut self.last[row];
-        for call in last.iter_mut().filter(|call| call.site != it.site) {
+        for call in last.iter_mut().filter(|call| call.site != it.site && !matches!(call.touched, Touched::Often)) {
             // What a call does to its own subject is a part of the call.
             let is_caused = event.cause.event().is_some_and(|cause| cause.id == call.id);
             let is_inside = call.lane == it.lane && it.start < call.end;
@@ -163,7 +161,7 @@ impl Repeated {
             before.map(|at| last.swap_remove(at));
             return;
         };
-        let repeats = self.sites.entry(it.site).or_default();
+        let repeats = self.sites.of(it.site);
         repeats.calls += 1;
         let call = LastCall {
             site: it.site,

@@ -5,7 +5,7 @@ use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::{HashMap, HashSet};
+use super::map::{BySite, HashMap, HashSet};
 use super::question::Values;
 use super::repeated::KIND;
 use super::samples::Samples;
@@ -36,11 +36,44 @@ const OWN_PERCENT: u64 = 50;
 /// Detector of questions that are asked again.
 #[derive(Default)]
 pub(super) struct RepeatedAnswers {
-    sites: HashMap<SiteId, OfSite>,
+    sites: BySite<OfSite>,
     /// The last calls with `&mut self` on each subject: when they began and ended.
-    changed: HashMap<Subject, [(u64, u64); 3]>,
+    changed: Changed,
     /// Number of changes and announcements so far.
     changes: u64,
+}
+
+/// When the last calls that change a subject began and ended.
+type LastCalls = [(u64, u64); 3];
+
+#[derive(Default)]
+struct Changed {
+    /// Place among the calls, counted from 1, by the number of the subject.
+    places: Vec<u32>,
+    calls: Vec<LastCalls>,
+    /// Those of subjects without a number.
+    beyond: HashMap<Subject, LastCalls>,
+}
+
+impl Changed {
+    fn get(&self, subject: Subject, row: Option<u32>) -> Option<&LastCalls> {
+        let Some(row) = row else { return self.beyond.get(&subject) };
+        let place = *self.places.get(row as usize)? as usize;
+        self.calls.get(place.wrapping_sub(1))
+    }
+
+    fn of(&mut self, subject: Subject, row: Option<u32>) -> &mut LastCalls {
+        let Some(row) = row else { return self.beyond.entry(subject).or_default() };
+        let row = row as usize;
+        if self.places.len() <= row {
+            self.places.resize(row + 1, 0);
+        }
+        if self.places[row] == 0 {
+            self.calls.push(LastCalls::default());
+            self.places[row] = self.calls.len() as u32;
+        }
+        &mut self.calls[self.places[row] as usize - 1]
+    }
 }
 
 /// Calls of a site.
@@ -130,7 +163,7 @@ impl RepeatedAnswers {
             }
             _ => return,
         }
-        let of_site = self.sites.entry(it.site).or_insert_with(|| OfSite {
+        let of_site = self.sites.or_insert_with(it.site, || OfSite {
             has_values: Values::of(it.id, context).is_some_and(|values| values.answer().is_some()),
             changes_subject: context.facts(it.site).is_some_and(|facts| facts.self_kind == SelfKind::Mut),
             stride: 1,
@@ -141,10 +174,11 @@ impl RepeatedAnswers {
         let mut changed = 0;
         if let Some(subject) = it.subject {
             if of_site.changes_subject {
-                let [last, before, _] = self.changed.get(&subject).copied().unwrap_or_default();
-                self.changed.insert(subject, [(it.start, end), last, before]);
+                let calls = self.changed.of(subject, event.subject_row);
+                let [last, before, _] = *calls;
+                *calls = [(it.start, end), last, before];
             } else if of_site.has_values
-                && let Some(calls) = self.changed.get(&subject)
+                && let Some(calls) = self.changed.get(subject, event.subject_row)
             {
                 let ended = calls.iter().filter(|(_, end)| *end <= it.start);
                 changed = ended.map(|(start, _)| *start).max().unwrap_or(0);

@@ -5,7 +5,7 @@ use metaspy_probe::{KindId, SiteId, SiteKind};
 use metaspy_reader::{EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::{HashMap, HashSet};
+use super::map::{BySite, HashMap, HashSet};
 use super::question::Values;
 use super::recent::Recent;
 use super::repeated::KIND;
@@ -46,9 +46,11 @@ const COUNTS: usize = 1024;
 /// Detector of calls that always run for all subjects.
 pub(super) struct RepeatedForAll {
     open: Recent<EventId, Vec<InUnit>>,
+    /// Unit of work of the last event, whose calls are here and not among the open units.
+    current: Option<(EventId, Vec<InUnit>)>,
     /// Unit of work in which each row was last seen, and its first call there, by the number of the row.
     seen_in: Vec<Option<(EventId, EventId)>>,
-    sites: HashMap<SiteId, OfSite>,
+    sites: BySite<OfSite>,
 }
 
 /// Calls of a site in a unit of work.
@@ -109,7 +111,7 @@ struct Whole {
 
 impl Default for RepeatedForAll {
     fn default() -> Self {
-        RepeatedForAll { open: Recent::of(OPEN_UNITS), seen_in: Vec::new(), sites: HashMap::default() }
+        RepeatedForAll { open: Recent::of(OPEN_UNITS), current: None, seen_in: Vec::new(), sites: BySite::default() }
     }
 }
 
@@ -129,9 +131,10 @@ impl Detector for RepeatedForAll {
         }
     }
 
-    fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+    fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+        self.leave();
         let RepeatedForAll { open, mut sites, .. } = *self;
-        open.into_entries().for_each(|(_, unit)| settle(&mut sites, unit));
+        open.into_entries().for_each(|(_, mut unit)| settle(&mut sites, &mut unit));
         let mut subjects: HashMap<SiteId, u64> = HashMap::default();
         let mut objects: HashMap<SiteId, u64> = HashMap::default();
         for (site, subject) in &context.pairs {
@@ -140,10 +143,10 @@ impl Detector for RepeatedForAll {
             *objects.entry(*site).or_default() += u64::from(context.is_one_object(*subject));
         }
         let all = |of: &HashMap<SiteId, u64>, site: &SiteId| of.get(site).copied().unwrap_or(0);
-        let whole = |(site, of): (&SiteId, &OfSite)| Some((*site, of.whole(all(&subjects, site))?));
+        let whole = |(site, of): (SiteId, &OfSite)| Some((site, of.whole(all(&subjects, &site))?));
         let whole: HashMap<SiteId, Whole> = sites.iter().filter_map(whole).collect();
         let found = whole.iter().filter_map(|(site, whole_units)| {
-            let of_site = sites.get(site)?;
+            let of_site = sites.get(*site)?;
             let are_objects = all(&objects, site) == all(&subjects, site);
             let is_little = of_site.is_little(whole_units, |_| true) && are_objects;
             // Where the answers stay the same, another pass over all subjects changed nothing that they depend on.
@@ -157,6 +160,29 @@ impl Detector for RepeatedForAll {
 }
 
 impl RepeatedForAll {
+    fn enter(&mut self, unit: EventId) {
+        self.leave();
+        let calls = match self.open.get_mut(&unit) {
+            Some(calls) => std::mem::take(calls),
+            None => {
+                let forgotten = self.open.insert(unit, Vec::new());
+                let mut room = forgotten.map(|(_, calls)| calls).unwrap_or_default();
+                settle(&mut self.sites, &mut room);
+                room
+            }
+        };
+        self.current = Some((unit, calls));
+    }
+
+    /// Puts the calls of the current unit back.
+    fn leave(&mut self) {
+        if let Some((unit, calls)) = self.current.take()
+            && let Some(open) = self.open.get_mut(&unit)
+        {
+            *open = calls;
+        }
+    }
+
     fn add(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
         let it = &event.event;
         let (Some(unit), Some(row), Some(subject)) = (event.unit, event.row, it.subject) else { return };
@@ -172,11 +198,10 @@ impl RepeatedForAll {
         if is_first {
             self.seen_in[at] = Some((unit.id, it.id));
         }
-        if self.open.get_mut(&unit.id).is_none() {
-            let forgotten = self.open.insert(unit.id, Vec::new());
-            forgotten.into_iter().for_each(|(_, unit)| settle(&mut self.sites, unit));
+        if self.current.as_ref().is_none_or(|(current, _)| *current != unit.id) {
+            self.enter(unit.id);
         }
-        let Some(sites) = self.open.get_mut(&unit.id) else { return };
+        let Some((_, sites)) = &mut self.current else { return };
         let mut others = Vec::new();
         let is_new = !sites.iter().any(|own| own.site == it.site && own.kind == subject.kind);
         for other in sites.iter_mut().filter(|other| other.site != it.site && other.kind == subject.kind) {
@@ -212,7 +237,7 @@ impl RepeatedForAll {
             None => {}
         }
         if matches!(context.site_kind(it.site), SiteKind::Method | SiteKind::Async) {
-            let of_site = self.sites.entry(it.site).or_default();
+            let of_site = self.sites.of(it.site);
             of_site.calls += 1;
             let asker = event.cause.event().filter(|cause| cause.site != it.site).and_then(|cause| cause.subject);
             of_site.driven += u64::from(asker == Some(subject));
@@ -229,9 +254,9 @@ impl RepeatedForAll {
 }
 
 /// Adds a unit of work that has ended.
-fn settle(sites: &mut HashMap<SiteId, OfSite>, unit: Vec<InUnit>) {
-    for of_unit in unit {
-        let Some(of_site) = sites.get_mut(&of_unit.site) else { continue };
+fn settle(sites: &mut BySite<OfSite>, unit: &mut Vec<InUnit>) {
+    for of_unit in unit.drain(..) {
+        let Some(of_site) = sites.get_mut(of_unit.site) else { continue };
         of_site.units += 1;
         of_site.unit_site = Some(of_unit.unit_site);
         if of_site.counts.len() < COUNTS || of_site.counts.contains_key(&of_unit.subjects) {

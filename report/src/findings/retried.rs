@@ -4,7 +4,7 @@ use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::{HashMap, HashSet};
+use super::map::{BySite, HashMap, HashSet};
 use super::question;
 use super::recent::Recent;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
@@ -36,11 +36,11 @@ type Series = (EventId, SiteId, Option<Subject>);
 pub(super) struct Retried {
     /// Series that began with a failure.
     open: Recent<Series, Attempts>,
-    sites: HashMap<SiteId, OfSite>,
+    sites: BySite<OfSite>,
     /// The first calls on places that failed.
     on_places: Vec<EventId>,
     /// Sites of which a `None` is a failure if it is the only answer.
-    nones: HashMap<SiteId, bool>,
+    nones: BySite<bool>,
 }
 
 #[derive(Default)]
@@ -59,6 +59,8 @@ struct OfSite {
     ticks: u64,
     series: u64,
     failed_series: u64,
+    /// True if a series has begun.
+    has_begun: bool,
     subjects: HashMap<Subject, u64>,
     /// Series without a subject.
     without_subject: u64,
@@ -76,9 +78,10 @@ impl Detector for Retried {
         for event in events {
             let it = &event.event;
             let Some(cause) = event.cause.event() else { continue };
-            self.sites.entry(it.site).or_default().calls += 1;
+            let of_site = self.sites.of(it.site);
+            of_site.calls += 1;
             let series = (cause.id, it.site, it.subject);
-            let mut is_none = || *self.nones.entry(it.site).or_insert_with(|| asks_subject_only(it.site, context));
+            let mut is_none = || *self.nones.or_insert_with(it.site, || asks_subject_only(it.site, context));
             let failed = context.is_failure(event) || it.outcome == Outcome::Failed && is_none();
             if failed
                 && self.on_places.len() < NAMED
@@ -86,7 +89,10 @@ impl Detector for Retried {
             {
                 self.on_places.push(it.id);
             }
-            match self.open.get_mut(&series) {
+            of_site.has_begun |= failed;
+            // Most sites never fail.
+            let begun = if of_site.has_begun { self.open.get_mut(&series) } else { None };
+            match begun {
                 Some(attempts) if attempts.has_failed => {
                     attempts.repeated += 1;
                     attempts.ticks = attempts.ticks.saturating_add(it.span.unwrap_or(0));
@@ -113,15 +119,15 @@ impl Detector for Retried {
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let Retried { open, mut sites, .. } = *self;
         open.into_entries().for_each(|(series, attempts)| close(&mut sites, series, attempts));
-        sites.iter().filter_map(|(&site, of_site)| finding(site, of_site, context)).collect()
+        sites.iter().filter_map(|(site, of_site)| finding(site, of_site, context)).collect()
     }
 }
 
-fn close(sites: &mut HashMap<SiteId, OfSite>, (_, site, subject): Series, attempts: Attempts) {
+fn close(sites: &mut BySite<OfSite>, (_, site, subject): Series, attempts: Attempts) {
     if attempts.repeated == 0 {
         return;
     }
-    let of_site = sites.entry(site).or_default();
+    let of_site = sites.of(site);
     of_site.series += 1;
     of_site.failed_series += u64::from(attempts.has_failed);
     of_site.repeated += attempts.repeated;

@@ -5,7 +5,7 @@ use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::call_graph::CallGraph;
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{ByPair, BySite, HashMap};
 use super::open_calls::OpenCalls;
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
@@ -27,6 +27,8 @@ const SLOW_NS: u64 = 250_000;
 const EXPLAINED_PERCENT: u64 = 50;
 /// Share of calls from which on a site belongs to them, in percent.
 const USUAL_PERCENT: u64 = 70;
+/// Maximum number of lists of effects that are kept for further calls.
+const ROOM: usize = 1024;
 /// Maximum number of sites that are remembered of a call.
 const SITES: usize = 16;
 
@@ -34,11 +36,13 @@ const SITES: usize = 16;
 #[derive(Default)]
 pub(super) struct SlowBecause {
     open: OpenCalls<Call>,
-    sites: HashMap<SiteId, Calls>,
-    pairs: HashMap<(SiteId, SiteId), With>,
+    sites: BySite<Calls>,
+    pairs: ByPair<With>,
     graph: CallGraph,
     /// True for pairs of site and subject that have an event already.
     seen: Vec<bool>,
+    /// Room for the effects of calls.
+    room: Vec<Vec<Effect>>,
 }
 
 /// Call that runs.
@@ -73,8 +77,6 @@ struct Calls {
     first: u64,
     ticks: u64,
     samples: Samples<u64>,
-    /// Number of calls with each effect.
-    with: HashMap<SiteId, u64>,
 }
 
 /// Calls of a site that have an effect at another one.
@@ -107,9 +109,14 @@ impl Detector for SlowBecause {
     }
 
     fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        let SlowBecause { open, sites, pairs, graph, seen } = self;
+        let SlowBecause { open, sites, pairs, graph, seen, room } = self;
         for event in events {
-            open.close(event, |call| close(call, sites, pairs));
+            open.close(event, |call| {
+                close(&call, sites, pairs);
+                if call.effects.capacity() > 0 && room.len() < ROOM {
+                    room.push(call.effects);
+                }
+            });
             let it = &event.event;
             let kind = context.site_kind(it.site);
             if !matches!(kind, SiteKind::Method | SiteKind::Async | SiteKind::Span) {
@@ -124,6 +131,10 @@ impl Detector for SlowBecause {
                 graph.add(cause.site, it.site);
                 if let Some((call, end)) = open.cause_of(event) {
                     let until = it.start.saturating_add(it.span.unwrap_or(0)).min(end);
+                    if call.effects.is_empty() {
+                        call.effects = room.pop().unwrap_or_default();
+                        call.effects.clear();
+                    }
                     call.add(it.site, until.saturating_sub(it.start), use_of_subject);
                 }
             }
@@ -136,19 +147,19 @@ impl Detector for SlowBecause {
 
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let SlowBecause { open, sites, pairs, .. } = &mut *self;
-        open.finish(|call| close(call, sites, pairs));
+        open.finish(|call| close(&call, sites, pairs));
         let mut best: HashMap<SiteId, (u64, SiteId)> = HashMap::default();
-        for (&(site, effect), with) in &self.pairs {
-            let is_found = self.sites.get(&site).is_some_and(|calls| explains(effect, with, calls, context));
+        for ((site, effect), with) in self.pairs.iter() {
+            let is_found = self.sites.get(site).is_some_and(|calls| self.explains(site, effect, with, calls, context));
             if is_found && !self.graph.is_recursive(site, effect) {
                 let best = best.entry(site).or_insert((0, effect));
                 *best = (*best).max((with.effect_ticks, effect));
             }
         }
         let finding = |(site, (_, effect)): (SiteId, (u64, SiteId))| {
-            finding(site, effect, &self.sites[&site], &self.pairs[&(site, effect)], context)
+            Some(finding(site, effect, self.sites.get(site)?, self.pairs.get(site, effect)?, context))
         };
-        best.into_iter().map(finding).collect()
+        best.into_iter().filter_map(finding).collect()
     }
 }
 
@@ -173,16 +184,15 @@ impl Call {
     }
 }
 
-fn close(call: Call, sites: &mut HashMap<SiteId, Calls>, pairs: &mut HashMap<(SiteId, SiteId), With>) {
-    let calls = sites.entry(call.site).or_default();
+fn close(call: &Call, sites: &mut BySite<Calls>, pairs: &mut ByPair<With>) {
+    let calls = sites.of(call.site);
     let is_first = call.use_of_subject == Use::First;
     calls.calls += 1;
     calls.first += u64::from(is_first);
     calls.ticks = calls.ticks.saturating_add(call.ticks);
     calls.samples.add(call.ticks);
     for effect in &call.effects {
-        *calls.with.entry(effect.site).or_default() += 1;
-        let with = pairs.entry((call.site, effect.site)).or_default();
+        let with = pairs.of(call.site, effect.site);
         with.calls += 1;
         with.ticks = with.ticks.saturating_add(call.ticks);
         with.effect_ticks = with.effect_ticks.saturating_add(effect.ticks);
@@ -199,30 +209,35 @@ fn close(call: Call, sites: &mut HashMap<SiteId, Calls>, pairs: &mut HashMap<(Si
     }
 }
 
-fn explains(effect: SiteId, with: &With, calls: &Calls, context: &Context<'_>) -> bool {
-    // A part of the calls without the effect is so small that the median of all calls is theirs, too.
-    let usual = calls.samples.median();
-    let slow = with.samples.median_by(|sample| sample.ticks);
-    let explained = with.samples.median_by(|sample| sample.effect_ticks);
-    let is_few = with.calls >= SLOW && with.calls * 100 <= calls.calls * SLOW_PERCENT;
-    let is_slow = slow >= usual.saturating_mul(FACTOR)
-        && context.ns(slow) >= context.config.at_least(KIND, "us", SLOW_NS / 1_000).saturating_mul(1_000);
-    let is_explained = explained.saturating_mul(100) >= slow.saturating_sub(usual).saturating_mul(EXPLAINED_PERCENT);
-    // What is due now and then, as the writing of a full buffer, costs less than all that it is done for.
-    let excess = with.ticks.saturating_sub(usual.saturating_mul(with.calls));
-    let is_dominant = excess >= calls.ticks.saturating_sub(with.ticks);
-    // Calls that do something for the first time, or something else instead, are slow by nature.
-    let others = calls.calls - with.calls;
-    let is_first_of_call =
-        with.first * 100 >= with.calls * USUAL_PERCENT && (calls.first - with.first) * 100 < others * USUAL_PERCENT;
-    let is_first = is_first_of_call || with.first_effects * 100 >= with.calls * USUAL_PERCENT;
-    let is_usual = |(other, &count): (&SiteId, &u64)| {
-        let both = with.others.get(other).copied().unwrap_or(0);
-        let alone = count - both;
-        *other != effect && both * 100 >= with.calls * USUAL_PERCENT && alone * 100 >= others * USUAL_PERCENT
-    };
-    let is_additional = calls.with.iter().any(is_usual) || with.again * 100 >= with.calls * USUAL_PERCENT;
-    is_few && is_slow && is_explained && is_dominant && !is_first && is_additional
+impl SlowBecause {
+    fn explains(&self, site: SiteId, effect: SiteId, with: &With, calls: &Calls, context: &Context<'_>) -> bool {
+        // A part of the calls without the effect is so small that the median of all calls is theirs, too.
+        let usual = calls.samples.median();
+        let slow = with.samples.median_by(|sample| sample.ticks);
+        let explained = with.samples.median_by(|sample| sample.effect_ticks);
+        let is_few = with.calls >= SLOW && with.calls * 100 <= calls.calls * SLOW_PERCENT;
+        let is_slow = slow >= usual.saturating_mul(FACTOR)
+            && context.ns(slow) >= context.config.at_least(KIND, "us", SLOW_NS / 1_000).saturating_mul(1_000);
+        let is_explained =
+            explained.saturating_mul(100) >= slow.saturating_sub(usual).saturating_mul(EXPLAINED_PERCENT);
+        // What is due now and then, as the writing of a full buffer, costs less than all that it is done for.
+        let excess = with.ticks.saturating_sub(usual.saturating_mul(with.calls));
+        let is_dominant = excess >= calls.ticks.saturating_sub(with.ticks);
+        // Calls that do something for the first time, or something else instead, are slow by nature.
+        let others = calls.calls - with.calls;
+        let is_first_of_call =
+            with.first * 100 >= with.calls * USUAL_PERCENT && (calls.first - with.first) * 100 < others * USUAL_PERCENT;
+        let is_first = is_first_of_call || with.first_effects * 100 >= with.calls * USUAL_PERCENT;
+        let of_site = self.pairs.iter().filter(|((of, other), _)| *of == site && *other != effect);
+        let mut others_of_site = of_site.map(|((_, other), calls)| (other, calls.calls));
+        let mut is_usual = |(other, count): (SiteId, u64)| {
+            let both = with.others.get(&other).copied().unwrap_or(0);
+            let alone = count - both;
+            both * 100 >= with.calls * USUAL_PERCENT && alone * 100 >= others * USUAL_PERCENT
+        };
+        let mut is_additional = || others_of_site.any(&mut is_usual) || with.again * 100 >= with.calls * USUAL_PERCENT;
+        is_few && is_slow && is_explained && is_dominant && !is_first && is_additional()
+    }
 }
 
 fn finding(site: SiteId, effect: SiteId, calls: &Calls, with: &With, context: &Context<'_>) -> Finding {

@@ -4,7 +4,7 @@ use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::BySite;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::grouped;
 
@@ -18,7 +18,7 @@ const SENDING_PERCENT: u64 = 50;
 /// Detector of messages without a receiver.
 #[derive(Default)]
 pub(super) struct Unheard {
-    sites: HashMap<SiteId, Sent>,
+    sites: BySite<Sent>,
     first: Option<u64>,
     last: u64,
 }
@@ -51,14 +51,14 @@ impl Detector for Unheard {
             let it = &event.event;
             let sending = context.sending(event).map(|sending| sending.id);
             for reason in event.cause.event().into_iter().chain(&event.links).filter(|it| is_announced(it.site)) {
-                let sent = self.sites.entry(reason.site).or_default();
+                let sent = self.sites.of(reason.site);
                 sent.effects += 1;
                 sent.receipts += u64::from(sending == Some(reason.id));
             }
             // A sending has an end, and the receipt of a channel is an instant. A sending that fails has no receiver.
             let is_sending = is_announced(it.site) && !matches!(it.outcome, Outcome::Instant | Outcome::Failed);
             if is_sending && sending.is_none() {
-                let sent = self.sites.entry(it.site).or_default();
+                let sent = self.sites.of(it.site);
                 sent.messages += 1;
                 sent.ticks = sent.ticks.saturating_add(it.span.unwrap_or(0));
                 sent.first.get_or_insert(it.start);
@@ -80,10 +80,10 @@ impl Detector for Unheard {
             Some((module, site.file.as_str(), site.lines))
         };
         let heard: Vec<_> =
-            self.sites.iter().filter(|(_, sent)| sent.receipts > 0).filter_map(|(site, _)| bus(*site)).collect();
+            self.sites.iter().filter(|(_, sent)| sent.receipts > 0).filter_map(|(site, _)| bus(site)).collect();
         let recorded = self.last.saturating_sub(self.first.unwrap_or(0));
         let unheard = self.sites.iter().filter(|(_, sent)| sent.messages >= MESSAGES && sent.effects == 0);
-        let found = unheard.filter_map(|(&site, sent)| {
+        let found = unheard.filter_map(|(site, sent)| {
             let is_of_heard_bus = heard.contains(&bus(site)?);
             // Messages at the end of the recording may be on their way to a bus that nobody has read yet.
             let sending = sent.last.saturating_sub(sent.first.unwrap_or(0));
@@ -93,7 +93,7 @@ impl Detector for Unheard {
                 !self
                     .sites
                     .iter()
-                    .any(|(other, it)| bus(*other) == bus(site) && (it.messages, *other) > (sent.messages, site))
+                    .any(|(other, it)| bus(other) == bus(site) && (it.messages, other) > (sent.messages, site))
             };
             let is_found = is_of_heard_bus || is_all_the_time && is_most();
             is_found.then(|| finding(site, sent, is_of_heard_bus, context))

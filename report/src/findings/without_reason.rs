@@ -7,7 +7,7 @@ use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{Cause, EventId, Reason, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{BySite, HashMap};
 use super::recent::Recent;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
@@ -34,7 +34,7 @@ pub(super) struct WithoutReason {
     known: Vec<(u64, Reasons)>,
     /// Units of work of events, by the low bits of the id.
     units: Vec<(u64, Option<EventId>)>,
-    sites: HashMap<SiteId, OfSite>,
+    sites: BySite<OfSite>,
 }
 
 /// Reasons of an event at any distance.
@@ -76,7 +76,7 @@ impl Default for WithoutReason {
             bits: HashMap::default(),
             known: vec![(0, Reasons::default()); REMEMBERED],
             units: vec![(0, None); REMEMBERED],
-            sites: HashMap::default(),
+            sites: BySite::default(),
         }
     }
 }
@@ -101,7 +101,7 @@ impl Detector for WithoutReason {
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        self.sites.iter().filter_map(|(&site, of_site)| self.finding(site, of_site, context)).collect()
+        self.sites.iter().filter_map(|(site, of_site)| self.finding(site, of_site, context)).collect()
     }
 }
 
@@ -122,7 +122,7 @@ impl WithoutReason {
             let bit = self.bit(reason.site);
             named |= self.of(reason.id).all | bit;
             let unit = self.unit_of(reason.id);
-            let of_site = self.sites.entry(site).or_default();
+            let of_site = self.sites.of(site);
             let before = event.row.and_then(|row| of_site.last_without.get_mut(&row));
             of_site.after_own += u64::from(unit.is_some() && before.copied() == unit);
             *of_site.named.entry(bit).or_default() += 1;
@@ -131,7 +131,7 @@ impl WithoutReason {
         let of_others = if is_inside { around.of_others } else { around.all };
         // A root has no reason by nature: it begins a unit of work, or its caller is not observed.
         let is_root = event.cause == Cause::Root && event.links.is_empty();
-        if let Some(of_site) = self.sites.get_mut(&site).filter(|_| !is_root) {
+        if let Some(of_site) = self.sites.get_mut(site).filter(|_| !is_root) {
             let calls = if is_inside { &mut of_site.inside } else { &mut of_site.calls };
             calls.entry(of_others | named).or_default().add(event);
             if let (0, Some(row), Some(unit)) = (of_others | named, event.row, event.unit) {
