@@ -364,7 +364,7 @@ mod tests {
             ..woven("a", path, &format!("c=1 type=Scene trait=PartialEq traitargs={arguments}"))
         };
         let mut builder = builder(&[(eq("<u8>", 1), 1), (eq("<&str>", 2), 1), (woven("a", "other", "c=1"), 1)]);
-        for (path, line) in [(path, 1), (path, 2), ("other", 1)] {
+        for (path, line) in [("Scene::PartialEq<u8>::eq", 1), ("Scene::PartialEq<&str>::eq", 2), ("other", 1)] {
             let method = Identity::new(&format!("a::{path}"), "src/lib.rs", line);
             builder.profile(&method).expect("it is there").tests.insert("a::t".into());
         }
