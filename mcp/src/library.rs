@@ -165,10 +165,11 @@ impl Library {
         self.opened(&chosen)
     }
 
-    /// Opens each of the recordings of this list by itself.
-    pub fn open_each(&self, wanted: &str) -> Result<Vec<Opened>, ToolError> {
+    /// Opens the runs of one version, each by itself: those of this list, or those in a directory.
+    pub fn open_runs(&self, wanted: &str) -> Result<Vec<Opened>, ToolError> {
         let chosen = self.chosen(wanted, &self.known())?;
-        chosen.into_iter().map(|known| self.opened(&[known])).collect()
+        let [directory] = &chosen[..] else { return chosen.into_iter().map(|known| self.opened(&[known])).collect() };
+        runs_of(directory).iter().map(|known| self.opened(std::slice::from_ref(known))).collect()
     }
 
     fn chosen(&self, wanted: &str, known: &[Known]) -> Result<Vec<Known>, ToolError> {
@@ -331,6 +332,18 @@ fn only(known: &[Known]) -> Result<&Known, ToolError> {
         }
         _ => Err(ToolError::new(format!("there are several recordings: name one of {}", some(known)))),
     }
+}
+
+/// Returns the runs of a version: the one recording, or those in a directory.
+fn runs_of(version: &Known) -> Vec<Known> {
+    let directory = Path::new(&version.name);
+    let runs = runs::of_version(directory, recording::is_recording).unwrap_or_default();
+    let known = |sources: Vec<PathBuf>| {
+        let name = sources.first().map_or_else(String::new, |first| first.to_string_lossy().into_owned());
+        let files = |source: PathBuf| if source.is_dir() { runs::recordings_in(&source) } else { vec![source] };
+        Known { name, paths: sources.into_iter().flat_map(files).collect(), origin: version.origin }
+    };
+    if runs.is_empty() { vec![version.clone()] } else { runs.into_iter().map(known).collect() }
 }
 
 fn advice(name: &str, known: &[Known]) -> String {

@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use metaspy_reader::Store;
 use metaspy_reader::files::{self, input::open_unnoted};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,8 @@ const MOST_NOTE: u64 = 1 << 20;
 const NOTE: &str = "run.json";
 /// The beginning of the name of a run's directory below `METASPY_DIR`, which the number of a process follows.
 pub const THEIRS: &str = "woven-";
+/// The extension of the directory of a run that has not ended.
+pub const UNFINISHED: &str = "unfinished";
 
 /// The directory of the runs in the target directory of `cargo metaspy`.
 pub fn directory(target: &Path) -> PathBuf {
@@ -135,6 +138,110 @@ pub fn recordings_in(dir: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = entries(dir).filter(|path| path.extension() == Some(OsStr::new("spy"))).collect();
     found.sort();
     found
+}
+
+/// The runs of one version in a directory, by name: the sources of each run, which are files, or a directory that stands for
+/// the recordings in it.
+///
+/// A directory of recordings is a run, and so is a recording with those of the other processes of its run. A run that was
+/// interrupted is none.
+pub fn of_version(version: &Path, is_recording: fn(&Path) -> bool) -> io::Result<Vec<Vec<PathBuf>>> {
+    // To open a pipe would wait for its writer.
+    let is_recording = |path: &PathBuf| path.is_file() && is_recording(path);
+    let paths_in = |dir: &Path| {
+        let mut paths: Vec<PathBuf> = fs::read_dir(dir)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files::sort_by_number(&mut paths);
+        Ok::<_, io::Error>(paths)
+    };
+    let paths = paths_in(version)?;
+    let recordings: Vec<PathBuf> = paths.iter().filter(|path| is_recording(path)).cloned().collect();
+    let is_finished = |dir: &PathBuf| dir.extension() != Some(OsStr::new(UNFINISHED));
+    let has_recordings = |dir: &PathBuf| paths_in(dir).is_ok_and(|paths| paths.iter().any(is_recording));
+    let directories = paths.into_iter().filter(|path| path.is_dir() && is_finished(path) && has_recordings(path));
+    let directories: Vec<Vec<PathBuf>> = directories.map(|dir| vec![dir]).collect();
+    let mut runs = if is_run(version) { vec![recordings] } else { by_run(recordings) };
+    runs.retain(|run| !run.is_empty());
+    if let [run] = &mut runs[..] {
+        *run = vec![version.to_owned()];
+    }
+    runs.extend(directories);
+    Ok(runs)
+}
+
+/// Puts the recordings of each run together.
+fn by_run(recordings: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
+    let written = recordings.into_iter().map(|path| (Written::read(&path), path));
+    // `run.spy` is what `run.4711.spy` belongs to.
+    let is_first = |(written, _): &(Option<Written>, PathBuf)| !matches!(written, Some(it) if it.name == Name::Beside);
+    let (firsts, others): (Vec<_>, Vec<_>) = written.partition(is_first);
+    let mut runs: Vec<(Option<Written>, Vec<PathBuf>)> = Vec::new();
+    for (written, path) in firsts.into_iter().chain(others) {
+        let is_of =
+            |first: &Option<Written>| first.as_ref().zip(written.as_ref()).is_some_and(|(a, b)| a.is_followed_by(b));
+        match runs.iter_mut().find(|(first, _)| is_of(first)) {
+            Some((_, run)) => run.push(path),
+            None => runs.push((written, vec![path])),
+        }
+    }
+    runs.into_iter().map(|(_, run)| run).collect()
+}
+
+/// How the name of a recording tells its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    /// `METASPY_RECORD=live` gave it: `PROGRAM-PID-START.spy`.
+    Live,
+    /// Another file had the name that was asked for: `run.4711.spy`, and in a rotation `run.4711.000002.spy`.
+    Beside,
+    /// A person gave it.
+    Chosen,
+}
+
+/// The process that wrote a recording, and the name that it gave the file.
+#[derive(Debug)]
+struct Written {
+    name: Name,
+    /// The name that was asked for, without the extension.
+    stem: String,
+    /// Number and start.
+    process: (u32, u64),
+    began_ns: u64,
+}
+
+impl Written {
+    /// `None` if the file cannot be read.
+    fn read(path: &Path) -> Option<Written> {
+        if !path.is_file() {
+            return None;
+        }
+        let header = Store::open(path).ok()?.header();
+        let (pid, start) = (header.pid.to_string(), header.process_start.to_string());
+        let stem = path.file_stem()?.to_str()?;
+        // The number of a file in a rotation.
+        let whole = stem.rsplit_once('.').filter(|(_, last)| is_number(last) && *last != pid).map_or(stem, |it| it.0);
+        let beside = whole.strip_suffix(&pid).and_then(|rest| rest.strip_suffix('.'));
+        let (name, stem) = match beside {
+            Some(asked) => (Name::Beside, asked),
+            None if whole.ends_with(&format!("-{pid}-{start}")) => (Name::Live, whole),
+            None => (Name::Chosen, stem),
+        };
+        let process = (header.pid, header.process_start);
+        Some(Written { name, stem: stem.to_owned(), process, began_ns: header.started_ns })
+    }
+
+    /// True if another recording in the same directory is of the run that has this one first.
+    fn is_followed_by(&self, other: &Written) -> bool {
+        match (self.name, other.name) {
+            (Name::Live, Name::Live) => true,
+            (Name::Chosen, Name::Beside) => self.stem == other.stem && other.began_ns >= self.began_ns,
+            (Name::Beside, Name::Beside) => self.stem == other.stem && self.process == other.process,
+            _ => false,
+        }
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The runs in a directory of runs, with the newest first.

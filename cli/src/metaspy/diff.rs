@@ -41,9 +41,9 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
 
 /// Opens the runs of one version, each as one recording.
 fn open(of: &Path, filter: &Filter) -> Result<Vec<(String, Store)>> {
-    let open = |run: PathBuf| {
-        let name = run.display().to_string();
-        let store = live::open_all(&[run])?;
+    let open = |run: Vec<PathBuf>| {
+        let name = run.first().map_or_else(String::new, |first| first.display().to_string());
+        let store = live::open_all(&run)?;
         filter::check(filter, &store)?;
         Ok((name, store))
     };

@@ -121,9 +121,13 @@ pub(super) fn versions(sources: &[PathBuf], filter: Option<&str>, hooks: Option<
 /// A version, named after its directory or its first recording.
 fn version(source: &Path, filter: Option<&str>, hooks: Option<Hooks>) -> Result<Version> {
     let runs = live::runs_of(source)?;
-    let named = if source.is_dir() { source } else { runs.first().map_or(source, PathBuf::as_path) };
+    let named = if source.is_dir() {
+        source
+    } else {
+        runs.first().and_then(|run| run.first()).map_or(source, PathBuf::as_path)
+    };
     let name = named.file_stem().map_or_else(|| source.display().to_string(), |name| name.to_string_lossy().into());
-    let runs = runs.into_iter().map(|run| read(&[run], filter, hooks)).collect::<Result<_>>()?;
+    let runs = runs.into_iter().map(|run| read(&run, filter, hooks)).collect::<Result<_>>()?;
     Ok(Version { name, runs })
 }
 

@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use metaspy_blueprints::Options;
 use metaspy_blueprints::picture::findings;
+use metaspy_report::runs::UNFINISHED;
 use metaspy_report::text::{clean, print_message};
 use metaspy_sampler::instructions::has_instructions;
 
@@ -20,7 +21,6 @@ use super::evolution::{draw, page, steps, strip, versions};
 use super::instructions;
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments::{ChangeOf, HistoryRun};
-use crate::metaspy::live::UNFINISHED;
 
 /// A revision.
 struct Revision {

@@ -7,12 +7,10 @@ use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_core::recording;
 use metaspy_core::store::{OpenError, files};
+use metaspy_report::runs;
 
 use crate::exit::{complain, say};
 use crate::metaspy::{incoming, scale};
-
-/// The extension of the directory of a run that has not ended.
-pub const UNFINISHED: &str = "unfinished";
 
 /// A recording in the directory of live recordings.
 pub type Listed = recording::Listed;
@@ -84,20 +82,14 @@ pub fn paths_of(sources: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 /// The recordings in a directory, by name.
 fn recordings_in(dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut paths = entries_of(dir)?;
+    let entries = std::fs::read_dir(dir).map_err(|error| say(format!("cannot read {}: {error}", dir.display())))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.is_file() && recording::is_recording(path));
+    files::sort_by_number(&mut paths);
     match paths.is_empty() {
         true => Err(say(format!("there is no recording in {}: `metaspy list` shows where they are", dir.display()))),
         false => Ok(paths),
     }
-}
-
-/// The files and directories in a directory, by name.
-fn entries_of(dir: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(dir).map_err(|error| say(format!("cannot read {}: {error}", dir.display())))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files::sort_by_number(&mut paths);
-    Ok(paths)
 }
 
 /// The recordings of other processes that were started with the same `METASPY_RECORD`: `run.4711.spy` beside `run.spy`. A
@@ -120,34 +112,24 @@ pub fn beside(path: &Path, store: &Store) -> Vec<PathBuf> {
     found
 }
 
-/// The runs of one version, in order: one recording, several with commas between them, a sealed set, or a directory with
-/// a recording, or a directory of recordings, for each run, as `metaspy history run` writes it.
-pub fn runs_of(version: &Path) -> Result<Vec<PathBuf>> {
+/// The runs of one version, in order, each as the sources that are read as one recording: one recording, several with commas
+/// between them, a sealed set, or a directory, as [`runs::of_version`] reads it.
+pub fn runs_of(version: &Path) -> Result<Vec<Vec<PathBuf>>> {
     if let Some(list) = version.to_str().filter(|text| text.contains(',') && !version.exists()) {
-        return Ok(list.split(',').filter(|name| !name.is_empty()).map(PathBuf::from).collect());
+        return Ok(list.split(',').filter(|name| !name.is_empty()).map(|name| vec![name.into()]).collect());
     }
     if scale::is_sealed(version) {
-        return scale::restored(version);
+        return Ok(scale::runs_of(scale::restored(version)?));
     }
     if !version.is_dir() {
-        return Ok(vec![version.to_owned()]);
+        return Ok(vec![vec![version.to_owned()]]);
     }
-    let mut runs = entries_of(version)?;
-    runs.retain(|path| is_run(path));
+    let runs = runs::of_version(version, recording::is_recording);
+    let runs = runs.map_err(|error| say(format!("cannot read {}: {error}", version.display())))?;
     match runs.is_empty() {
         true => Err(say(format!("there is no recording in {}: a version has one for each run", version.display()))),
         false => Ok(runs),
     }
-}
-
-/// True for a recording, and for a directory with one whose run was not interrupted.
-fn is_run(path: &Path) -> bool {
-    let is_unfinished = path.extension().is_some_and(|extension| extension == UNFINISHED);
-    if path.is_dir() {
-        return !is_unfinished && recordings_in(path).is_ok();
-    }
-    // To open a pipe would wait for its writer.
-    path.is_file() && recording::is_recording(path)
 }
 
 /// The path of a file, or of the live recording with this name, of this process, or with a profiler of this name: of several

@@ -31,6 +31,7 @@ pub fn is_sealed(source: &Path) -> bool {
     is_bucket || source.is_dir() && (source.iter().any(is_run) || has_runs())
 }
 
+/// True for the name of the directory of a run in a sealed set.
 fn is_run(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with("run=")
 }
@@ -66,6 +67,20 @@ fn note_below(directory: &Path, is_in_run: bool) {
             note_below(&entry.path(), true);
         }
     }
+}
+
+/// Puts the restored recordings of each run together: `run=…/host=…/process=….spy`.
+pub fn runs_of(restored: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
+    let run = |path: &Path| path.ancestors().find(|at| at.file_name().is_some_and(is_run)).map(Path::to_owned);
+    let mut runs: Vec<(Option<PathBuf>, Vec<PathBuf>)> = Vec::new();
+    for path in restored {
+        let of = run(&path);
+        match runs.iter_mut().find(|(known, _)| of.is_some() && *known == of) {
+            Some((_, run)) => run.push(path),
+            None => runs.push((of, vec![path])),
+        }
+    }
+    runs.into_iter().map(|(_, run)| run).collect()
 }
 
 fn cannot_start(command: &str, error: &io::Error) -> anyhow::Error {

@@ -71,6 +71,53 @@ fn several_recordings_of_a_version_give_an_interval() {
     assert_eq!((&diff["recordings"]["before"], &diff["count"]["before"]), (&2.into(), &38.into()), "{diff}");
 }
 
+/// The processes of a run are added up, and repeated runs are not: their median would hide what one process does more often.
+#[test]
+fn the_recordings_that_one_run_left_in_a_directory_are_one_run() {
+    let files = [fixture::closed("diff-run-1.spy", 2), fixture::closed("diff-run-2.spy", 3)];
+    let calls: Vec<u64> = files.iter().map(|file| count(text(file))).collect();
+    let header = metaspy_core::Store::open(&files[0]).expect("it was written").header();
+    let (pid, start) = (header.pid, header.process_start);
+    let live = [format!("page-{pid}-{start}.spy"), format!("page-{pid}-{start}.000002.spy")];
+    let beside = ["run.spy".to_owned(), format!("run.{pid}.spy")];
+    let rotated = [format!("run.{pid}.000002.spy"), format!("run.{pid}.000003.spy")];
+    let (sum, median) = (calls.iter().sum::<u64>(), calls[0]);
+    for (directory, names, recordings, expected) in [
+        ("diff-of-cargo", ["a.spy", "b.spy"].map(str::to_owned), 1, sum),
+        ("woven-diff", ["a.spy", "b.spy"].map(str::to_owned), 1, sum),
+        ("diff-live", live, 1, sum),
+        ("diff-beside", beside, 1, sum),
+        ("diff-rotated", rotated, 1, sum),
+        ("diff-repeated", ["a.spy", "b.spy"].map(str::to_owned), 2, median),
+        // No process has these numbers.
+        ("diff-numbered", ["a.spy", "a.1.spy"].map(str::to_owned), 2, median),
+    ] {
+        let directory = fixture::directory().join(directory);
+        std::fs::create_dir_all(&directory).expect("the test's directory can be written");
+        for (file, name) in files.iter().zip(&names) {
+            std::fs::copy(file, directory.join(name)).expect("it can be copied");
+        }
+        if directory.ends_with("diff-of-cargo") {
+            std::fs::write(directory.join("run.json"), "{}").expect("it can be written");
+        }
+        // So it is in a version with several runs.
+        for version in [text(&directory).to_owned(), format!("{0},{0}", text(&directory))] {
+            let (code, diff) = json(text(&files[0]), &version, &["--fail-on", "count +10%"]);
+            let runs = if version.contains(',') { 2 } else { recordings };
+            let expected = if version.contains(',') { sum } else { expected };
+            let found = (&diff["recordings"]["after"], &diff["count"]["after"], code);
+            let failed = i32::from(expected > calls[0]);
+            assert_eq!(found, (&runs.into(), &expected.into(), failed), "{version}: {diff}");
+        }
+    }
+}
+
+/// The calls of a recording.
+fn count(path: &str) -> u64 {
+    let (_, diff) = json(path, path, &[]);
+    diff["count"]["before"].as_u64().unwrap_or_else(|| panic!("no count: {diff}"))
+}
+
 #[test]
 fn a_method_that_did_not_run_is_not_gone() {
     let (before, after) = (fixture::closed("diff-i.spy", 2), fixture::closed("diff-j.spy", 0));

@@ -43,6 +43,23 @@ fn a_sealed_set_is_read_as_the_recordings_that_it_was_made_of() {
     }
     assert_eq!(fs::read_to_string(&events).expect("it is there"), "precious");
     assert!(!set.join("run=1/manifest.json").exists());
+    // The processes of a run are one run of a version.
+    let restored = |run: &str, recording: &Path| {
+        let path = directory.join("restored").join(run).join("host=here");
+        fs::create_dir_all(&path).expect("there is room");
+        let path = path.join(recording.file_name().expect("it has a name"));
+        fs::copy(recording, &path).expect("as before");
+        path
+    };
+    for (runs, expected) in [(["run=1", "run=1"], 1), (["run=1", "run=2"], 2)] {
+        let paths = [(runs[0], &client), (runs[1], &server)].map(|(run, recording)| restored(run, recording));
+        fs::write(&script, SCRIPT.replace("CLIENT", text(&paths[0])).replace("SERVER", text(&paths[1])))
+            .expect("it is ours");
+        let output =
+            metaspy(&["diff", text(&set), text(&set), "--json"]).env("PATH", &path).output().expect("it starts");
+        let diff: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+        assert_eq!(diff["recordings"]["after"], expected, "{runs:?}: {diff}");
+    }
     let (code, _, error) = read(Path::new("s3://bucket/broken"), &path);
     assert!(code == Some(2) && error.is_ok_and(|error| error.contains("could not be restored")));
     let (code, _, error) = read(&set, "/nowhere");

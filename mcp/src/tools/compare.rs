@@ -15,9 +15,9 @@ use crate::shell::CommandLine;
 /// Arguments of the tool.
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// The recording of the version before; several runs of it with commas
+    /// The recording of the version before; several runs of it with commas, or a directory of them
     before: String,
-    /// The recording of the version after; several runs of it with commas
+    /// The recording of the version after; several runs of it with commas, or a directory of them
     after: String,
     /// What a row is about [default: site]
     #[serde(default)]
@@ -118,7 +118,7 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let mut notes = Vec::new();
     let OneOf(by) = input.by;
     let mut side = |name: &str| {
-        let opened = session.recordings.open_each(name)?;
+        let opened = session.recordings.open_runs(name)?;
         let runs = opened.into_iter().map(|opened| run(opened, &filter, &mut notes));
         let side = Side::read(&runs.collect::<Result<Vec<_>, ToolError>>()?, by, &filter);
         call.watch.check()?;
