@@ -219,7 +219,9 @@ pub fn assert_shown(recorded: &Recorded, name: &str, reference: &Reference) {
     tmux.line(&format!("{} open {}; exit", env!("CARGO_BIN_EXE_metaspy"), recorded.run.display()));
     tmux.wait_for("1 Events");
     tmux.keys(&["3"]);
-    let screen = tmux.wait_for("sort: calls");
+    tmux.wait_for("sort: calls");
+    tmux.wait_until_gone("counting");
+    let screen = tmux.settled();
     let mut shown = 0;
     for (path, numbers) in &reference.by_site {
         let is_row = |line: &&str| {

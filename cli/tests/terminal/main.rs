@@ -24,7 +24,8 @@ fn back_from_a_cause_restores_the_screen() {
     terminal.line("site:measure");
     terminal.wait_for("240 of 760");
     terminal.keys(&["Down", "Down"]);
-    let before = terminal.wait_for("measure #6 <div>");
+    terminal.wait_for("measure #6 <div>");
+    let before = terminal.wait_for("effects 1 (1 hit)");
     terminal.keys(&["c"]);
     terminal.wait_for("removed; Backspace");
     let cause = terminal.wait_for("Scene::layout ── #3 <p>");

@@ -18,7 +18,7 @@ use crate::exit::say;
 /// Largest input, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 /// Most bytes of standard input, whose lines are kept in memory.
-const MOST_LINES: u64 = 1 << 28;
+const MOST_LINES: u64 = 256 << 20;
 
 /// An input that was found, and may turn out not to be text.
 pub struct Found {

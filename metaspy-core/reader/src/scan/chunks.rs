@@ -7,8 +7,9 @@ use std::sync::atomic::{Ordering, fence};
 
 use crate::scan::blocks::{Head, Ring};
 use metaspy_format::header;
+use metaspy_format::profile::bits;
 pub use metaspy_format::summary::Summary;
-use metaspy_format::summary::{STAMP, SUMMARY_WORDS, bit};
+use metaspy_format::summary::{STAMP, SUMMARY_WORDS, bit, stamp};
 
 /// Number of times after which all chunks are divided into blocks, if some are out of order.
 const ROUNDS: usize = 4;
@@ -74,10 +75,12 @@ impl Unit {
     /// Returns the filter of its lanes, and its smallest and largest sequence.
     fn lanes_and_sequences(&self, ring: Ring<'_>) -> (u64, u64, u64) {
         match self {
-            Unit::Chunk(Chunk { index, summary, .. }) => {
-                let newest = summary.map_or(0, newest);
-                let before = (ring.places_of(*index).count() as u64).saturating_sub(1);
-                (summary.map_or(u64::MAX, |summary| summary.lanes), newest.saturating_sub(before), newest)
+            Unit::Chunk(chunk) => {
+                let lanes = chunk.summary.map_or(u64::MAX, |summary| summary.lanes);
+                let before = (ring.places_of(chunk.index).count() as u64).saturating_sub(1);
+                // A chunk that is filled again meanwhile is of no order.
+                let newest = ring.newest_of_last_place(chunk);
+                newest.map_or((lanes, 0, u64::MAX), |newest| (lanes, newest.saturating_sub(before), newest))
             }
             Unit::Block(head) => (bit(head.lane), head.sequence, head.sequence),
         }
@@ -90,11 +93,6 @@ impl Unit {
             Unit::Block(head) => head.lane == lane,
         }
     }
-}
-
-/// Returns the sequence of the newest block of a chunk with this summary.
-fn newest(summary: Summary) -> u64 {
-    summary.stamp >> 1
 }
 
 impl Ring<'_> {
@@ -167,18 +165,24 @@ impl Ring<'_> {
     /// Returns true if a single lap filled the chunk, so that its blocks are in the order of their places. A lane that
     /// takes an older block than its last one begins a lap later in it, so neighbours may be of any laps.
     fn is_of_one_lap(self, chunk: &Chunk) -> bool {
-        let Some(summary) = chunk.summary else { return false };
-        let is_first = newest(summary) / self.layout.blocks <= 1;
+        let Some(newest) = self.newest_of_last_place(chunk) else { return false };
+        let is_first = newest / self.layout.blocks <= 1;
         let sequence = |place| self.block(place).acquire(header::SEQUENCE);
-        let is_newest = |(before, place): (u64, u64)| sequence(place).checked_add(before) == Some(newest(summary));
+        let is_newest = |(before, place): (u64, u64)| sequence(place).checked_add(before) == Some(newest);
         is_first || (0..).zip(self.places_of(chunk.index).rev()).all(is_newest)
+    }
+
+    /// Returns the sequence of the last block of a chunk, if it is the newest one of its summary.
+    fn newest_of_last_place(self, chunk: &Chunk) -> Option<u64> {
+        let sequence = self.block(self.places_of(chunk.index).last()?).acquire(header::SEQUENCE);
+        (chunk.summary?.stamp == stamp(sequence)).then_some(sequence)
     }
 
     /// Returns the chunks that have a lane's blocks before older ones, or behind newer ones, of other units. A chunk comes at
     /// its first block, and a lane may take one of the others much later.
     fn out_of_order(self, units: &[Unit]) -> HashSet<u64> {
         let spans: Vec<_> = units.iter().map(|unit| unit.lanes_and_sequences(self)).collect();
-        let lanes = |filter: u64| (0..64).filter(move |lane| filter >> lane & 1 != 0);
+        let lanes = |filter| bits(filter).map(|lane| lane as usize);
         let mut found = HashSet::new();
         let mut note = |at: usize| {
             if let Unit::Chunk(chunk) = units[at] {
