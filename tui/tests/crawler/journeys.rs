@@ -218,7 +218,7 @@ fn the_screens_name_the_sites_and_the_times_of_a_loss() {
     user.press("3");
     let screen = user.screen();
     let row = screen.lines().find(|line| line.contains("Scene::measure")).expect("it is a site");
-    assert!(screen.contains(" lost") && row.contains("23,039"), "{screen}");
+    assert!(screen.contains(" lost") && row.contains("23,676"), "{screen}");
     user.press("1 End 4");
-    assert!(user.screen().contains('×') && user.screen().contains("lost 73.0 k"), "{}", user.screen());
+    assert!(user.screen().contains('×') && user.screen().contains("lost 75.0 k"), "{}", user.screen());
 }
