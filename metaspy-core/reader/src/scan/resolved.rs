@@ -17,13 +17,12 @@ use crate::platform::lock::lock;
 use crate::platform::own_thread::without_signals;
 use crate::scan::blocks::{Block, Head, Ring, Slot};
 use crate::scan::chunks::Unit;
+use crate::scan::event_rows::Rows;
 use crate::scan::{each, threads_for};
 use crate::tally::folds::Folds;
-use crate::tally::row_table::{Key, Table};
-use metaspy_format::row::OTHERS;
+use metaspy_format::CHUNK_BLOCKS;
 use metaspy_format::slot::{self, SPAN_MAX};
-use metaspy_format::{CHUNK_BLOCKS, high, join, low};
-use metaspy_probe::{KindId, SiteId, Subject};
+use metaspy_probe::{SiteId, Subject};
 
 /// Number of events that a site needs for its events to be units of work. Fewer are phases of the program, such as `main`.
 const UNIT_EVENTS: u64 = 20;
@@ -240,7 +239,7 @@ impl ResolvedScan {
                 std::mem::swap(&mut pending, &mut later);
             }
         });
-        rows.pairs.keys().iter().map(pair).collect()
+        rows.pairs().collect()
     }
 
     /// Returns the events of some chunks, in the order of the chunks.
@@ -527,43 +526,6 @@ impl UnitWalk {
     fn index(&self, raw: u64) -> usize {
         raw as usize % self.known.len()
     }
-}
-
-/// Numbers of pairs and of subjects.
-struct Rows {
-    pairs: Table,
-    subjects: Table,
-    /// The last subject with its row: the next event is often on the same one.
-    last: (Subject, Option<u32>),
-}
-
-impl Rows {
-    fn new() -> Self {
-        Rows { pairs: Table::new(), subjects: Table::new(), last: (Subject::NONE, None) }
-    }
-
-    fn number(&mut self, event: &mut ResolvedEvent) {
-        let subject = event.event.subject.unwrap_or(Subject::NONE);
-        let site = event.event.site.0 + 1;
-        event.row = row(&mut self.pairs, subject.key, join(site, subject.kind.0.into()));
-        if event.event.subject.is_some() {
-            if self.last.0 != subject {
-                self.last = (subject, row(&mut self.subjects, subject.key, join(0, subject.kind.0.into())));
-            }
-            event.subject_row = self.last.1;
-        }
-    }
-}
-
-fn pair(key: &Key) -> (SiteId, Option<Subject>) {
-    let subject = Subject::new(KindId(high(key.who) as u16), key.key);
-    (SiteId(low(key.who).saturating_sub(1)), Some(subject).filter(|subject| !subject.is_none()))
-}
-
-fn row(table: &mut Table, key: u64, who: u64) -> Option<u32> {
-    let others = Key { key: 0, who: join(0, OTHERS.into()) };
-    let row = table.row(Key { key, who }, || others);
-    (table.keys().get(row) != Some(&others)).then_some(row as u32)
 }
 
 fn cause(ring: Ring<'_>, raw: u64) -> Cause {
