@@ -71,6 +71,7 @@ pub use open::header::{EndState, Header};
 pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, TypeKey, Value};
 pub use ratio::Ratio;
 pub use scan::current::{CurrentEvents, Enclosing};
+pub use scan::interrupt::interruptible;
 pub use scan::lanes::RecordedLane;
 pub use scan::losses::{Loss, Losses};
 pub use scan::parts::{Conditions, Scan};

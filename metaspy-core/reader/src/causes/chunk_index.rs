@@ -46,8 +46,8 @@ impl<T: Copy + Ord + Send> ChunkIndex<T> {
 
     /// Reads the chunks that changed. `entries` adds the entries of a chunk. `is_kept` is false for
     /// entries of events that left the window. Calls `progress` with the number of chunks read so
-    /// far and the number of chunks to read. If `progress` returns false, the reading stops and the
-    /// result is false.
+    /// far and the number of chunks to read. If `progress` returns false, or if the read is
+    /// interrupted, the index stays as it was and the result is false.
     pub fn read_on(
         &mut self,
         ring: Ring<'_>,
@@ -70,6 +70,9 @@ impl<T: Copy + Ord + Send> ChunkIndex<T> {
             let read = scan::each(part, scan::threads_for(part.len()), nothing, |found, &chunk| {
                 entries(chunk, if stamps[chunk as usize] == 0 { &mut found.fresh } else { &mut found.settled });
             });
+            if scan::is_interrupted() {
+                return false;
+            }
             for found in read {
                 all.fresh.extend(found.fresh);
                 all.settled.extend(found.settled);

@@ -10,6 +10,7 @@ use crate::Store;
 use crate::event::{Event, EventId};
 use crate::filter::Filter;
 use crate::filter::matcher::{Matcher, Memory};
+use crate::scan;
 use crate::scan::blocks::{Block, Head, Ring, Slot};
 
 /// Position in the order of time.
@@ -285,7 +286,12 @@ impl<'a, D: Direction> Merge<'a, D> {
             let opens = [chunk, block].into_iter().flatten().min().filter(|&near| next.is_none_or(|next| near <= next));
             match opens {
                 Some(near) if self.looked_at >= budget && self.can_stop_at(near) => return self.stop_at(near),
-                Some(near) if chunk == Some(near) => self.open_chunk(),
+                Some(near) if chunk == Some(near) => {
+                    if scan::is_interrupted() {
+                        return Step::End;
+                    }
+                    self.open_chunk();
+                }
                 Some(_) => self.open_block(),
                 None => match self.cursors.pop() {
                     Some(Reverse((_, cursor))) => self.hand = Some(cursor),

@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use crate::scan;
+
 /// Watcher of a copy.
 pub(super) struct Watch<'w> {
     /// Receives the completed part, from 0 to 1. Each step begins again at 0. False stops the copy.
@@ -20,11 +22,11 @@ impl<'w> Watch<'w> {
         if !self.is_stopped.get() {
             self.is_stopped.set(!(self.goes_on)(done as f64 / all.max(1) as f64));
         }
-        !self.is_stopped.get()
+        !self.is_stopped()
     }
 
-    /// Returns true if the copy is stopped.
+    /// Returns true if the copy is stopped, or a part of an interrupted read.
     pub fn is_stopped(&self) -> bool {
-        self.is_stopped.get()
+        self.is_stopped.get() || scan::is_interrupted()
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod chunks;
 mod counts;
 pub(crate) mod current;
 mod event_rows;
+pub(crate) mod interrupt;
 pub(crate) mod lanes;
 pub(crate) mod losses;
 mod parallel;
@@ -16,4 +17,5 @@ pub(crate) mod parts;
 pub(crate) mod resolved;
 
 pub(crate) use counts::{Levels, SubjectCounts};
+pub(crate) use interrupt::is_interrupted;
 pub(crate) use parallel::{each, each_watched, threads_for};

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::platform::own_thread::without_signals;
+use crate::scan::interrupt;
 
 /// Maximum number of threads. More threads do not make memory faster.
 const THREADS_MAX: usize = 16;
@@ -17,7 +18,7 @@ pub fn threads_for(chunks: usize) -> usize {
 }
 
 /// Calls `work` with each item, on `threads` threads. Each thread has its own state, and all states
-/// are returned.
+/// are returned. They lack items if the read is interrupted.
 pub fn each<T: Sync, A: Send>(
     items: &[T],
     threads: usize,
@@ -43,7 +44,7 @@ pub fn each_watched<T: Sync, A: Send>(
         let mut own = state();
         let mut at = take();
         while let Some(item) = items.get(at) {
-            if !watch(at) {
+            if !watch(at) || interrupt::is_interrupted() {
                 next.store(items.len(), Ordering::Relaxed);
                 break;
             }
@@ -55,10 +56,14 @@ pub fn each_watched<T: Sync, A: Send>(
     if threads <= 1 {
         return vec![run_watched(watch)];
     }
-    let run = || run_watched(&|_| true);
+    let read = interrupt::current();
+    let run = |read| interrupt::within(read, || run_watched(&|_| true));
     thread::scope(|scope| {
         // If the system refuses a thread, the others do its work.
-        let spawn = |_| thread::Builder::new().spawn_scoped(scope, run).ok();
+        let spawn = |_| {
+            let read = read.clone();
+            thread::Builder::new().spawn_scoped(scope, || run(read)).ok()
+        };
         let others: Vec<_> = without_signals(|| (1..threads).filter_map(spawn).collect());
         let mut states = vec![run_watched(watch)];
         for other in others {

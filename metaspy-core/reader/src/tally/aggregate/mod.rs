@@ -170,7 +170,7 @@ impl<'a> Aggregation<'a> {
     /// of a lane at its beginning are unclear.
     fn stretch(&self, units: &[Unit], is_first: bool) -> Option<Worker<'a>> {
         let mut worker = self.worker(Some(SelfTimes::new(self.asyncs)));
-        for unit in units {
+        for unit in units.iter().take_while(|_| !scan::is_interrupted()) {
             if !is_first {
                 self.enter_lanes(&mut worker, *unit)?;
             }
