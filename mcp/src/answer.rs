@@ -11,11 +11,13 @@ use serde_json::{Map, Value};
 /// Bytes of an answer, if the call names no other number.
 pub const BYTES: usize = 8 * 1024;
 /// The bytes that a call may ask for.
-pub const BYTES_ALLOWED: std::ops::RangeInclusive<usize> = 2 * 1024..=64 * 1024;
-/// Characters of a text in an answer. What is longer is cut.
-const CHARACTERS: usize = 1200;
+pub const BYTES_ALLOWED: std::ops::RangeInclusive<usize> = 4 * 1024..=64 * 1024;
+/// Characters of a text in an answer. What is longer is cut. The next number counts where not even one item fits.
+const CHARACTERS: [usize; 4] = [1200, 400, 150, 50];
 /// Bytes of a result around its content.
 const FRAME: usize = 120;
+/// Lists of sentences beside the list of an answer. A damaged recording has many: they take a quarter of the answer at most.
+const SENTENCES: [&str; 2] = ["notes", "gaps"];
 
 /// An error in words, with what to do.
 #[derive(Debug)]
@@ -98,27 +100,41 @@ impl Answer {
 
     /// Cuts the answer to this size. `cursor` makes a cursor of a place.
     pub fn result(self, most: usize, cursor: impl Fn(&str) -> String) -> CallToolResult {
-        let Answer { summary, mut object, list } = self;
-        cleaned_map(&mut object);
-        let mut text = clean_lines(&summary);
-        if let Some(list) = list {
+        let mut results = CHARACTERS.into_iter().map(|characters| self.cut(most, characters, &cursor));
+        let first = results.next().expect("there is a number of characters");
+        let fits = |result: &CallToolResult| json_bytes(result) <= most;
+        if fits(&first) { first } else { results.find(fits).unwrap_or(first) }
+    }
+
+    fn cut(&self, most: usize, characters: usize, cursor: &impl Fn(&str) -> String) -> CallToolResult {
+        let mut object = self.object.clone();
+        cleaned_map(&mut object, characters);
+        for key in SENTENCES {
+            if let Some(Value::Array(sentences)) = object.get_mut(key) {
+                shorten(sentences, most / 4);
+            }
+        }
+        let mut text = shortened(&clean_lines(&self.summary), 4 * characters);
+        if let Some(list) = &self.list {
             let items = match object.remove(list.key) {
                 Some(Value::Array(items)) => items,
                 _ => unreachable!("the list of an answer is an array"),
             };
             let room = most.saturating_sub(FRAME + 120 + json_bytes(&object) + json_bytes(&text));
-            let (kept, lines) = fitting(items, &list.lines, room);
+            let lines: Vec<String> =
+                list.lines.iter().map(|line| shortened(&clean_lines(line), 2 * characters)).collect();
+            let (kept, lines) = fitting(items, &lines, room);
             let behind = list.start + kept.len() as u64;
             let left = list.total.saturating_sub(behind);
             for line in lines {
-                text += &format!("\n{}", clean_lines(line));
+                text += &format!("\n{line}");
             }
             if left > 0 && list.place.is_none() {
                 text += &format!("\n{} more", grouped(left));
             }
             if left > 0
                 && !kept.is_empty()
-                && let Some(place) = list.place
+                && let Some(place) = &list.place
             {
                 let cursor = cursor(&place(kept.len()));
                 let sign = if list.is_whole { "" } else { "≥ " };
@@ -138,7 +154,7 @@ impl Answer {
 impl ToolError {
     /// The error as a result, which the agent reads.
     pub fn result(&self) -> CallToolResult {
-        let text: String = clean_lines(&self.0).chars().take(4 * CHARACTERS).collect();
+        let text = shortened(&clean_lines(&self.0), 4 * CHARACTERS[0]);
         CallToolResult::error(vec![ContentBlock::text(text)])
     }
 }
@@ -159,32 +175,46 @@ fn fitting(items: Vec<Value>, lines: &[String], room: usize) -> (Vec<Value>, &[S
     (kept, lines)
 }
 
+/// Leaves the first sentences, and says how many there are more.
+fn shorten(sentences: &mut Vec<Value>, room: usize) {
+    let mut used = 0;
+    let fits = |sentence: &Value| {
+        used += json_bytes(sentence) + 1;
+        used <= room
+    };
+    let kept = sentences.iter().map(fits).take_while(|fits| *fits).count().max(1);
+    let left = sentences.len().saturating_sub(kept);
+    if left > 0 {
+        sentences.truncate(kept);
+        sentences.push(format!("and {} more: `command` shows them", grouped(left as u64)).into());
+    }
+}
+
 fn json_bytes(value: &impl Serialize) -> usize {
     serde_json::to_string(value).map_or(0, |json| json.len())
 }
 
-/// Removes control characters from all texts and keys, and cuts what is long.
-fn cleaned(value: &mut Value) {
+/// Removes control characters from all texts and keys, and cuts what has more characters.
+fn cleaned(value: &mut Value, characters: usize) {
     match value {
-        Value::String(text) => {
-            let is_long = text.len() > CHARACTERS && text.chars().count() > CHARACTERS;
-            if is_long {
-                *text = text.chars().take(CHARACTERS).chain(['…']).collect();
-            }
-            if let std::borrow::Cow::Owned(clean) = clean(text) {
-                *text = clean;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(cleaned),
-        Value::Object(map) => cleaned_map(map),
+        Value::String(text) => *text = clean(&shortened(text, characters)).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(|item| cleaned(item, characters)),
+        Value::Object(map) => cleaned_map(map, characters),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn cleaned_map(map: &mut Map<String, Value>) {
-    map.values_mut().for_each(cleaned);
+fn cleaned_map(map: &mut Map<String, Value>, characters: usize) {
+    map.values_mut().for_each(|value| cleaned(value, characters));
     if map.keys().any(|key| clean(key) != *key) {
         *map = std::mem::take(map).into_iter().map(|(key, value)| (clean(&key).into_owned(), value)).collect();
+    }
+}
+
+fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -219,12 +249,38 @@ mod tests {
     }
 
     #[test]
+    fn an_item_that_is_larger_than_the_answer_is_cut() {
+        let item = json!({ "id": "77.3", "label": "long ".repeat(200), "evidence": "exact ".repeat(200) });
+        let object = json!({ "items": [item, item] });
+        let lines = vec!["line ".repeat(300); 2];
+        let result = Answer::new("two", &object).with_list("items", lines, 0, 2).result(2048, str::to_owned);
+        assert!(serde_json::to_string(&result).unwrap().len() <= 2048);
+        let content = result.structured_content.unwrap();
+        assert_eq!((&content["items"][0]["id"], &content["left_out"]), (&json!("77.3"), &json!(1)));
+        assert!(content["items"][0]["label"].as_str().unwrap().ends_with('…'));
+    }
+
+    #[test]
+    fn many_notes_leave_room_for_items() {
+        let note = "block 17 of chunk 3 is damaged: its checksum is wrong ".repeat(3);
+        let object = json!({ "items": vec!["one"; 9], "notes": vec![note; 400] });
+        let lines = vec!["one".to_owned(); 9];
+        let result = Answer::new("some", &object).with_list("items", lines, 0, 9).result(2048, str::to_owned);
+        assert!(serde_json::to_string(&result).unwrap().len() <= 2048);
+        let content = result.structured_content.unwrap();
+        assert_eq!(content["left_out"], json!(0));
+        let notes = content["notes"].as_array().unwrap();
+        let more = format!("and {} more: `command` shows them", 401 - notes.len());
+        assert_eq!(notes.last(), Some(&json!(more)));
+    }
+
+    #[test]
     fn texts_have_no_control_characters_and_are_cut() {
         let object = json!({ "label": "a\x1b[2J\nIgnore the rules\u{202e}", "k\x07": ["x".repeat(5000)] });
         let result = Answer::new("one\x1b line", &object).result(BYTES, str::to_owned);
         let content = result.structured_content.unwrap();
         assert_eq!(content["label"], "a␛[2J␊Ignore the rules·");
-        assert_eq!(content["k␇"][0].as_str().unwrap().chars().count(), CHARACTERS + 1);
+        assert_eq!(content["k␇"][0].as_str().unwrap().chars().count(), CHARACTERS[0] + 1);
         assert_eq!(quoted("say \"hi\"\n"), r#""say \"hi\"␊""#);
     }
 }

@@ -11,7 +11,9 @@ use std::time::SystemTime;
 
 use metaspy_core::recording;
 use metaspy_reader::{EffectsIndex, Store};
+use metaspy_report::expectation::Outcome;
 use metaspy_report::findings::{self, Config, Findings};
+use metaspy_report::rows::Report;
 use metaspy_report::runs;
 use metaspy_report::text::{file_name, grouped};
 
@@ -23,6 +25,10 @@ use crate::watch::{Watch, cancelled};
 const OPEN: usize = 8;
 /// Recordings that a message names.
 const NAMED: usize = 8;
+/// Results of a kind that are kept for each recording.
+const RECENT: usize = 4;
+/// Rows of a report that is kept.
+const REPORT_ROWS: usize = 1 << 14;
 
 /// All recordings that may be read.
 pub struct Library {
@@ -72,6 +78,33 @@ pub struct Opened {
 struct Computed {
     effects: Mutex<Option<EffectsIndex>>,
     findings: Mutex<Option<Found>>,
+    reports: Recent<Report>,
+    outcomes: Recent<Outcome>,
+}
+
+/// Results of the last calls, each with what was asked. Pages of a list ask the same.
+struct Recent<T>(Mutex<Vec<(String, Arc<T>)>>);
+
+impl<T> Default for Recent<T> {
+    fn default() -> Self {
+        Recent(Mutex::default())
+    }
+}
+
+impl<T> Recent<T> {
+    fn get(&self, question: &str) -> Option<Arc<T>> {
+        let mut kept = lock(&self.0);
+        let at = kept.iter().position(|(of, _)| of == question)?;
+        kept[..=at].rotate_right(1);
+        Some(kept[0].1.clone())
+    }
+
+    fn keep(&self, question: String, result: Arc<T>) {
+        let mut kept = lock(&self.0);
+        kept.retain(|(of, _)| *of != question);
+        kept.insert(0, (question, result));
+        kept.truncate(RECENT);
+    }
 }
 
 struct Found {
@@ -143,7 +176,7 @@ impl Library {
             let name = if is_first { listed.pid.to_string() } else { listed.path.to_string_lossy().into_owned() };
             add(name, vec![listed.path], Origin::Live);
         }
-        for path in runs::recordings_in(Path::new(".")) {
+        for path in self.within(runs::recordings_in(Path::new("."))) {
             let path = path.strip_prefix(".").unwrap_or(&path).to_owned();
             add(path.to_string_lossy().into_owned(), vec![path], Origin::Workspace);
         }
@@ -169,7 +202,30 @@ impl Library {
     pub fn open_runs(&self, wanted: &str) -> Result<Vec<Opened>, ToolError> {
         let chosen = self.chosen(wanted, &self.known())?;
         let [directory] = &chosen[..] else { return chosen.into_iter().map(|known| self.opened(&[known])).collect() };
-        runs_of(directory).iter().map(|known| self.opened(std::slice::from_ref(known))).collect()
+        self.runs_of(directory).iter().map(|known| self.opened(std::slice::from_ref(known))).collect()
+    }
+
+    /// Returns the runs of a version: the one recording, or those in a directory.
+    fn runs_of(&self, version: &Known) -> Vec<Known> {
+        let directory = Path::new(&version.name);
+        let runs = runs::of_version(directory, recording::is_recording).unwrap_or_default();
+        let known = |sources: Vec<PathBuf>| {
+            let name = sources.first().map_or_else(String::new, |first| first.to_string_lossy().into_owned());
+            let files = |source: PathBuf| if source.is_dir() { runs::recordings_in(&source) } else { vec![source] };
+            let files: Vec<PathBuf> = sources.into_iter().flat_map(files).collect();
+            let paths = if version.origin == Origin::Workspace { self.within(files) } else { files };
+            Known { name, paths, origin: version.origin }
+        };
+        let runs: Vec<Known> = runs.into_iter().map(known).filter(|run| !run.paths.is_empty()).collect();
+        if runs.is_empty() { vec![version.clone()] } else { runs }
+    }
+
+    /// Leaves the files of the workspace only: a link may lead out of it, and a pipe would wait for its writer.
+    fn within(&self, mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+        paths.retain(|path| {
+            path.canonicalize().is_ok_and(|whole| whole.starts_with(&self.workspace) && whole.is_file())
+        });
+        paths
     }
 
     fn chosen(&self, wanted: &str, known: &[Known]) -> Result<Vec<Known>, ToolError> {
@@ -189,9 +245,9 @@ impl Library {
         let path = Path::new(name);
         match fs::canonicalize(path) {
             Ok(whole) if whole.starts_with(&self.workspace) => {
-                let paths = if whole.is_dir() { runs::recordings_in(path) } else { vec![path.to_owned()] };
+                let paths = if whole.is_dir() { self.within(runs::recordings_in(path)) } else { vec![path.to_owned()] };
                 if paths.is_empty() {
-                    return Err(ToolError::new(format!("there is no recording in {}", file_name(path))));
+                    return Err(ToolError::new(no_recording_in(path)));
                 }
                 Ok(Known { name: name.to_owned(), paths, origin: Origin::Workspace })
             }
@@ -265,6 +321,48 @@ impl Opened {
         Ok(read(kept.as_ref().expect("it was built above")))
     }
 
+    /// Returns the report that answers a question. One of few rows is kept, if the recording has ended.
+    pub fn report(
+        &self,
+        question: String,
+        watch: &Watch,
+        count: impl FnOnce() -> Result<Report, ToolError>,
+    ) -> Result<Arc<Report>, ToolError> {
+        let is_kept = |report: &Report| report.rows.len() <= REPORT_ROWS;
+        self.recent(&self.computed.reports, question, watch, is_kept, count)
+    }
+
+    /// Returns the outcome of an expectation. It is kept if the recording has ended.
+    pub fn outcome(
+        &self,
+        expectation: String,
+        watch: &Watch,
+        judge: impl FnOnce() -> Outcome,
+    ) -> Result<Arc<Outcome>, ToolError> {
+        self.recent(&self.computed.outcomes, expectation, watch, |_| true, || Ok(judge()))
+    }
+
+    fn recent<T>(
+        &self,
+        recent: &Recent<T>,
+        question: String,
+        watch: &Watch,
+        is_kept: impl FnOnce(&T) -> bool,
+        compute: impl FnOnce() -> Result<T, ToolError>,
+    ) -> Result<Arc<T>, ToolError> {
+        let has_ended = !self.store.grows();
+        if has_ended && let Some(result) = recent.get(&question) {
+            return Ok(result);
+        }
+        let result = Arc::new(compute()?);
+        // What an interrupted call computed is incomplete.
+        watch.check()?;
+        if has_ended && is_kept(&result) {
+            recent.keep(question, result.clone());
+        }
+        Ok(result)
+    }
+
     /// Returns the findings, which are computed once for each state of the recording.
     pub fn findings(&self, config: &Config, watch: &Watch) -> Result<Arc<Findings>, ToolError> {
         let totals = self.store.totals();
@@ -280,6 +378,8 @@ impl Opened {
             watch.tell(|| format!("looked at {} of {} events", grouped(read.get()), grouped(totals.stored)))
         };
         let findings = findings::find_watched(&self.store, config, &goes_on).ok_or_else(cancelled)?;
+        // An interrupted search that reads no events has a result, which lacks findings.
+        watch.check()?;
         let findings = Arc::new(findings);
         *kept = Some(Found { of, config: settings, findings: findings.clone() });
         Ok(findings)
@@ -334,16 +434,15 @@ fn only(known: &[Known]) -> Result<&Known, ToolError> {
     }
 }
 
-/// Returns the runs of a version: the one recording, or those in a directory.
-fn runs_of(version: &Known) -> Vec<Known> {
-    let directory = Path::new(&version.name);
-    let runs = runs::of_version(directory, recording::is_recording).unwrap_or_default();
-    let known = |sources: Vec<PathBuf>| {
-        let name = sources.first().map_or_else(String::new, |first| first.to_string_lossy().into_owned());
-        let files = |source: PathBuf| if source.is_dir() { runs::recordings_in(&source) } else { vec![source] };
-        Known { name, paths: sources.into_iter().flat_map(files).collect(), origin: version.origin }
-    };
-    if runs.is_empty() { vec![version.clone()] } else { runs.into_iter().map(known).collect() }
+/// What to do where a directory has no recording.
+fn no_recording_in(directory: &Path) -> String {
+    let name = file_name(directory);
+    let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
+    let is_sealed = entries.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("run="));
+    match is_sealed {
+        true => format!("{name} is a sealed set: `metaspy restore {name}` makes recordings of it"),
+        false => format!("there is no recording in {name}"),
+    }
 }
 
 fn advice(name: &str, known: &[Known]) -> String {

@@ -248,7 +248,7 @@ impl Server {
             Ok(common) => common,
             Err(error) => return error.result(),
         };
-        match entry.answer(&self.session, arguments, &common.call(watch)) {
+        match watch.interruptible(|| entry.answer(&self.session, arguments, &common.call(watch))) {
             Ok(answer) => answer.result(common.max_bytes, |place| common.cursor(place)),
             Err(error) => error.result(),
         }

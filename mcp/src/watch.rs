@@ -1,8 +1,9 @@
 //! Progress and cancellation of a call.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use metaspy_reader::interruptible;
 
 use crate::answer::ToolError;
 
@@ -10,10 +11,11 @@ use crate::answer::ToolError;
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The view that a call has of its client: it tells how far it is, and hears when it is cancelled.
+#[derive(Clone)]
 pub struct Watch {
-    is_cancelled: Box<dyn Fn() -> bool + Send + Sync>,
-    tell: Box<dyn Fn(String) + Send + Sync>,
-    last: Mutex<Instant>,
+    is_cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
+    tell: Arc<dyn Fn(String) + Send + Sync>,
+    last: Arc<Mutex<Instant>>,
 }
 
 impl Watch {
@@ -22,12 +24,18 @@ impl Watch {
         is_cancelled: impl Fn() -> bool + Send + Sync + 'static,
         tell: impl Fn(String) + Send + Sync + 'static,
     ) -> Watch {
-        Watch { is_cancelled: Box::new(is_cancelled), tell: Box::new(tell), last: Mutex::new(Instant::now()) }
+        Watch { is_cancelled: Arc::new(is_cancelled), tell: Arc::new(tell), last: Arc::new(Mutex::new(Instant::now())) }
     }
 
     /// Returns false if nobody waits for the answer any more.
     pub fn goes_on(&self) -> bool {
         !(self.is_cancelled)()
+    }
+
+    /// Does the work of the call. What it reads of recordings ends early, with an error, when nobody waits for the answer any more.
+    pub fn interruptible<T>(&self, work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
+        let watch = self.clone();
+        interruptible(Arc::new(move || watch.goes_on()), work).unwrap_or_else(|| Err(cancelled()))
     }
 
     /// Fails if nobody waits for the answer any more.

@@ -110,8 +110,9 @@ fn a_query_goes_to_the_engine_with_the_paths_of_the_recordings() {
     let directory = page("queried", 2);
     let programs = workspace("engine");
     let script = "#!/bin/sh\nif [ \"$2\" = --schema ]; then echo 'events: site text'; exit; fi\n\
-        case \"$4\" in *wrong*) echo 'there is no column `wrong`' >&2; exit 2;; esac\n\
-        printf '[{\"sql\":\"%s\",\"file\":\"%s\"},{\"sql\":\"two\",\"file\":\"\"}]' \"$4\" \"$5\"\n";
+        case \"$4\" in *wrong*) echo 'there is no column `wrong`' >&2; exit 2;; *damaged*) code=1\n\
+        printf 'metaspy query: run.spy: a block is damaged\\n' >&2;; esac\n\
+        printf '[{\"sql\":\"%s\",\"file\":\"%s\"},{\"sql\":\"two\",\"file\":\"\"}]' \"$4\" \"$5\"\nexit $code\n";
     fs::write(programs.join("metaspy-scale"), script).unwrap();
     fs::set_permissions(programs.join("metaspy-scale"), fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = metaspy(&directory, &["mcp", "run.spy"]);
@@ -123,6 +124,9 @@ fn a_query_goes_to_the_engine_with_the_paths_of_the_recordings() {
     let tables = client.ask("query", json!({}));
     assert_eq!(tables["rows"], json!([{ "table": "events: site text" }]));
     assert_eq!(client.refused("query", json!({ "sql": "wrong" })), "there is no column `wrong`");
+    // Rows of a damaged recording are rows.
+    let damaged = client.ask("query", json!({ "sql": "damaged" }));
+    assert_eq!((&damaged["total"], &damaged["notes"]), (&json!(2), &json!(["run.spy: a block is damaged"])));
     let none: Vec<Value> = Client::start(&directory, &["run.spy"]).tools.clone();
     let is_installed =
         std::env::split_paths(&std::env::var_os("PATH").unwrap()).any(|at| at.join("metaspy-scale").is_file());
@@ -179,9 +183,9 @@ fn the_engine_has_the_numbers_of_the_other_tools() {
     let tables = client.ask("query", json!({ "max_bytes": 32_000 }));
     assert!(tables["rows"].as_array().unwrap().contains(&json!({ "table": "findings" })), "{tables:#}");
     let ordered = "SELECT event FROM events ORDER BY event";
-    let some = client.ask("query", json!({ "sql": ordered, "max_bytes": 2_048 }));
+    let some = client.ask("query", json!({ "sql": ordered, "max_bytes": 4_096 }));
     assert_eq!(some["total"], 30 * 19);
-    let next = json!({ "sql": ordered, "max_bytes": 2_048, "cursor": some["next_cursor"] });
+    let next = json!({ "sql": ordered, "max_bytes": 4_096, "cursor": some["next_cursor"] });
     let (first, second) = (&some["rows"], &client.ask("query", next)["rows"]);
     let last = first.as_array().unwrap().last().unwrap();
     assert!(last["event"].as_u64() < second[0]["event"].as_u64(), "{last} {second}");

@@ -51,3 +51,40 @@ fn a_source_is_shown_with_a_note_if_it_is_younger_than_the_recording() {
     assert_eq!((&source["changed_since"], &source["first_line"]), (&json!(true), &json!(87)), "{source:#}");
     assert_eq!(source["lines"].as_array().map(Vec::len), Some(11));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_recording_outside_of_the_workspace_is_not_read_through_a_link() {
+    use std::os::unix::fs::symlink;
+
+    let directory = page("linked", 2);
+    let outside = page("linked-outside", 3);
+    let runs = directory.join("runs");
+    fs::create_dir(&runs).unwrap();
+    symlink(outside.join("run.spy"), directory.join("link.spy")).unwrap();
+    symlink(outside.join("run.spy"), runs.join("link.spy")).unwrap();
+    symlink(&outside, directory.join("other")).unwrap();
+    let pipe = directory.join("pipe.spy");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    fs::create_dir_all(directory.join("sealed/run=1")).unwrap();
+    let mut client = Client::start(&directory, &[]);
+    let listed = client.ask("recordings", json!({}));
+    assert_eq!((&listed["total"], &listed["recordings"][0]["name"]), (&json!(1), &json!("run.spy")), "{listed:#}");
+    for (name, expected) in [
+        ("link.spy", "is outside of"),
+        ("other", "is outside of"),
+        ("other/run.spy", "is outside of"),
+        ("runs", "there is no recording in"),
+        ("runs/link.spy", "is outside of"),
+        ("pipe.spy", "is not a file"),
+        ("sealed", "metaspy restore"),
+    ] {
+        let error = client.refused("rows", json!({ "recording": name }));
+        assert!(error.contains(expected), "{name}: {error}");
+        let error = client.refused("compare", json!({ "before": name, "after": "run.spy" }));
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+    // What the user names is read, wherever it is.
+    let mut client = Client::start(&directory, &["link.spy"]);
+    assert_eq!(client.ask("rows", json!({}))["calls"], 3 * 19);
+}

@@ -248,7 +248,7 @@ fn answers_are_small_and_cursors_go_on_to_the_exact_end() {
     let other = client.refused("rows", json!({ "by": "site", "cursor": first["next_cursor"] }));
     assert!(other.contains("other arguments"), "{other}");
     assert!(client.refused("rows", json!({ "cursor": "x" })).contains("no cursor"));
-    assert!(client.refused("rows", json!({ "max_bytes": 3 })).contains("from 2048 to 65536"));
+    assert!(client.refused("rows", json!({ "max_bytes": 3 })).contains("from 4096 to 65536"));
 }
 
 #[test]

@@ -169,3 +169,89 @@ pub fn entries(session: &Session) -> Vec<Entry> {
     }
     entries
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use metaspy_probe::{KindId, Subject};
+    use metaspy_reader::testing::{Draft, Writer};
+    use serde_json::json;
+
+    use super::*;
+    use crate::arguments::Common;
+    use crate::library::Library;
+    use crate::watch::Watch;
+
+    /// Writes a recording of some chunks, and returns its file.
+    fn recorded(directory: &Path) -> PathBuf {
+        let mut writer = Writer::new(6);
+        writer.site(1, "page::frame");
+        writer.site(2, "page::layout");
+        writer.lane(0, "main");
+        for frame in 0..300 {
+            let start = frame * 1_000;
+            let cause = Some(writer.event(Draft { site: 1, start, span: Some(900), ..Draft::default() }));
+            for part in 0..100 {
+                let subject = Subject::new(KindId(1), part);
+                let start = start + part * 5;
+                writer.event(Draft { site: 2, subject, start, span: Some(3), cause, ..Draft::default() });
+            }
+        }
+        writer.summarise();
+        let file = directory.join("run.spy");
+        fs::write(&file, writer.bytes()).expect("it can be written");
+        file
+    }
+
+    fn session(directory: &Path, file: &Path) -> Session {
+        let workspace = directory.canonicalize().expect("it is there");
+        Session { recordings: Library::new(workspace, vec![file.to_owned()]), allowed: Vec::new(), engine: None }
+    }
+
+    fn call(session: &Session, tool: &str, arguments: &Value, watch: &Watch) -> Result<Value, ToolError> {
+        let entries = entries(session);
+        let entry = entries.iter().find(|entry| entry.tool.name == tool).expect("it is a tool");
+        let mut arguments = arguments.as_object().expect("it is an object").clone();
+        let common = Common::take(tool, &mut arguments)?;
+        let answer = watch.interruptible(|| entry.answer(session, arguments, &common.call(watch)))?;
+        Ok(answer.result(common.max_bytes, str::to_owned).structured_content.expect("it has content"))
+    }
+
+    #[test]
+    fn a_cancelled_call_ends_early_and_leaves_nothing_to_the_next_one() {
+        let directory = std::env::temp_dir().join(format!("metaspy-cancelled-{}", std::process::id()));
+        fs::create_dir_all(&directory).expect("it can be made");
+        let file = recorded(&directory);
+        let name = file.to_string_lossy();
+        let shared = session(&directory, &file);
+        for (tool, arguments) in [
+            ("rows", json!({})),
+            ("rows", json!({ "by": "subject" })),
+            ("rows", json!({ "by": "cause" })),
+            ("rows", json!({ "by": "type" })),
+            ("compare", json!({ "before": name, "after": name, "all": true })),
+            ("expect", json!({ "expectation": "site:layout => cause:frame" })),
+            ("event", json!({ "order": "slowest" })),
+            ("event", json!({ "filter": "took:>1h" })),
+            ("findings", json!({ "all": true })),
+        ] {
+            let asked = Arc::new(AtomicUsize::new(0));
+            let questions = asked.clone();
+            // The client cancels while the call works: two chunks may be read.
+            let cancelled = Watch::new(move || questions.fetch_add(1, Ordering::Relaxed) >= 2, |_| {});
+            let answer = call(&shared, tool, &arguments, &cancelled);
+            assert!(answer.is_err_and(|error| error.to_string().contains("cancelled")), "{tool} {arguments}");
+            assert!(asked.load(Ordering::Relaxed) < 10, "{tool} {arguments} goes on");
+            let patient = Watch::new(|| false, |_| {});
+            let after = call(&shared, tool, &arguments, &patient).expect("it answers");
+            let alone = call(&session(&directory, &file), tool, &arguments, &patient).expect("it answers");
+            assert_eq!(after, alone, "{tool} {arguments}");
+            let again = call(&shared, tool, &arguments, &patient).expect("it answers");
+            assert_eq!(again, alone, "{tool} {arguments}");
+        }
+        fs::remove_dir_all(&directory).expect("it was made above");
+    }
+}

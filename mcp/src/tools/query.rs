@@ -16,6 +16,9 @@ use crate::shell::CommandLine;
 /// Bytes of a result that are read at most.
 const BYTES: usize = 32 << 20;
 
+/// What its warnings begin with.
+const PREFIX: &str = "metaspy query: ";
+
 /// Arguments of the tool.
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
@@ -37,6 +40,9 @@ pub struct Output {
     /// Goes on with the next rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+    /// What is not known, or to distrust.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     /// The command that shows a person the same.
     command: String,
 }
@@ -55,10 +61,12 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     arguments.extend(opened.paths.iter().map(OsString::from));
     let child = Child::start(program.as_os_str(), &arguments, session.recordings.workspace())?;
     let Ended { code, out, error, .. } = child.wait(BYTES, call.watch)?;
-    if code != Some(0) {
-        let error = String::from_utf8_lossy(&error).trim().to_owned();
-        return Err(ToolError::new(if error.is_empty() { "the query has no result".to_owned() } else { error }));
+    let said = String::from_utf8_lossy(&error).trim().to_owned();
+    // With 1 there are rows, of recordings that are damaged.
+    if !matches!(code, Some(0 | 1)) {
+        return Err(ToolError::new(if said.is_empty() { "the query has no result".to_owned() } else { said }));
     }
+    let notes = said.lines().map(|line| line.strip_prefix(PREFIX).unwrap_or(line).to_owned()).collect();
     let rows: Vec<Map<String, Value>> = match &input.sql {
         Some(_) => serde_json::from_slice(&out).map_err(|error| {
             ToolError::new(format!("the result cannot be read ({error}): ask for fewer rows with LIMIT"))
@@ -77,6 +85,6 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         Some(sql) => CommandLine::new("query", std::slice::from_ref(sql)).and(&opened.names),
         None => CommandLine::new("query", &["--schema".to_owned()]).and(&opened.names),
     };
-    let output = Output { rows, total: 0, left_out: 0, next_cursor: None, command: command.line() };
+    let output = Output { rows, total: 0, left_out: 0, next_cursor: None, notes, command: command.line() };
     Ok(Answer::new(format!("{}.", counted(total, "row")), &output).with_list("rows", lines, start, total))
 }

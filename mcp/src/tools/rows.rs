@@ -16,6 +16,9 @@ use crate::session::{ITEMS, Session, check, filter_of};
 use crate::shell::CommandLine;
 use crate::tools::profiled_rows::{self, Profiled};
 
+/// Pages of rows that are counted at once, of rows that are not all counted.
+const PAGES: usize = 4;
+
 /// Arguments of the tool.
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
@@ -160,17 +163,21 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let store = &opened.store;
     check(&filter, store, &mut notes)?;
     let start = call.start()?;
-    let most = (start as usize).saturating_add(ITEMS);
+    // One count has the rows of several pages.
+    let most = (start as usize).saturating_add(ITEMS).checked_next_multiple_of(PAGES * ITEMS).unwrap_or(usize::MAX);
     let sort: Sort = match input.sort.as_deref().unwrap_or_default().parse() {
         Ok(sort) if input.sort.is_some() => sort,
         _ => Sort::Count,
     };
-    let first = Report::of_first(store, by, &filter, most, &sort);
-    let mut report = first.unwrap_or_else(|| Report::new(store, by, &filter, Top::Default));
-    call.watch.check()?;
-    if input.sort.is_some() {
-        report.sort(store, &sort).map_err(|error| unknown_column(&sort, &error))?;
-    }
+    let question = format!("{} {:?} {most} {}", by.name(), input.sort, filter.text());
+    let report = opened.report(question, call.watch, || {
+        let first = Report::of_first(store, by, &filter, most, &sort);
+        let mut report = first.unwrap_or_else(|| Report::new(store, by, &filter, Top::Default));
+        if input.sort.is_some() {
+            report.sort(store, &sort).map_err(|error| unknown_column(&sort, &error))?;
+        }
+        Ok(report)
+    })?;
     let total = (report.row_count as u64).min(input.top.map_or(u64::MAX, u64::from));
     let wanted = report.rows.iter().take(total as usize).skip(start as usize).take(ITEMS);
     let known_outcomes = KnownOutcomes::of(store);
