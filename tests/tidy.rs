@@ -1,5 +1,5 @@
 //! The rules of the design that a machine can check: arrows between packages, their metadata, the layout of recordings,
-//! module docs, environment variables, and import circles.
+//! module docs, environment variables, quoted screens, and import circles.
 //!
 //! Each rule has a budget: the faults that are still in the tree. A budget only ever falls.
 
@@ -13,6 +13,8 @@ mod imports;
 mod layout;
 #[path = "tidy/packages.rs"]
 mod packages;
+#[path = "tidy/screens.rs"]
+mod screens;
 #[path = "tidy/source.rs"]
 mod source;
 
@@ -71,6 +73,11 @@ fn every_module_has_docs() {
 #[test]
 fn the_documents_list_every_environment_variable() {
     fail_over(0, "variables that `docs/environment.md` does not list", &environment::faults(sources()));
+}
+
+#[test]
+fn screens_in_the_documents_have_the_words_of_the_program() {
+    fail_over(0, "sentences of quoted screens that no string of the program has", &screens::faults(sources()));
 }
 
 #[test]

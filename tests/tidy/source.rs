@@ -17,7 +17,8 @@ pub struct Source {
     pub path: String,
     /// The text with comments, literals and test modules replaced by spaces. Empty for Markdown.
     pub code: String,
-    text: String,
+    /// The text as it stands.
+    pub text: String,
     in_tests: bool,
     /// Paths, without `.rs`, of modules that this file declares for tests only.
     test_modules: Vec<String>,

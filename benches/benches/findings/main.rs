@@ -3,8 +3,10 @@
 //! Without an option it measures the time and the memory of a search on 10⁶ and 10⁷ events, with `--large` also on 10⁸.
 //! `--quality` records all programs, each in a process of its own, and prints what is found, what is missed, and what is
 //! said of correct programs. `--record DIRECTORY` only records them there, for `metaspy findings`, and `--quality --of
-//! DIRECTORY` judges those recordings. `--only mail,chess/search` selects some programs.
+//! DIRECTORY` judges those recordings. `--only mail,chess/search` selects some programs. `--examples`, and every smoke run,
+//! compares what `docs/findings.md` quotes with what is said of its programs.
 
+mod examples;
 mod planted;
 mod programs;
 mod quality;
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
     let done = match option("--record") {
         Some(directory) => record_all(Path::new(&directory)),
         None if has("--quality") => judge_all(),
+        None if has("--examples") => compare_examples(),
+        None if child::is_smoke() => compare_examples().and_then(|()| scale::compare()),
         None => scale::compare(),
     };
     match done {
@@ -73,6 +77,13 @@ fn judge_all() -> Result<(), String> {
         judged.push(next);
     }
     println!("\n{}", Quality(&judged));
+    std::fs::remove_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))
+}
+
+fn compare_examples() -> Result<(), String> {
+    let directory = report::target().join("findings-examples");
+    let compared = examples::compare(&directory)?;
+    println!("{compared} examples of docs/findings.md are what the programs give");
     std::fs::remove_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))
 }
 
