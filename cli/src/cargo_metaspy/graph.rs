@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
 
@@ -25,6 +25,8 @@ pub struct Graph {
     resolve: Resolve,
     /// Where cargo puts what it builds.
     pub target_directory: PathBuf,
+    /// Where it puts the parts, if that is configured.
+    build_directory: Option<PathBuf>,
     /// The directory of the workspace.
     pub workspace_root: PathBuf,
 }
@@ -38,6 +40,8 @@ pub struct Package {
     /// Its version.
     pub version: String,
     manifest_path: PathBuf,
+    /// Where it was downloaded from; `None` for one that is built where it lies.
+    source: Option<String>,
     /// Its crates.
     pub targets: Vec<Crate>,
 }
@@ -160,6 +164,16 @@ impl Graph {
             roots.chain([package.manifest_path.clone()]).collect::<Vec<_>>()
         };
         of_workspace.chain(self.packages.iter().flat_map(of_package))
+    }
+
+    /// The packages that were downloaded.
+    pub fn downloaded(&self) -> impl Iterator<Item = &Package> {
+        self.packages.iter().filter(|package| package.source.is_some())
+    }
+
+    /// The directory with what cargo has compiled.
+    pub fn build_directory(&self) -> &Path {
+        self.build_directory.as_deref().unwrap_or(&self.target_directory)
     }
 
     /// True for a package of the workspace.

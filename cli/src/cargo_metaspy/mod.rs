@@ -4,6 +4,7 @@ pub mod arguments;
 mod build_lock;
 mod cargo;
 mod clean;
+mod compiled;
 mod completions;
 mod conditions;
 mod config;
@@ -31,9 +32,9 @@ use anyhow::{Context, Result, bail};
 use metaspy_blueprints::Kind;
 use metaspy_core::Selector;
 use metaspy_report::runs::Note;
-use metaspy_report::text::print_message;
+use metaspy_report::text::{counted, print_message};
 use metaspy_weave::plan::{CHAIN, PLAN, Plan, Selection};
-use metaspy_weave::runtime::{self, Settings, version};
+use metaspy_weave::runtime::{self, Settings, host};
 use metaspy_weave::wrapper::doc_tests::RUSTDOC;
 use metaspy_weave::wrapper::{self, EarlierLists, adds_core_to_libraries};
 
@@ -81,7 +82,11 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let typed = typed(command);
     let config = Config::read(&cargo);
     let target = cargo.target().map(|target| target.to_string_lossy().into_owned()).or_else(|| config.target());
-    let graph = Graph::read(&cargo, &target.clone().map_or_else(host, Ok)?)?;
+    let platform = match &target {
+        Some(target) => target,
+        None => host()?,
+    };
+    let graph = Graph::read(&cargo, platform)?;
     let target_dir = match cargo.target_dir() {
         Some(dir) => std::path::absolute(dir)?,
         None => own_target_dir(&graph),
@@ -111,6 +116,11 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let _lock = build_lock::acquire(&plan, &profile, &graph.workspace_root, stale, |stale| {
         stale.clean(&cargo, command, &target_dir)
     })?;
+    let copied = compiled::copy(&graph, &plan, target.as_deref(), &profile, &target_dir);
+    if copied > 0 {
+        let crates = counted(copied as u64, "crate");
+        print_message(&format_args!("     Metaspy copying {crates} without hooks, which cargo has compiled"));
+    }
     let mut built = cargo.command(command, &target_dir)?;
     let this = env::current_exe().context("cannot find the file of this command")?;
     built.env("RUSTC_WRAPPER", &this).env("RUSTDOC", this).env(RUSTDOC, config.rustdoc());
@@ -210,10 +220,4 @@ fn own_target_dir(graph: &Graph) -> PathBuf {
         Some(around) => around.join("metaspy"),
         None => own,
     }
-}
-
-/// The platform of this compiler.
-fn host() -> Result<String> {
-    let host = version()?.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned);
-    host.context("cannot read the host platform from `rustc -vV`")
 }

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::plan::{CHAIN, Core, PLAN, stamp, write_whole};
 use crate::runtime::profilers::{self, Profiler};
-use crate::runtime::{build_dir, cache, version};
+use crate::runtime::toolchain::version;
+use crate::runtime::{build_dir, cache, host};
 
 /// The files of the core's packages that this command was built with, by their paths in a workspace.
 pub(super) static SOURCE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/core.rs"));
@@ -116,8 +117,15 @@ pub fn core(settings: &Settings<'_>, cache: &Path, profiler_dirs: &[PathBuf]) ->
 impl Settings<'_> {
     /// A name for what is built with these settings, by this compiler. A wrapper, such as a cache, does not change results.
     fn stamp(&self) -> Result<String> {
-        let parts = [&core_stamp(), version()?, self.target.unwrap_or_default(), &self.flags];
+        let parts = [&core_stamp(), version()?, self.core_target()?.unwrap_or_default(), &self.flags];
         Ok(stamp(parts.into_iter().chain(ALONE)))
+    }
+
+    /// The target of the core, unless it is that of every build here. Flags reach what runs in the compiler, too, where no
+    /// target is named.
+    fn core_target(&self) -> Result<Option<&str>> {
+        let host = host()?;
+        Ok(self.target.filter(|target| *target != host || !self.flags.is_empty()))
     }
 }
 
@@ -178,7 +186,8 @@ impl Build<'_> {
     }
 
     fn once(&self, workspace: &Path, from: &Path, package: &str, offline: bool) -> Result<Core> {
-        let Settings { cargo, target, wrapper, .. } = self.settings;
+        let Settings { cargo, wrapper, .. } = self.settings;
+        let target = self.settings.core_target()?;
         let target_dir = self.dir.join("target");
         let mut command = Command::new(cargo);
         command.args(["build", "--profile", PROFILE, "--quiet", "--message-format=json-render-diagnostics"]);

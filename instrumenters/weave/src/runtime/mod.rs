@@ -9,4 +9,4 @@ mod toolchain;
 pub use cache::directory as cache_directory;
 pub use core::{ALONE, BUILDS_CORE, Settings, core, core_stamp};
 pub use hooks::{Hooks, hooks, source as hooks_source};
-pub use toolchain::{build_dir, version};
+pub use toolchain::{build_dir, host};

@@ -24,6 +24,12 @@ pub fn version() -> Result<&'static str> {
     Ok(VERSION.get_or_init(|| String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
+/// The platform of this compiler.
+pub fn host() -> Result<&'static str> {
+    let host = version()?.lines().find_map(|line| line.strip_prefix("host: "));
+    host.context("cannot read the host platform from `rustc -vV`")
+}
+
 /// The argument that makes cargo put the parts of a build beside its results, whatever is configured. A variable would
 /// be inherited by build scripts and programs.
 pub fn build_dir(target_dir: &Path) -> Result<String> {

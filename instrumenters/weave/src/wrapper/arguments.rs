@@ -111,11 +111,9 @@ impl Arguments {
         self.after("--out-dir").map(PathBuf::from)
     }
 
-    /// A name for the crate's results. Dynamic libraries have the same file name in each profile, so it depends on the
-    /// directory.
+    /// A name for the crate's results, see [`unit`].
     pub fn unit(&self) -> String {
-        let out_dir = self.out_dir().unwrap_or_default();
-        format!("{}-{}", self.results(), stamp([out_dir.to_string_lossy()]))
+        unit(&self.results(), &self.out_dir().unwrap_or_default())
     }
 
     /// What cargo names results by: the crate's name and `-C extra-filename`.
@@ -206,6 +204,11 @@ impl Arguments {
         }
         None
     }
+}
+
+/// A name for the results of a crate in a directory. Dynamic libraries have the same file name in each profile.
+pub(crate) fn unit(results: &str, out_dir: &Path) -> String {
+    format!("{results}-{}", stamp([out_dir.to_string_lossy()]))
 }
 
 /// True for a target whose shared libraries get a core of their own.

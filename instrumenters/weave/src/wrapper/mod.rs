@@ -30,7 +30,7 @@ use metaspy_reader::text::print_message;
 
 pub use arguments::adds_core_to_libraries;
 pub use listing::{EarlierLists, FORMAT, Left, Listing, Method, SharedLibrary, Uncarried, listings};
-pub use stamp::{CrateStamp, PLAIN, stamps};
+pub use stamp::{CrateStamp, PLAIN, stamps, write_plain};
 
 /// True if cargo started this process in place of the compiler.
 pub fn is_wanted(first: Option<&OsStr>) -> bool {

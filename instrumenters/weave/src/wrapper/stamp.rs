@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, Target, write_whole};
-use crate::wrapper::arguments::Arguments;
+use crate::wrapper::arguments::{Arguments, unit};
 
 /// The stamp of a crate that was compiled without hooks.
 pub const PLAIN: &str = "plain";
@@ -28,17 +28,24 @@ pub struct CrateStamp {
 /// Writes the stamp before the crate is compiled: after a killed build, cargo compiles the crate again anyway.
 pub fn write(plan: &Plan, arguments: &Arguments, target: Option<&Target>) -> Result<()> {
     let variable = |name| std::env::var(name).unwrap_or_default();
+    let package = format!("{}@{}", variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION"));
     let root = arguments.root().map(fs::canonicalize).transpose()?.unwrap_or_default();
+    let stamp = target.map_or(PLAIN, |target| &target.stamp);
+    write_of(&plan.dir, package, root, &arguments.out_dir().unwrap_or_default(), &arguments.results(), stamp)
+}
+
+/// Writes the stamp of a crate that was compiled without hooks elsewhere. `results` is what its results are named by in
+/// `out_dir`.
+pub fn write_plain(dir: &Path, package: String, root: PathBuf, out_dir: &Path, results: &str) -> Result<()> {
+    write_of(dir, package, root, out_dir, results, PLAIN)
+}
+
+fn write_of(dir: &Path, package: String, root: PathBuf, out_dir: &Path, results: &str, stamp: &str) -> Result<()> {
     let real = |dir: &Path| fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
-    let (target_dir, out_dir) = (real(plan.dir.parent().unwrap_or(&plan.dir)), arguments.out_dir().unwrap_or_default());
-    let out_dir = real(&out_dir);
-    let record = CrateStamp {
-        package: format!("{}@{}", variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION")),
-        root,
-        out_dir: out_dir.strip_prefix(&target_dir).unwrap_or(&out_dir).to_owned(),
-        stamp: target.map_or(PLAIN.to_owned(), |target| target.stamp.clone()),
-    };
-    let path = plan.dir.join("stamps").join(format!("{}.json", arguments.unit()));
+    let (target_dir, real_out_dir) = (real(dir.parent().unwrap_or(dir)), real(out_dir));
+    let out_dir_below = real_out_dir.strip_prefix(&target_dir).unwrap_or(&real_out_dir).to_owned();
+    let record = CrateStamp { package, root, out_dir: out_dir_below, stamp: stamp.to_owned() };
+    let path = dir.join("stamps").join(format!("{}.json", unit(results, out_dir)));
     Ok(write_whole(&path, &serde_json::to_vec(&record)?)?)
 }
 
