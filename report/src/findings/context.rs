@@ -240,7 +240,12 @@ impl<'s> Context<'s> {
 
     /// Returns a sentence if the recording has no events.
     pub fn missing_events(&self) -> Option<String> {
-        let missing = "it has no events: record with METASPY_RECORD=run.spy, without a profile that only counts";
+        let missing = match self.totals.counted {
+            0 => "it has no events: record with METASPY_RECORD=run.spy",
+            _ => {
+                "its calls were only counted: record events with METASPY_MODE=full (`METASPY_MODE=full cargo metaspy run`)"
+            }
+        };
         (self.survey.events == 0).then(|| missing.to_owned())
     }
 
