@@ -66,11 +66,15 @@ linted() { CLIPPY_ARGS='-Dwarnings__CLIPPY_HACKERY__' cargo --config "build.rust
 step "format" cargo fmt --all --check
 step "clippy, and a build of all tests" linted test --workspace --no-run
 step "tests" linted test --workspace --no-fail-fast -- --nocapture
+if [ "${1:-}" != "--fast" ]; then
+    # The reader is optimised in builds of tests.
+    PROPTEST_CASES=1000 step "fuzz, quick" linted test --workspace --lib hostile
+fi
 # With all packages, so that nothing below the command is built again.
 step "tests of the server for agents" linted test --workspace --features metaspy-cli/mcp --test agents -- --nocapture
 step "clippy, default features" cargo clippy -p metaspy -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,combine,nom,winnow -- -D warnings
-step "tests of allocations" linted test -p metaspy --features allocations --test allocations
+step "tests of allocations" linted test --workspace --features metaspy/allocations --test allocations
 discard
 if [ "${1:-}" != "--fast" ]; then
     step "machines" cargo test --manifest-path sampler/machines/Cargo.toml --target-dir target/machines -- --nocapture
@@ -85,7 +89,6 @@ if [ "${1:-}" != "--fast" ]; then
     step "example: parsers" target/debug/metaspy-parsers-story
     step "example: bus" target/debug/examples/bus --publishes 20 --subscribers 3
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
-    step "fuzz, quick" env PROPTEST_CASES=1000 cargo test -p metaspy-reader --release --lib hostile
     # One build of all three.
     step "benchmark smoke: hooks, scan, crawler, announcements, stress, findings" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
         --features crawler,findings --bench hooks --bench scan --bench crawler --bench announcements --bench stress --bench findings \
