@@ -8,7 +8,8 @@ use metaspy_core::hook;
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::store::{By, Scope, Store};
 use metaspy_core::{
-    InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject, clock,
+    InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject, because,
+    clock, current,
 };
 
 macro_rules! sites {
@@ -165,6 +166,27 @@ fn calls_that_run_while_what_is_inside_of_them_is_folded_count_once() {
         account.call(&LONGEST, 9, |account| {
             account.call(&OUTER, 0, |account| {
                 let mut dice = 3;
+                while account.sites.values().map(|row| row.ticks).max().unwrap_or(0) < 400_000 {
+                    account.calls(&mut dice, 8);
+                }
+            });
+        });
+    });
+    let totals = store.totals();
+    assert!(totals.folded > 2 * totals.stored && totals.lost == 0, "{totals:?}");
+    account.check(&store);
+}
+
+#[test]
+fn calls_are_around_others_whatever_causes_are_named() {
+    let (account, store) = record(1 << 20, |account| {
+        let mut cause = None;
+        account.call(&LONGEST, 9, |_| cause = current());
+        account.call(&OUTER, 0, |account| {
+            let _because = cause.map(because);
+            account.call(&INNER, 1, |account| {
+                let _because = cause.map(because);
+                let mut dice = 4;
                 while account.sites.values().map(|row| row.ticks).max().unwrap_or(0) < 400_000 {
                     account.calls(&mut dice, 8);
                 }

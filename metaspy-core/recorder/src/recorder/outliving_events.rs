@@ -8,7 +8,6 @@ use metaspy_probe::Lean;
 
 use crate::format::nesting::{Nesting, OPEN_MOST, OpenCall, Unnamed};
 use crate::format::slot::{self, FIRST_MARK, Mark};
-use crate::format::slot_set::SlotSet;
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS};
 use crate::platform::own_pages;
 use crate::recorder::begin::{About, Begun, block_cells};
@@ -102,7 +101,9 @@ impl OutlivingEvents {
         self.length.load(Relaxed) + BLOCK_SLOTS <= MOST
     }
 
-    /// Moves the calls that run in the block of this lane into the list: all lean ones, and those that the lane is in.
+    /// Moves the calls that run in the block of this lane into the list: all lean ones, and those that later calls may be
+    /// inside of. Only calls are both timed and neither entered nor left, and their guards stay on their thread, so a call
+    /// that runs is around what follows, whatever causes are named.
     pub fn add_all(&self, lane: &Lane) {
         let block = block_cells(lane);
         // Most often none runs, which is seen without looking at each slot.
@@ -111,7 +112,6 @@ impl OutlivingEvents {
             return;
         }
         let (sequence, lap) = (lane.sequence.load(Relaxed), lane.lap.load(Relaxed) as u8);
-        let entered = entered_slots(block, sequence, lane.current.load(Relaxed));
         let mut at = 1;
         while let Some(cells) = block.get(at) {
             let commit = cells[0].load(Relaxed);
@@ -126,7 +126,11 @@ impl OutlivingEvents {
             let (id, last) = (sequence * BLOCK_SLOTS as u64 + at as u64, cells[3].load(Relaxed));
             if site < FIRST_MARK && slot::is_held_in(last, sequence) {
                 self.push(OutlivingEvent::of(lane, id, cells));
-            } else if entered.contains(at) && slot::is_running_in(last, sequence) && !is_entered(site) {
+            } else if site < FIRST_MARK
+                && slot::is_timed(last)
+                && slot::is_running_in(last, sequence)
+                && !is_entered(site)
+            {
                 self.push(OutlivingEvent::read(lane, id, cells));
             }
             at += 1;
@@ -256,19 +260,4 @@ pub(super) fn is_named(lane: &Lane, id: u64) -> bool {
     let is_mark = |commit| slot::lap(commit) == lap && slot::site(commit) == Mark::Open as u32;
     let mut marks = block_cells(lane)[1..].iter().take_while(|cells| is_mark(cells[0].load(Relaxed)));
     marks.any(|cells| cells[1].load(Relaxed) == id)
-}
-
-/// The slots of a block whose events are around the event `current`, and its own. Causes that were named lead elsewhere.
-fn entered_slots(block: &[[AtomicU64; SLOT_WORDS]; BLOCK_SLOTS], sequence: u64, current: u64) -> SlotSet {
-    let (mut entered, mut at) = (SlotSet::default(), current);
-    while at / BLOCK_SLOTS as u64 == sequence {
-        let slot = at as usize % BLOCK_SLOTS;
-        let cause = block[slot][1].load(Relaxed);
-        entered.insert(slot);
-        if cause >= at {
-            break;
-        }
-        at = cause;
-    }
-    entered
 }
