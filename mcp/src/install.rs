@@ -98,10 +98,11 @@ impl Client {
             Err(error) => return Err(wrong(format!("{error}: add the entry by hand"))),
         };
         let text = self.added_to(&text, program, arguments).map_err(wrong)?;
+        let unwritten = |error: io::Error| wrong(format!("it cannot be written ({error}): add the entry by hand"));
         if let Some(directory) = file.parent() {
-            fs::create_dir_all(directory)?;
+            fs::create_dir_all(directory).map_err(unwritten)?;
         }
-        files::replace(&file, text.as_bytes())?;
+        files::replace(&file, text.as_bytes()).map_err(unwritten)?;
         Ok(file)
     }
 

@@ -38,3 +38,9 @@ pub fn check(filter: &Filter, store: &Store, notes: &mut Vec<String>) -> Result<
     }
     Ok(())
 }
+
+/// Returns sentences about the parts that a recording should hold and does not: an answer may lack what is there.
+pub fn missing(store: &Store) -> Vec<String> {
+    let absent = store.absent_files().map(|absent| absent.to_string());
+    store.missing().iter().cloned().chain(absent).collect()
+}

@@ -77,6 +77,8 @@ fn a_recording_that_disappears_or_is_damaged_is_an_error_in_words() {
         for tool in tools {
             let answer = client.call(tool, json!({}));
             assert!(!answer.text.is_empty() && !answer.text.contains("fault of metaspy"), "{length}: {}", answer.text);
+            let is_whole = answer.content["notes"].as_array().is_none_or(Vec::is_empty);
+            assert!(answer.is_error || !is_whole, "{tool} of {length} bytes does not say what is missing");
         }
     }
     fs::write(directory.join("run.spy"), whole).unwrap();

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{Answer, List, ToolError, quoted};
 use crate::arguments::Call;
 use crate::library::Opened;
-use crate::session::{ITEMS, Session, check, filter_of};
+use crate::session::{ITEMS, Session, check, filter_of, missing};
 use crate::shell::CommandLine;
 use crate::watch::Watch;
 
@@ -166,7 +166,7 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         }
         return one(&opened, id);
     }
-    let mut notes = Vec::new();
+    let mut notes = missing(&opened.store);
     let filter = filter_of(input.filter.as_deref())?;
     check(&filter, &opened.store, &mut notes)?;
     let folded = opened.store.totals();
@@ -420,6 +420,9 @@ pub struct EffectsOutput {
     by_site: Vec<SiteCount>,
     /// Sites that `by_site` leaves out.
     sites_left_out: u64,
+    /// What is not known, or to distrust.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     /// The command that shows a person the same.
     command: String,
 }
@@ -475,6 +478,7 @@ pub fn effects(session: &Session, input: OfInput, call: &Call<'_>) -> Result<Ans
         next_cursor: None,
         sites_left_out: site_count.saturating_sub(by_site.len()) as u64,
         by_site,
+        notes: missing(store),
         command: open_at(&opened, event.id),
     };
     Ok(Answer::new(summary, &output).with_list("effects", lines, start, all.len() as u64))

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, ToolError, quoted};
 use crate::arguments::Call;
-use crate::session::{Session, check};
+use crate::session::{Session, check, missing};
 use crate::shell::CommandLine;
 
 /// Arguments of the tool.
@@ -65,7 +65,7 @@ struct Offender {
 pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer, ToolError> {
     let expectation: Expectation = input.expectation.parse().map_err(ToolError::new)?;
     let opened = session.recordings.open(input.recording.as_deref())?;
-    let mut notes = Vec::new();
+    let mut notes = missing(&opened.store);
     check(&expectation.every, &opened.store, &mut notes)?;
     check(&expectation.holds, &opened.store, &mut notes)?;
     let judge = || expectation.judge(&opened.store, &Filter::all());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{Answer, ToolError, quoted};
 use crate::arguments::{Call, did_you_mean};
 use crate::library::Opened;
-use crate::session::Session;
+use crate::session::{Session, missing};
 use crate::shell::CommandLine;
 
 /// Subjects and events that an answer names for each finding.
@@ -52,6 +52,9 @@ pub struct Output {
     nothing_found_by: Vec<String>,
     /// Kinds that the recording cannot show, and what to record for them.
     not_looked_for: Vec<NotLookedFor>,
+    /// What is not known, or to distrust.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     /// The command that shows a person the same.
     command: String,
 }
@@ -166,6 +169,7 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         recorded_ns: all.recorded_ns,
         nothing_found_by: all.found_nothing().filter(|kind| of_kind(kind)).map(str::to_owned).collect(),
         not_looked_for: reasons.collect(),
+        notes: missing(&opened.store),
         command: CommandLine::new("findings", &opened.names)
             .with_some("--kind", input.kind.as_deref())
             .with_some("--unit", input.unit.as_deref())
