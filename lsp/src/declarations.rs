@@ -38,7 +38,7 @@ impl Documents {
     /// Calls a function with the text of a file. Returns `None` if there is no such file.
     fn with<T>(&self, file: &Path, use_it: impl FnOnce(&Document) -> T) -> Option<T> {
         if let Some(open) = self.open.values().find(|document| document.path.as_deref() == Some(file)) {
-            return Some(use_it(open.answering()));
+            return open.answering().map(use_it);
         }
         let state = fs::metadata(file).ok().and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
         let known = self.read.borrow().get(file).filter(|(known, _)| *known == state).map(|(_, known)| known.clone());

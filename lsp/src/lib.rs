@@ -12,6 +12,7 @@
 //!   the `versions` of the source.
 //! - `source`, `file_modules` and `matching`: the functions of the edited text, and their
 //!   recorded methods.
+//! - `outliner`: the thread that reads long texts.
 //! - `declarations`: positions of other functions, for links.
 //! - `heat`: classes of a metric.
 //! - `findings`: what recordings state about their programs.
@@ -29,6 +30,7 @@ pub mod install;
 mod markdown;
 mod matching;
 mod numbers;
+mod outliner;
 mod reader;
 mod runs;
 mod server;

@@ -187,8 +187,8 @@ fn a_long_text_within_the_bounds_is_read() {
     let aliases: String = (0..20_000).map(|number| format!("type A{number} = A{};\n", number + 1)).collect();
     let aliases = aliases + "type A20000 = fn();\n";
     for (kind, more) in [
-        ("a line of 2 MB", "fn x() {} ".repeat(200_000)),
-        ("a line of one token", "x".repeat(2_000_000)),
+        ("a line of 900 KB", "fn x() {} ".repeat(90_000)),
+        ("a line of one token", "x".repeat(1_000_000)),
         ("closing brackets", "}".repeat(500_000)),
         ("opening brackets", "{\n".repeat(200_000)),
         ("namesakes", "fn x() {}\n".repeat(50_000)),
@@ -205,6 +205,27 @@ fn a_long_text_within_the_bounds_is_read() {
     }
     let logged = client.messages_of("window/logMessage");
     assert!(!logged.iter().any(|message| message.contains("exceeds a bound")), "{logged:?}");
+}
+
+#[test]
+fn a_text_of_megabytes_is_not_read_and_keeps_no_request_waiting() {
+    let package = two_files("editor_megabytes");
+    let mut client = Client::open(&package, json!({}));
+    let (before, other) = (client.lenses(&package), lenses_of_other(&mut client, &package));
+    for text in [
+        "impl X for ".repeat(220_000),
+        "fn x() { ".repeat(130_000) + &"}".repeat(130_000),
+        format!("fn x() {{ a{} }}", ".b(c)[d]".repeat(300_000)),
+        SOURCE.repeat(2_400_000 / SOURCE.len()),
+    ] {
+        client.change_file(&package, &text);
+        assert_eq!(client.lenses(&package), before, "{}", &text[..20]);
+        assert_eq!(lenses_of_other(&mut client, &package), other);
+    }
+    let logged = client.await_note("window/logMessage", |note| note.to_string().contains("exceeds a bound"));
+    assert!(logged.to_string().contains("a text may have 1 MiB; its numbers are those of its last text"), "{logged}");
+    client.change_file(&package, &format!("// One.\n{SOURCE}"));
+    assert_eq!(client.lenses(&package)[0].0, before[0].0 + 1, "the present text answers again");
 }
 
 #[cfg(unix)]

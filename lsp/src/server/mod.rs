@@ -28,6 +28,7 @@ use serde::de::DeserializeOwned;
 use crate::declarations::Documents;
 use crate::document::{Document, View};
 use crate::markdown::Style;
+use crate::outliner::{self, Read, Text};
 use crate::reader::{self, Command};
 use crate::settings::{Selection, Settings};
 use crate::snapshot::Snapshot;
@@ -67,11 +68,12 @@ pub fn run(connection: Connection) -> io::Result<End> {
     let (commands, received) = unbounded();
     let (sender, snapshots) = unbounded();
     reader::start(received, sender)?;
-    let mut server = Server::new(client, connection.sender.clone(), commands);
+    let (texts, outlines) = outliner::start()?;
+    let mut server = Server::new(client, connection.sender.clone(), commands, texts);
     server.send_folders();
     server.send_settings();
     server.show_mistakes();
-    Ok(server.serve(&connection, &snapshots))
+    Ok(server.serve(&connection, &snapshots, &outlines))
 }
 
 struct Server {
@@ -87,11 +89,13 @@ struct Server {
     shown: HashSet<String>,
     messages: Sender<Message>,
     reader: Sender<Command>,
+    /// Long texts, for the thread that reads them.
+    texts: Sender<Text>,
     requests: i32,
 }
 
 impl Server {
-    fn new(client: Client, messages: Sender<Message>, reader: Sender<Command>) -> Server {
+    fn new(client: Client, messages: Sender<Message>, reader: Sender<Command>, texts: Sender<Text>) -> Server {
         let settings = client.settings.clone();
         Server {
             client,
@@ -103,12 +107,18 @@ impl Server {
             shown: HashSet::new(),
             messages,
             reader,
+            texts,
             requests: 0,
         }
     }
 
     /// Handles messages until the client ends or is gone.
-    fn serve(&mut self, connection: &Connection, snapshots: &Receiver<Arc<Snapshot>>) -> End {
+    fn serve(
+        &mut self,
+        connection: &Connection,
+        snapshots: &Receiver<Arc<Snapshot>>,
+        outlines: &Receiver<Read>,
+    ) -> End {
         let looks = if self.client.process.is_some() { tick(LOOK) } else { never() };
         loop {
             let quiet = if self.changed.is_empty() { never() } else { crossbeam_channel::after(QUIET) };
@@ -129,6 +139,10 @@ impl Server {
                 },
                 recv(snapshots) -> snapshot => match snapshot {
                     Ok(snapshot) => self.show(snapshot),
+                    Err(_) => return End::Connection,
+                },
+                recv(outlines) -> read => match read {
+                    Ok(read) => self.set_outline(read),
                     Err(_) => return End::Connection,
                 },
                 recv(quiet) -> _ => self.send_hints(),
@@ -202,8 +216,18 @@ impl Server {
             self.client.folders.push(folder.to_owned());
             self.send_folders();
         }
+        if let Some((state, text)) = document.to_read() {
+            let _ = self.texts.send(Text { uri: uri.as_str().to_owned(), state, text });
+        }
         self.documents.open.insert(uri.as_str().to_owned(), document);
         self.changed.insert(uri.as_str().to_owned());
+    }
+
+    fn set_outline(&mut self, Read { uri, state, outline }: Read) {
+        let document = self.documents.open.get(&uri);
+        if document.is_some_and(|document| document.set_outline(state, outline)) {
+            self.refresh();
+        }
     }
 
     fn show(&mut self, snapshot: Arc<Snapshot>) {
@@ -324,7 +348,7 @@ impl Server {
 
 /// Describes the bound that a document exceeds, and the older text that answers in its place.
 fn exceeded_by(document: &Document, view: &View<'_>) -> Option<String> {
-    let bound = document.outline().exceeded?;
+    let bound = document.exceeded()?;
     let path = document.path.as_deref().unwrap_or(Path::new(""));
     let answer = if ptr::eq(document, view.document) {
         "what is behind this bound has no numbers"

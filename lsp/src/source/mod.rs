@@ -11,7 +11,7 @@ mod tokens;
 
 pub use call::{called_at, calls_in, names_in, receiver_before};
 pub use foreign::{is_running, returned, runs_unnamed, words};
-pub use outline::{Function, Item, ItemKind, Outline};
+pub use outline::{Bound, Function, Item, ItemKind, Outline};
 pub use position::{Columns, Lines};
 pub use qualifier::Qualifier;
 pub use signature::{Value, open_traits, type_parameters, values_in};

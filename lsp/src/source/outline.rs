@@ -20,6 +20,8 @@ use super::{foreign, recovery, signature};
 const READINGS: usize = 16;
 /// Smallest size of a text for this limit, in bytes.
 const SMALL: usize = 64 << 10;
+/// Maximum size of a text, in MiB.
+const LENGTH_MIB: usize = 1;
 
 /// Functions, types and modules of a file, in the order of the text.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +42,8 @@ pub struct Outline {
 /// Bound on the work of reading a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
+    /// Size of the text.
+    Length,
     /// Depth of nested brackets.
     Depth,
     /// Bytes of all items, each with its content.
@@ -49,6 +53,7 @@ pub enum Bound {
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Bound::Length => write!(f, "a text may have {LENGTH_MIB} MiB"),
             Bound::Depth => write!(f, "brackets may be nested {DEPTH} levels deep"),
             Bound::Work => write!(f, "its items, each with what is in it, may have {READINGS} times its length"),
         }
@@ -110,6 +115,9 @@ pub enum ItemKind {
 impl Outline {
     /// Reads a file. Text that is not Rust has no functions.
     pub fn new(text: &str) -> Outline {
+        if text.len() > LENGTH_MIB << 20 {
+            return Outline { exceeded: Some(Bound::Length), ..Outline::default() };
+        }
         // A script's first line, and a byte order mark, are not tokens.
         let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
         let shebang = text[skipped..].strip_prefix("#!").filter(|rest| !rest.trim_start().starts_with('['));
