@@ -214,6 +214,9 @@ impl Store {
             Medium::Stream(feed) => missing.extend(feed.notes()),
             Medium::Memory | Medium::File(_) => {}
         }
+        missing.extend(self.mapped.cut_at_holes.map(|start| {
+            format!("nothing from byte {start} on is read: the file has more than 512 MiB of holes, as after an incomplete copy")
+        }));
         missing
     }
 

@@ -31,12 +31,14 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 fn limited(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"));
+    // The size of a pipe, and of a file in `/proc`, is 0.
+    if file.metadata()?.len() > most {
+        return Err(too_large());
+    }
     let mut bytes = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > most {
-        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"))),
-        false => Ok(bytes),
-    }
+    if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
 }
 
 /// Reads a file or a pipe that a command line names. More than 1 GiB is an error, and so is a device, which may have no end.

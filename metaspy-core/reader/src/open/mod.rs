@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
 
 use crate::debug_as_message;
 use crate::files;
-use crate::platform::{truncation, writer_lock};
+use crate::platform::{holes, truncation, writer_lock};
 use crate::text::file_name;
 use metaspy_format::layout::Layout;
-use metaspy_format::{Region, high, superblock as sb};
+use metaspy_format::{BLOCK_BYTES, Region, Words, high, superblock as sb};
 
 /// Reason why a recording cannot be read.
 #[non_exhaustive]
@@ -99,6 +99,9 @@ impl std::error::Error for OpenError {
 const BEGINNING: Duration = Duration::from_secs(1);
 /// Age of a file whose process may not have locked it.
 const UNLOCKED: Duration = Duration::from_millis(20);
+/// Maximum number of bytes in the holes of a file. To read them as zeros takes as long as to read data, and a file of a
+/// few bytes may have holes of any size.
+const MOST_HOLES: u64 = 512 << 20;
 
 /// Memory that a store reads. It is guarded against a file that is cut while it is mapped.
 pub(crate) struct Mapped {
@@ -107,22 +110,25 @@ pub(crate) struct Mapped {
     file: Option<File>,
     /// Address under which the truncation guard has registered the mapping; 0 = it is not guarded.
     guarded: usize,
+    /// Offset from which on a file with large holes is not mapped.
+    pub(crate) cut_at_holes: Option<u64>,
 }
 
 impl Mapped {
     /// Wraps memory of this process.
     pub fn memory(region: Region) -> Self {
-        Mapped { region, file: None, guarded: 0 }
+        Mapped { region, file: None, guarded: 0, cut_at_holes: None }
     }
 
     /// Wraps a mapped temporary file, and guards it.
     pub fn guarded(region: Region) -> Self {
         let guarded = region.map().map_or(0, |map| map.as_ptr() as usize);
         truncation::guard(guarded as *const u8, region.len() * 8);
-        Mapped { region, file: None, guarded }
+        Mapped { region, file: None, guarded, cut_at_holes: None }
     }
 
-    /// Maps a whole file for reading. Where a process is just beginning its recording, waits until it has begun.
+    /// Maps a file for reading: all of it, unless most of it is holes. Where a process is just beginning its recording,
+    /// waits until it has begun.
     pub fn file(path: &Path) -> Result<Self, OpenError> {
         let until = Instant::now() + BEGINNING;
         loop {
@@ -149,14 +155,24 @@ impl Mapped {
         if file.metadata().map_err(unreadable)?.len() == 0 {
             return Err(OpenError::Empty(path.to_owned()));
         }
-        let map = map(&file).map_err(unreadable)?;
+        let mut mapped = Self::of(&file, None).map_err(unreadable)?;
+        if let Some(start) = start_of_excess(&file, mapped.region.words())
+            && writer_lock::is_taken(&file) != Some(true)
+        {
+            mapped = Self::of(&file, Some(start)).map_err(unreadable)?;
+        }
+        mapped.file = Some(file);
+        Ok(mapped)
+    }
+
+    /// Maps a file, or its beginning, and guards it.
+    fn of(file: &File, end: Option<u64>) -> io::Result<Self> {
+        let map = map(file, end)?;
         let guarded = map.as_ptr() as usize;
         truncation::guard(map.as_ptr(), map.len());
-        Ok(Mapped { region: Region::read_only(map), file: Some(file), guarded })
+        Ok(Mapped { region: Region::read_only(map), file: None, guarded, cut_at_holes: end })
     }
-}
 
-impl Mapped {
     /// Returns true if a process records into the file; `None` if that is unknown.
     pub fn is_being_written(&self) -> Option<bool> {
         writer_lock::is_taken(self.file.as_ref()?)
@@ -178,13 +194,26 @@ fn is_beginning(path: &Path) -> bool {
     matches!(age, Ok(Ok(age)) if age < UNLOCKED) || writer_lock::is_taken(&file) == Some(true)
 }
 
-/// Maps a file for reading.
+/// Returns the start of the hole with which the used part of a file has too many bytes of holes.
+fn start_of_excess(file: &File, words: Words<'_>) -> Option<u64> {
+    let layout = Layout::read(words)?;
+    let blocks = layout.chunks.offset() as u64 + layout.places(words) * BLOCK_BYTES as u64;
+    let tables = layout.areas().filter(|(at, ..)| *at != sb::CHUNKS);
+    let end = tables.map(|(.., area)| (area.offset() + area.bytes()) as u64).fold(blocks, u64::max);
+    holes::start_of_excess(file, end, MOST_HOLES)
+}
+
+/// Maps a file, or the bytes before `end`, for reading.
 #[allow(unsafe_code, reason = "the one place where the read side needs it")]
-fn map(file: &File) -> io::Result<Mmap> {
+fn map(file: &File, end: Option<u64>) -> io::Result<Mmap> {
+    let mut options = MmapOptions::new();
+    if let Some(end) = end {
+        options.len(end as usize);
+    }
     // SAFETY: other processes may write and cut the file while it is mapped. The map goes straight into a `Region`,
     // which hands out only atomic words, so a changing word is no undefined behaviour. `truncation::guard` handles
     // access to pages that a cut removed.
-    unsafe { Mmap::map(file) }
+    unsafe { options.map(file) }
 }
 
 /// Checks that a region holds a readable recording, and returns the layout of its tables.

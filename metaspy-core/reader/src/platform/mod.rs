@@ -1,7 +1,8 @@
-//! Parts of the system that a reader needs: memory, mappings, processes, locks of files, own
-//! threads, and a guard against truncated files.
+//! Parts of the system that a reader needs: memory, mappings, processes, locks and holes of
+//! files, own threads, and a guard against truncated files.
 
 pub mod allocator;
+pub(crate) mod holes;
 pub mod library;
 pub mod lock;
 pub mod map;

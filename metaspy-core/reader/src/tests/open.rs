@@ -115,3 +115,43 @@ fn a_file_cut_anywhere_is_read_as_far_as_it_goes() {
         assert!(!cut.missing().is_empty() && !cut.verify().is_sound(), "{eighths}");
     }
 }
+
+/// Writes a recording with a sparse tail: it claims 32 GiB of blocks in use, of which the file has the first ones, and a
+/// byte at its end.
+#[cfg(target_os = "linux")]
+fn sparse(name: &str) -> Temporary {
+    const BLOCKS: u64 = 8 << 20;
+    let (mut writer, _) = busy(2, 2, 5_000, 1);
+    writer.summarise();
+    let first_block = writer.get(sb::CHUNKS);
+    for (word, number) in
+        [(sb::BLOCKS, BLOCKS), (sb::GROWN, BLOCKS), (sb::FRESH, BLOCKS), (sb::CHUNKS + 1, BLOCKS * 4096)]
+    {
+        writer.set(word, number);
+    }
+    let file = Temporary::new(name, &writer.bytes());
+    let sparse = fs::File::options().write(true).open(file.path()).expect("a file");
+    sparse.write_all_at(&[1], first_block + BLOCKS * 4096 - 1).expect("a file system with sparse files");
+    file
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sparse_file_is_read_as_far_as_its_data_goes() {
+    let file = sparse("sparse");
+    let store = Store::open(&file.path()).expect("the tables are there");
+    let length = fs::metadata(file.path()).expect("it is there").len();
+    assert!(length > 32 << 30 && (store.words().len() as u64) < 1 << 30, "{length}: {}", store.words().len());
+    assert!(store.missing().iter().any(|sentence| sentence.contains("512 MiB of holes")), "{:?}", store.missing());
+    assert!(!store.verify().is_sound());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sparse_recording_that_a_process_writes_is_mapped_whole() {
+    let file = sparse("sparse-live");
+    let writer = fs::File::open(file.path()).expect("it is there");
+    writer.lock().expect("no other process has it");
+    let store = Store::open(&file.path()).expect("the tables are there");
+    assert_eq!(store.words().len() as u64, fs::metadata(file.path()).expect("it is there").len() / 8);
+}
