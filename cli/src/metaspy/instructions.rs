@@ -14,6 +14,7 @@ use metaspy_sampler::instructions::{Instructions, append};
 use serde_json::{Value, json};
 
 use super::live;
+use super::private_directory::PrivateDirectory;
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments;
 
@@ -25,14 +26,13 @@ pub fn run(options: &arguments::Instructions, out: &mut impl Write) -> Result<En
     let paths = live::paths_of(std::slice::from_ref(&options.recording))?;
     // A recording that cannot be opened is reported before the program runs.
     paths.iter().try_for_each(|path| live::open(path).map(drop))?;
-    let counts = std::env::temp_dir().join(format!("metaspy-instructions-{}", std::process::id()));
-    let added =
-        count(&options.command, Path::new("."), &counts, Stdio::inherit).and_then(|status| match status.success() {
-            true => add(&paths, &counts),
-            false => Err(say(format!("the command failed ({status}), so nothing was added"))),
-        });
-    let _ = fs::remove_dir_all(&counts);
-    let added = added?;
+    let private = PrivateDirectory::new("instructions")?;
+    let counts = private.path();
+    let status = count(&options.command, Path::new("."), counts, Stdio::inherit)?;
+    if !status.success() {
+        return Err(say(format!("the command failed ({status}), so nothing was added")));
+    }
+    let added = add(&paths, counts)?;
     options.json.write(out, |out| writeln!(out, "{}", json(&added)), |out| text(out, &added))?;
     Ok(Ended::Fine)
 }

@@ -23,6 +23,8 @@ mod live;
 mod lsp;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(any(feature = "grammar", feature = "sample"))]
+mod private_directory;
 mod progress;
 mod report;
 #[cfg(feature = "sample")]

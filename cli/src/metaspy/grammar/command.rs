@@ -1,8 +1,7 @@
 //! The steps of the command.
 
-use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use metaspy_blueprints::Options;
@@ -21,14 +20,18 @@ use super::output::write;
 use super::run as run_inputs;
 use crate::exit::{Ended, cannot_write, say};
 use crate::metaspy::arguments;
+use crate::metaspy::private_directory::PrivateDirectory;
 use crate::metaspy::{blueprint, findings};
 
 /// Runs the inputs through the grammar and writes the report.
 pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
     // A baseline that cannot be read is reported before the inputs are run, which may take long.
     let baseline = options.baseline.as_deref().map(read_baseline).transpose()?;
-    let unnamed = (options.record.is_none() && options.blueprint.is_some()).then(Unnamed::new);
-    let recording = options.record.as_deref().or(unnamed.as_ref().map(|unnamed| &*unnamed.0));
+    // Only the picture needs such a recording.
+    let is_unnamed = options.record.is_none() && options.blueprint.is_some();
+    let private = if is_unnamed { Some(PrivateDirectory::new("grammar")?) } else { None };
+    let unnamed = private.as_ref().map(|private| private.path().join("grammar.spy"));
+    let recording = options.record.as_deref().or(unnamed.as_deref());
     let mut report = run_inputs::run(options, recording)?;
     if let Some(baseline) = baseline.as_ref().filter(|baseline| !baseline.is_of(&report)) {
         return Err(say(format!(
@@ -55,21 +58,6 @@ pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> 
         }
     })?;
     Ok(if failures.is_empty() { Ended::Fine } else { Ended::Failed })
-}
-
-/// A recording that only the picture needs. It is removed when this is dropped, also after an error.
-struct Unnamed(PathBuf);
-
-impl Unnamed {
-    fn new() -> Unnamed {
-        Unnamed(std::env::temp_dir().join(format!("metaspy-grammar-{}.spy", std::process::id())))
-    }
-}
-
-impl Drop for Unnamed {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
 }
 
 /// Draws the productions of a recording into a page.
