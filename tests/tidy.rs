@@ -1,5 +1,5 @@
 //! The rules of the design that a machine can check: arrows between packages, their metadata, the layout of recordings,
-//! module docs, environment variables, quoted screens, and import circles.
+//! module docs, environment variables, reads and writes of files, quoted screens, and import circles.
 //!
 //! Each rule has a budget: the faults that are still in the tree. A budget only ever falls.
 
@@ -7,6 +7,8 @@
 mod arrows;
 #[path = "tidy/environment.rs"]
 mod environment;
+#[path = "tidy/files.rs"]
+mod files;
 #[path = "tidy/imports.rs"]
 mod imports;
 #[path = "tidy/layout.rs"]
@@ -51,6 +53,13 @@ fn only_the_format_shifts_and_masks_recorded_words() {
     let (faults, needless) = layout::faults(sources());
     fail_over(LAYOUT_BUDGET, "shifts and masks outside `metaspy-core/format`: give the format a function", &faults);
     fail_over(0, "exceptions in `layout.rs` that match no line: delete them", &needless);
+}
+
+#[test]
+fn files_are_read_and_written_in_one_way() {
+    let (faults, needless) = files::faults(sources());
+    fail_over(0, "plain reads and writes of files: use `metaspy_reader::files`", &faults);
+    fail_over(0, "exceptions in `files.rs` that match no line: delete them", &needless);
 }
 
 #[test]

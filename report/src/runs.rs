@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use metaspy_reader::Store;
-use metaspy_reader::files::{self, input::open_unnoted};
+use metaspy_reader::files::{self, OutputFile, input::open_unnoted};
 use serde::{Deserialize, Serialize};
 
 /// The number of runs that are kept.
@@ -110,10 +110,10 @@ impl Begun {
         };
         // Whatever has this name: the directory is new, so the lock is of no run. To open a pipe would wait for its reader.
         let _ = fs::remove_file(lock_of(&dir));
-        let lock = File::create(lock_of(&dir))?;
+        let lock = File::create_new(lock_of(&dir))?;
         // Without locks in the file system, no other process finds the file locked either.
         let _ = lock.try_lock();
-        fs::write(dir.join(NOTE), serde_json::to_vec_pretty(&note)?)?;
+        OutputFile::write(&dir.join(NOTE), &serde_json::to_vec_pretty(&note)?)?;
         Ok(Begun { run: Run { dir, number, note }, _lock: lock })
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use metaspy_report::text::print_message;
-use metaspy_weave::plan::{File as Library, PLAN, Plan, Selection, write_whole};
+use metaspy_weave::plan::{File as Library, PLAN, Plan, Selection, open_lock, read_whole, write_whole};
 use serde::{Deserialize, Serialize};
 
 use crate::cargo_metaspy::clean::Stale;
@@ -50,16 +50,16 @@ pub fn acquire(
     let (lock, holder) = (dir.join(format!("{profile}.lock")), dir.join(format!("{profile}.json")));
     let profilers = plan.core.iter().flat_map(|core| &core.profilers).cloned().map(Library::at).collect();
     let ours = Holder { selection: plan.selection.clone(), workspace: workspace.to_owned(), profilers };
-    let theirs = || fs::read(&holder).ok().and_then(|text| serde_json::from_slice::<Holder>(&text).ok());
+    let theirs = || read_whole(&holder).ok().and_then(|text| serde_json::from_slice::<Holder>(&text).ok());
     let may_join = || theirs().is_some_and(|theirs| ours.may_join(&theirs, &stale()));
     // A program of a run may run this command. It would wait for itself.
     let is_within = env::var_os(PLAN).is_some();
     let mut is_reported = false;
     loop {
-        let file = File::options().create(true).truncate(false).write(true).open(&lock)?;
+        let file = open_lock(&lock).with_context(|| format!("cannot open {}", lock.display()))?;
         match file.try_lock() {
             Ok(()) => {
-                fs::write(&holder, "")?;
+                write_whole(&holder, b"")?;
                 clean(stale())?;
                 write_whole(&holder, &serde_json::to_vec(&ours)?)?;
             }

@@ -2,11 +2,11 @@
 //!
 //! cargo-config2 is not used, because it does not read `--config`.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
-use metaspy_weave::plan::{CHAIN, PLAN};
+use metaspy_weave::plan::{CHAIN, PLAN, read_whole_text};
 use metaspy_weave::wrapper::doc_tests::RUSTDOC;
 use toml::{Table, Value};
 
@@ -98,7 +98,7 @@ impl Part {
             return Some(part);
         }
         let file = here.join(text);
-        Part::parsed(&fs::read_to_string(&file).ok()?, file.parent()?)
+        Part::parsed(&read_whole_text(&file).ok()?, file.parent()?)
     }
 
     fn in_environment(here: &Path) -> Part {
@@ -113,7 +113,7 @@ impl Part {
     }
 
     fn in_directory(dir: &Path) -> Option<Part> {
-        let mut texts = ["config", "config.toml"].iter().map(|name| fs::read_to_string(dir.join(name)));
+        let mut texts = ["config", "config.toml"].iter().map(|name| read_whole_text(&dir.join(name)));
         Part::parsed(&texts.find_map(Result::ok)?, dir.parent()?)
     }
 

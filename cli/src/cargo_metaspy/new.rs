@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use metaspy_core::store::files::OutputFile;
 
 /// The files of the crate. `{name}` stands for its name.
 const FILES: [(&str, &str); 3] = [
@@ -26,7 +27,8 @@ pub fn make(path: &Path) -> Result<ExitCode> {
         let file = path.join(file);
         fs::create_dir_all(file.parent().unwrap_or(path))
             .with_context(|| format!("cannot create {}", path.display()))?;
-        fs::write(&file, text.replace("{name}", name)).with_context(|| format!("cannot write {}", file.display()))?;
+        OutputFile::write(&file, text.replace("{name}", name).as_bytes())
+            .with_context(|| format!("cannot write {}", file.display()))?;
     }
     println!("created the profiler `{name}`; start it with  cargo metaspy run --profiler {}", path.display());
     Ok(ExitCode::SUCCESS)

@@ -1,13 +1,12 @@
 //! The profilers of a run: the ones that programs start, and the user's own crates that programs are linked with.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use metaspy_report::text::print_message;
-use metaspy_weave::plan::{Core, Entries, Target, stamp};
+use metaspy_weave::plan::{Core, Entries, Target, read_whole, stamp};
 
 use crate::cargo_metaspy::arguments::Woven;
 use crate::cargo_metaspy::cargo::runs_tests;
@@ -134,7 +133,7 @@ pub fn stamp_targets(targets: &mut BTreeMap<PathBuf, Target>, core: Option<&Core
     let mut hasher = DefaultHasher::new();
     for library in [&core.library].into_iter().chain(&core.profilers) {
         library.hash(&mut hasher);
-        fs::read(library).with_context(|| format!("cannot read {}", library.display()))?.hash(&mut hasher);
+        read_whole(library).with_context(|| format!("cannot read {}", library.display()))?.hash(&mut hasher);
     }
     let linked = format!("{:016x}", hasher.finish());
     for target in targets.values_mut().filter(|target| target.needs_core) {

@@ -9,6 +9,7 @@ use std::{env, fs};
 use anyhow::{Context, Result};
 use metaspy_core::recording::UNRECORDED;
 use metaspy_report::runs::{self, Begun, Note};
+use metaspy_weave::plan::{read_whole, read_whole_text};
 use metaspy_weave::wrapper::doc_tests::UNCOUNTED;
 
 use crate::cargo_metaspy::profilers::Requested;
@@ -77,7 +78,7 @@ impl Recordings {
 
     /// Sentences about calls that could not be counted.
     pub fn uncounted(&self) -> BTreeSet<String> {
-        let text = fs::read_to_string(self.dir().join(UNCOUNTED)).unwrap_or_default();
+        let text = read_whole_text(&self.dir().join(UNCOUNTED)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
@@ -112,5 +113,5 @@ impl Unrecorded {
 /// The files in a directory, with what they contain.
 fn files(dir: &Path) -> BTreeMap<OsString, Vec<u8>> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.filter_map(|entry| Some((entry.file_name(), fs::read(entry.path()).ok()?))).collect()
+    entries.filter_map(|entry| Some((entry.file_name(), read_whole(&entry.path()).ok()?))).collect()
 }

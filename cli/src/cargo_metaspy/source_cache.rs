@@ -7,10 +7,10 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
-use std::{env, fs, thread};
+use std::{env, thread};
 
 use metaspy_report::text::{counted, print_message};
-use metaspy_weave::plan::{File, stamp, write_whole};
+use metaspy_weave::plan::{File, read_whole, stamp, write_whole};
 use metaspy_weave::source::{self, Function};
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,7 @@ impl CachedCrate {
 
     fn of(krate: &Crate, dir: &Path, reader: Option<&File>) -> CachedCrate {
         let place = dir.join(format!("{}.json", stamp([krate.name(), krate.src_path.display().to_string()])));
-        let kept = fs::read(&place).ok().and_then(|text| serde_json::from_slice::<CachedCrate>(&text).ok());
+        let kept = read_whole(&place).ok().and_then(|text| serde_json::from_slice::<CachedCrate>(&text).ok());
         if let Some(known) = kept.filter(|known| known.holds(reader)) {
             return known;
         }
@@ -131,6 +131,7 @@ impl CachedCrate {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::PathBuf;
 
     use serde_json::json;

@@ -1,9 +1,7 @@
 //! The plan: what the command passes to the wrappers that cargo starts, one for each crate.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -11,11 +9,13 @@ use serde::{Deserialize, Serialize};
 
 mod file_state;
 mod function_selector;
+mod own_files;
 mod selection;
 mod subject;
 
 pub use file_state::{Content, File};
 pub use function_selector::{FunctionSelector, FunctionSelectorError};
+pub use own_files::{create_anew, open_lock, read_whole, read_whole_text, write_whole};
 pub(crate) use selection::MAY_READ;
 pub use selection::{Entries, Selection, Selectors};
 pub use subject::{SubjectError, SubjectOf};
@@ -77,7 +77,7 @@ pub struct Core {
 impl Plan {
     /// Reads a plan.
     pub fn read(path: &Path) -> Result<Plan> {
-        let text = fs::read(path).with_context(|| format!("the plan {} cannot be read", path.display()))?;
+        let text = read_whole(path).with_context(|| format!("the plan {} cannot be read", path.display()))?;
         Ok(serde_json::from_slice(&text)?)
     }
 
@@ -95,14 +95,4 @@ pub fn stamp<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
     let mut hasher = DefaultHasher::new();
     texts.into_iter().for_each(|text| text.as_ref().hash(&mut hasher));
     format!("{:016x}", hasher.finish())
-}
-
-/// Writes a file at once: no reader sees a part of it.
-pub fn write_whole(path: &Path, text: &[u8]) -> io::Result<()> {
-    fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}", std::process::id()));
-    let part = path.with_file_name(name);
-    fs::write(&part, text)?;
-    fs::rename(&part, path)
 }

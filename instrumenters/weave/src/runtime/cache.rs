@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Content, write_whole};
+use crate::plan::{Content, create_anew, open_lock, read_whole, write_whole};
 
 /// The environment variable with the directory.
 const DIRECTORY: &str = "METASPY_CACHE";
@@ -68,7 +68,7 @@ where
         fs::remove_dir_all(dir).with_context(|| format!("cannot remove {}", dir.display()))?;
     }
     fs::create_dir_all(dir)?;
-    File::create(dir.join(MARKER))?;
+    create_anew(&dir.join(MARKER))?;
     let (built, files) = build(dir)?;
     let entry = Entry { built, files: files.into_iter().map(Content::at).collect() };
     write_whole(&dir.join(LIST), &serde_json::to_vec(&entry)?)?;
@@ -77,7 +77,7 @@ where
 
 fn read<T: DeserializeOwned>(dir: &Path) -> Option<T> {
     let list = dir.join(LIST);
-    let entry: Entry<T> = serde_json::from_slice(&fs::read(&list).ok()?).ok()?;
+    let entry: Entry<T> = serde_json::from_slice(&read_whole(&list).ok()?).ok()?;
     let is_whole = entry.files.iter().all(|file| file.exists() && file.is_same());
     if is_whole && age(&list) > Duration::from_secs(DAY_S) {
         // Without a new time the entry is removed earlier.
@@ -91,7 +91,7 @@ fn lock(dir: &Path) -> Result<Option<File>> {
     let path = dir.with_extension(LOCK);
     let create = || -> io::Result<File> {
         fs::create_dir_all(dir.parent().unwrap_or(dir))?;
-        File::options().create(true).truncate(false).write(true).open(&path)
+        open_lock(&path)
     };
     let file = create().with_context(|| format!("cannot create {}: check its permissions", path.display()))?;
     Ok(file.lock().is_ok().then_some(file))
@@ -104,7 +104,7 @@ fn sweep(dir: &Path) {
         let list = other.join(LIST);
         let is_unused = age(if list.exists() { &list } else { &other }) > UNUSED;
         let lock = other.with_extension(LOCK);
-        if is_unused && File::create(&lock).is_ok_and(|lock| lock.try_lock().is_ok()) {
+        if is_unused && open_lock(&lock).is_ok_and(|lock| lock.try_lock().is_ok()) {
             let _ = fs::remove_dir_all(&other);
             let _ = fs::remove_file(lock);
         }
@@ -125,7 +125,7 @@ fn own(dir: &Path) -> Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(dir)?;
     let probe = dir.join(format!("probe-{}", std::process::id()));
-    let ours = File::create(&probe).and_then(|file| file.metadata());
+    let ours = create_anew(&probe).and_then(|file| file.metadata());
     let _ = fs::remove_file(probe);
     #[cfg_attr(not(unix), expect(unused_variables, reason = "only the owner is compared"))]
     let (ours, theirs) = (ours?, fs::metadata(dir)?);

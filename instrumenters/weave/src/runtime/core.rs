@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use metaspy_reader::text::print_message;
 use serde_json::Value;
 
-use crate::plan::{CHAIN, Core, PLAN, stamp, write_whole};
+use crate::plan::{CHAIN, Core, PLAN, read_whole, stamp, write_whole};
 use crate::runtime::profilers::{self, Profiler};
 use crate::runtime::toolchain::version;
 use crate::runtime::{build_dir, cache, host};
@@ -141,7 +141,7 @@ fn unpack(dir: &Path) -> Result<()> {
     for (path, text) in SOURCE.iter().copied().chain(manifests) {
         let path = dir.join(path);
         // Cargo builds what has a new time.
-        if fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
+        if read_whole(&path).ok().as_deref() != Some(text.as_bytes()) {
             write_whole(&path, text.as_bytes())?;
         }
     }

@@ -11,13 +11,12 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::plan::{stamp, write_whole};
+use crate::plan::{read_whole, stamp, write_whole};
 use crate::runtime::cache;
 use crate::runtime::core::SOURCE;
 
@@ -48,7 +47,7 @@ impl Hooks {
         for (library, name) in self.libraries().iter().zip(NAMES) {
             let beside = libraries.join(format!("lib{name}-{}.rlib", self.stamp));
             if !beside.is_file() {
-                write_whole(&beside, &fs::read(library)?)?;
+                write_whole(&beside, &read_whole(library)?)?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::plan::stamp;
+use crate::plan::{read_whole_text, stamp};
 use crate::source::Build;
 use crate::wrapper::prefixed;
 
@@ -226,7 +226,7 @@ const TAKING: [&str; 6] = ["--crate-name", "--out-dir", "--cfg", "--check-cfg", 
 /// Cargo writes long command lines into a file.
 fn written_out(argument: OsString) -> Vec<OsString> {
     let file = argument.to_str().and_then(|argument| argument.strip_prefix('@'));
-    match file.and_then(|file| std::fs::read_to_string(file).ok()) {
+    match file.and_then(|file| read_whole_text(Path::new(file)).ok()) {
         Some(text) => text.lines().map(OsString::from).collect(),
         None => vec![argument],
     }

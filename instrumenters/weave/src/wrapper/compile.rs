@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use metaspy_reader::text::print_message;
 use serde_json::Value;
 
-use crate::plan::{Plan, Target};
+use crate::plan::{Plan, Target, read_whole_text, write_whole};
 use crate::runtime::Hooks;
 use crate::source::{self, CrateSource, EXTERN_CRATE, SourceFile};
 use crate::wrapper::arguments::Arguments;
@@ -284,13 +284,13 @@ impl Crate<'_> {
 fn name_originals(arguments: &Arguments, mirror: &Path) -> io::Result<String> {
     let Some(dir) = arguments.out_dir() else { return Ok(String::new()) };
     let path = dir.join(format!("{}.d", arguments.results()));
-    let text = match fs::read_to_string(&path) {
+    let text = match read_whole_text(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
         text => text?,
     };
     // The path of a copy is the overlay's path and the original's path.
     let mirror = mirror.display().to_string();
     let text = text.replace(&mirror.replace(' ', "\\ "), "").replace(&mirror, "");
-    fs::write(path, &text)?;
+    write_whole(&path, text.as_bytes())?;
     Ok(text)
 }

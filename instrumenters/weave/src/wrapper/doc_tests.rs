@@ -9,7 +9,7 @@ use std::{env, fs, io};
 use anyhow::{Context, Result, bail};
 use metaspy_reader::text::print_message;
 
-use crate::plan::{Core, Plan};
+use crate::plan::{Core, Plan, write_whole};
 use crate::wrapper::{Arguments, exit_code, link_core, plan, target};
 
 /// The environment variable that has the rustdoc of the user.
@@ -71,7 +71,7 @@ fn try_to_link(plan: &Plan, core: &Core, arguments: &Arguments, link: &[OsString
     let dir = plan.dir.join("doc-tests").join(std::process::id().to_string());
     fs::create_dir_all(&dir)?;
     let source = dir.join("empty.rs");
-    fs::write(&source, "fn main() {}\n")?;
+    write_whole(&source, b"fn main() {}\n")?;
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.arg(&source).arg("-o").arg(dir.join("empty")).args(arguments.code_generation()).args(link);
     let output = rustc.stdin(Stdio::null()).output();

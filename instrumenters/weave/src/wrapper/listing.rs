@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::MAY_READ;
-use crate::plan::{Content, File, Plan, Target, write_whole};
+use crate::plan::{Content, File, Plan, Target, read_whole, write_whole};
 use crate::source::{CrateSource, SelfKind, Visibility};
 
 /// The version of the lists. A crate with a list of another version is woven again.
@@ -215,7 +215,7 @@ pub fn listings(dir: &Path) -> Vec<(File, Listing)> {
     let entries =
         fs::read_dir(dir.join("listings")).into_iter().flatten().flatten().map(|entry| File::at(entry.path()));
     entries
-        .filter_map(|file| Some((file.clone(), serde_json::from_slice(&fs::read(file.path()).ok()?).ok()?)))
+        .filter_map(|file| Some((file.clone(), serde_json::from_slice(&read_whole(file.path()).ok()?).ok()?)))
         .collect()
 }
 

@@ -5,10 +5,11 @@
 //! `../../README.md` would mean another file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 use std::{env, ffi::OsString, fs, iter};
 
+use crate::plan::create_anew;
 use crate::source::{CrateSource, SourceFile};
 
 /// A copy.
@@ -43,7 +44,7 @@ impl Overlay {
             }
         }
         for (file, text) in woven {
-            fs::write(overlay.of(file), text)?;
+            create_anew(&overlay.of(file))?.write_all(text.as_bytes())?;
         }
         for included in source.files.iter().flat_map(SourceFile::included) {
             overlay.link_if_missing(&included)?;

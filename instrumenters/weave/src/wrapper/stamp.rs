@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Plan, Target, write_whole};
+use crate::plan::{Plan, Target, read_whole, write_whole};
 use crate::wrapper::arguments::{Arguments, unit};
 
 /// The stamp of a crate that was compiled without hooks.
@@ -52,5 +52,5 @@ fn write_of(dir: &Path, package: String, root: PathBuf, out_dir: &Path, results:
 /// All stamps, with their files.
 pub fn stamps(dir: &Path) -> Vec<(PathBuf, CrateStamp)> {
     let entries = fs::read_dir(dir.join("stamps")).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries.filter_map(|path| Some((path.clone(), serde_json::from_slice(&fs::read(&path).ok()?).ok()?))).collect()
+    entries.filter_map(|path| Some((path.clone(), serde_json::from_slice(&read_whole(&path).ok()?).ok()?))).collect()
 }

@@ -9,6 +9,7 @@
 //! become one of each project. So the program looks for the directory in those that contain it.
 
 use std::fs;
+use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::model::site;
@@ -30,7 +31,11 @@ pub fn leave_name() {
     let targets = program.ancestors().skip(1).take(DEPTH + 1);
     if let Some(dir) = targets.map(|target| target.join(UNRECORDED)).find(|dir| dir.is_dir()) {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let file = dir.join(name);
+        // Whatever has this name: a pipe would stop the program, and a link would lead to another file.
+        let _ = fs::remove_file(&file);
+        let start = format!("{} {}", std::process::id(), since.as_nanos());
         // The program runs as well where it may not write.
-        let _ = fs::write(dir.join(name), format!("{} {}", std::process::id(), since.as_nanos()));
+        let _ = fs::File::create_new(file).and_then(|mut file| file.write_all(start.as_bytes()));
     }
 }
