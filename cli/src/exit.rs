@@ -93,11 +93,21 @@ pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<(C, Outputs), ExitCo
 
 /// The error of a file that cannot be written.
 pub fn cannot_write(file: &Path) -> impl Fn(io::Error) -> anyhow::Error {
-    move |error| match error.kind() {
-        // The file is an input or a recording: the sentence has the advice.
-        io::ErrorKind::InvalidInput => say(format!("{}: {error}", file_name(file))),
-        _ => anyhow::Error::new(error)
-            .context(format!("cannot write {}: name a file in a directory that exists and has room", file_name(file))),
+    move |error| {
+        let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let advice = match error.kind() {
+            // The file is an input or a recording: the sentence has the advice.
+            io::ErrorKind::InvalidInput => return say(format!("{}: {error}", file_name(file))),
+            io::ErrorKind::NotFound => format!("run  mkdir -p {}  first", directory.display()),
+            io::ErrorKind::ReadOnlyFilesystem => {
+                "its file system is read-only: name a file in another one, such as below /tmp".to_owned()
+            }
+            io::ErrorKind::PermissionDenied => {
+                format!("you may not create files in {}: name a file in a directory of your own", directory.display())
+            }
+            _ => "name a file in a directory that exists and has room".to_owned(),
+        };
+        anyhow::Error::new(error).context(format!("cannot write {}: {}", file_name(file), clean(&advice)))
     }
 }
 

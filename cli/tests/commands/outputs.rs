@@ -51,6 +51,10 @@ const OTHER_OUTPUTS: [&str; 15] = [
     "blueprint grammar IN --html OUT",
 ];
 
+/// Options of `cargo metaspy` that name a file to write. All of its commands that build have them.
+#[cfg(feature = "weave")]
+const OF_CARGO: [&str; 4] = ["--json=OUT", "--lcov=OUT", "--cobertura=OUT", "--blueprint=OUT"];
+
 const VIEW: &str = "subjects = \"node\"\nfill = { value = \"count\", query = \"site:measure\" }\n";
 
 fn arguments(command: &str, recording: &Path, view: &Path, out: &Path) -> Vec<String> {
@@ -116,6 +120,37 @@ fn every_option_that_writes_a_file_has_a_row() {
     all_of(&Cli::command(), "", &mut all);
     assert_eq!(rows, all);
     assert!(all.len() > 25, "{all:?}");
+}
+
+#[cfg(feature = "weave")]
+#[test]
+fn outputs_of_cargo_metaspy_are_checked_before_it_builds() {
+    let mut found = BTreeSet::new();
+    all_of(&metaspy_cli::cargo_metaspy::arguments::Cli::command(), "", &mut found);
+    let commands: BTreeSet<&str> = found.iter().filter_map(|option| Some(option.split_once(' ')?.0)).collect();
+    let rows = |command: &str| OF_CARGO.map(|row| format!("{command} {}", row.trim_end_matches("=OUT")));
+    assert_eq!(found, commands.iter().flat_map(|command| rows(command)).collect());
+    assert!(commands.len() >= 5, "{commands:?}");
+
+    let (directory, recording, _) = place("of_cargo");
+    let baseline = directory.join("baseline.json");
+    fs::write(&baseline, "precious").expect("it is written");
+    for (command, row) in commands.iter().flat_map(|command| OF_CARGO.map(|row| (command, row))) {
+        let ended = |out: &Path| {
+            let mut metaspy = Command::new(env!("CARGO_BIN_EXE_cargo-metaspy"));
+            metaspy.args(["metaspy", command, &row.replace("OUT", text(out)), "--baseline", text(&baseline)]);
+            // Without a package, a build fails.
+            let output = metaspy.current_dir(&directory).output().expect("it starts");
+            (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        };
+        let (code, error) = ended(&directory.join("absent/out"));
+        assert!(code == Some(2) && error.contains("cannot write"), "{command} {row}: {error}");
+        let (code, error) = ended(&baseline);
+        assert!(code == Some(2) && error.contains("it is an input of this command"), "{command} {row}: {error}");
+        let (code, error) = ended(&recording);
+        assert!(code == Some(2) && error.contains("it is a recording"), "{command} {row}: {error}");
+        assert_eq!(fs::read_to_string(&baseline).expect("it is there"), "precious");
+    }
 }
 
 #[test]
@@ -281,4 +316,42 @@ fn links_pipes_and_devices_are_written_through() {
     let mut command = metaspy(&["export", text(&recording), "--to", "csv", "-o", "/dev/stdout"]);
     assert!(command.stdout(out).status().expect("it starts").success());
     assert_eq!(fs::read(&shared).expect("it was written"), document);
+}
+
+/// Runs a command behind a mount. Returns `None`, and says so, where a user may not mount anything.
+fn behind_a_mount(mount: &str, directory: &Path, arguments: &[&str]) -> Option<(Option<i32>, String)> {
+    let unshare = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["-rm", "sh", "-c", script]).arg(env!("CARGO_BIN_EXE_metaspy")).args(arguments);
+        command.current_dir(directory).output()
+    };
+    if !unshare(mount).is_ok_and(|output| output.status.success()) {
+        println!("SKIPPED: small-file-system: nothing can be mounted here");
+        return None;
+    }
+    let output = unshare(&format!("{mount} && exec \"$0\" \"$@\"")).expect("it started a moment ago");
+    Some((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
+#[test]
+fn a_mounted_file_is_written_and_a_read_only_file_system_is_named() {
+    let (directory, recording, _) = place("mounted");
+    let [out, mounted, read_only] = ["out", "mounted", "read-only"].map(|name| directory.join(name));
+    fs::write(&out, "").and_then(|()| fs::write(&mounted, "earlier")).expect("it is written");
+    fs::create_dir(&read_only).expect("it is new");
+    let entries = names(&directory);
+    let export = ["export", text(&recording), "--to", "csv", "-o"];
+    let onto_file = [&export[..], &["out"]].concat();
+    let Some((code, error)) = behind_a_mount("mount --bind mounted out", &directory, &onto_file) else { return };
+    assert_eq!(code, Some(0), "{error}");
+    let written = fs::read_to_string(&mounted).expect("it is there");
+    assert!(written.lines().count() > 2 && !written.contains("earlier"), "{written}");
+    assert_eq!(names(&directory), entries, "it leaves a part");
+
+    let into_directory = [&export[..], &["read-only/out"]].concat();
+    let mount = "mount -t tmpfs -o ro tmpfs read-only";
+    let Some((code, error)) = behind_a_mount(mount, &directory, &into_directory) else { return };
+    assert!(code == Some(2) && error.contains("its file system is read-only: name a file in another one"), "{error}");
+    let (code, error) = run("export IN --to csv -o OUT", &recording, Path::new("none"), &directory.join("absent/out"));
+    assert!(code == 2 && error.contains("mkdir -p") && error.contains("absent"), "{error}");
 }

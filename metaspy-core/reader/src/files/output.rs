@@ -83,9 +83,18 @@ impl OutputFile {
         if place.is_taken {
             self.out.get_ref().sync_all()?;
         }
-        fs::rename(&place.partial, &place.path)?;
-        self.place = None;
-        Ok(())
+        match fs::rename(&place.partial, &place.path) {
+            // Another file is mounted there, as in a container, so nothing can take its place.
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                // Dropping the output removes the partial file.
+                fs::copy(&place.partial, &place.path).map(drop)
+            }
+            renamed => {
+                renamed?;
+                self.place = None;
+                Ok(())
+            }
+        }
     }
 
     fn finish(mut self, bytes: &[u8]) -> io::Result<()> {
