@@ -32,6 +32,20 @@ fn labels_with_flags_and_combining_scripts_leave_nothing_on_another_screen() {
     assert!(!["🇩", "🇪", "🇯", "🇵", "ते", "न"].iter().any(|part| screen.contains(part)), "{screen}");
 }
 
+#[test]
+fn a_redraw_removes_what_another_program_has_printed() {
+    let path = fixture::closed("redrawn.spy", 3);
+    let Some(mut terminal) = Tmux::start("redraw") else { return };
+    terminal.command(&format!("{} open {}", env!("CARGO_BIN_EXE_metaspy"), path.display()));
+    let before = terminal.wait_for("1 Events");
+    let pane = std::fs::File::options().write(true).open(terminal.ask("#{pane_tty}"));
+    pane.and_then(|mut pane| pane.write_all(b"\x1b[8;9HGHOST")).expect("it is the terminal of the test");
+    terminal.wait_for("GHOST");
+    terminal.keys(&["C-l"]);
+    terminal.wait_until_gone("GHOST");
+    assert_eq!(terminal.settled(), before);
+}
+
 /// The terminal of `script` answers no question, such as one for the place of the cursor.
 #[test]
 fn a_terminal_that_answers_nothing_keeps_the_crawler_after_the_editor() {
