@@ -17,6 +17,8 @@ use crate::{is_apart, number};
 /// Recordings that follow each other.
 const RECORDINGS: usize = 100;
 const THREADS: u64 = 3;
+/// Number of times that they do so with `METASPY_LONG=1`.
+const TIMES: usize = 25;
 /// Each thread has a page of its own in every table. With less room, values are lost, and their tables say so.
 const BUDGET: u64 = 16 << 20;
 
@@ -74,28 +76,47 @@ pub fn counted(store: &Store, path: &str) -> [u64; 5] {
 
 #[test]
 fn all_recordings_together_have_all_calls_of_every_profiler() {
+    state_if_in_part();
     if is_apart("replaced::all_recordings_together_have_all_calls_of_every_profiler") {
-        check(|_| Recording::memory());
+        check_often(|_| Recording::memory());
     }
 }
 
 #[test]
 fn all_files_together_have_all_calls_of_every_profiler() {
+    state_if_in_part();
     if is_apart("replaced::all_files_together_have_all_calls_of_every_profiler") {
         let directory = std::env::temp_dir().join(format!("metaspy-replaced-{}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("there is room");
-        check(|number| Recording::file(directory.join(format!("{number}.spy"))));
+        check_often(|number| Recording::file(directory.join(format!("{number}.spy"))));
         std::fs::remove_dir_all(directory).expect("it is ours");
     }
 }
 
+/// True if proofs are run in full.
+pub fn is_long() -> bool {
+    std::env::var_os("METASPY_LONG").is_some_and(|value| !value.is_empty())
+}
+
+fn state_if_in_part() {
+    if !is_long() {
+        println!("SKIPPED: replacements-in-full: {RECORDINGS} recordings; METASPY_LONG=1 makes {TIMES} times as many");
+    }
+}
+
+fn check_often(recording: impl Fn(usize) -> Builder) {
+    let times = if is_long() { TIMES } else { 1 };
+    (0..times).for_each(|_| check(&recording));
+}
+
 /// Threads call, and start others that call and end, and one reads, while recordings follow each other.
-fn check(recording: impl Fn(usize) -> Builder) {
+fn check(recording: &impl Fn(usize) -> Builder) {
     let start = |number| recording(number).budget(BUDGET).collector(false).start().expect("it starts");
     let mut recordings = vec![start(0)];
     let profiler = Profiler::new("all").method_profiler(Contexts::default()).method_profiler(Calls::default());
     let installed = profiler.method_profiler(Seen::default()).install().expect("they are installed");
     static HAVE_ALL: AtomicBool = AtomicBool::new(false);
+    HAVE_ALL.store(false, Relaxed);
     let calls: u64 = thread::scope(|scope| {
         let thread = |_| {
             scope.spawn(|| {

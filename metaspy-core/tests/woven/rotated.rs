@@ -17,11 +17,11 @@ use metaspy_core::store::{Conditions, EndState, Origin};
 use metaspy_core::{Installed, Kind, Profiler, Recording, Store, Subject, recording};
 
 use crate::domain::{Layout, Scene, a_long_test};
-use crate::replaced::{PATHS, column, counted};
+use crate::replaced::{PATHS, column, counted, is_long};
 
-/// Files of a process. With `METASPY_LONG=1` they are more than a log has numbers.
+/// Files of a process. With `METASPY_LONG=1` they are many times more than a log has numbers.
 const FILES: usize = 60;
-const MANY_FILES: usize = 300;
+const MANY_FILES: usize = 2_000;
 /// Files that the process leaves alone, because a thread that has lost its processor may be at work in one.
 const LEFT_ALONE: usize = 40;
 /// The directory of the process.
@@ -195,7 +195,7 @@ fn limit_files(bytes: libc::rlim_t) {
 #[test]
 fn rotates() {
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
-    let files = if std::env::var_os("METASPY_LONG").is_some() { MANY_FILES } else { FILES };
+    let files = if is_long() { MANY_FILES } else { FILES };
     let meanwhile = Meanwhile::of_environment();
     let installed = Profiler::new("meanwhile").install().expect("it is installed");
     let mut sums = vec![vec![0; 5]; PATHS.len()];
@@ -269,6 +269,9 @@ fn run_process(test: &str, directory: &Path, variables: &[(&str, &str)]) -> (u64
 
 /// Runs [`rotates`]: its files have all calls, in these columns of [`counted`].
 fn run(name: &str, variables: &[(&str, &str)], columns: usize) {
+    if !is_long() {
+        println!("SKIPPED: rotations-in-full: a process has {FILES} files; METASPY_LONG=1 makes {MANY_FILES}");
+    }
     let directory = std::env::temp_dir().join(format!("metaspy-rotated-{}-{name}", std::process::id()));
     let (calls, mut sums) = run_process("rotated::rotates", &directory, variables);
     let begun = recordings(&directory).into_iter().filter(|file| is_begun(file));
