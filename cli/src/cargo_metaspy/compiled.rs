@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use metaspy_weave::plan::Plan;
+use metaspy_weave::plan::{Plan, read_whole_text};
 use metaspy_weave::wrapper::write_plain;
 
 use crate::cargo_metaspy::graph::{Graph, Package};
@@ -65,7 +65,7 @@ impl Copies<'_> {
 
     /// Copies the results of a library. `depends` is the file that names what it depends on.
     fn library(&self, depends: &Path) -> io::Result<bool> {
-        let text = fs::read_to_string(depends)?;
+        let text = read_whole_text(depends)?;
         let Some(root) = root_of(&text).map(fs::canonicalize).transpose()? else { return Ok(false) };
         let Some(package) = self.packages.get(&root) else { return Ok(false) };
         let Some((_, hash)) = unit_of(depends) else { return Ok(false) };
