@@ -255,7 +255,7 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         (false, true) if report.has_others => {
             "at least: subjects beyond the table of their site share the row of others"
         }
-        (false, true) if matches!(report.by, By::Sender | By::SenderSubject) => {
+        (false, true) if report.by.is_of_causes() => {
             "not exact: the causes of some calls, or of their ends, left the window"
         }
         (false, true) => "not exact: the filter asks what is not known of calls that left the window",

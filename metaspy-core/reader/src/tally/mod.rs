@@ -198,9 +198,9 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Marks all rows as lower bounds if the direct cause of some calls left the window, since
+    /// Marks all rows as lower bounds if the root or direct cause of some calls left the window, since
     /// these may belong to any row.
-    fn mark_unknown_senders(&mut self) {
+    fn mark_unknown_causes(&mut self) {
         let is_unknown = |row: &TallyRow| row.site.is_none() && row.measure.count > 0;
         if !self.rows.iter().any(is_unknown) {
             return;
@@ -243,8 +243,8 @@ impl Store {
                 tally.unknown = tally.unknown.filter(|_| is_complete).map(|calls| calls.saturating_add(self.unnamed()));
                 tally.rows_exact = tally.unknown == Some(0);
                 tally.exact = tally.rows_exact && !others;
-                if by.is_of_senders() {
-                    tally.mark_unknown_senders();
+                if by == By::RootCause || by.is_of_senders() {
+                    tally.mark_unknown_causes();
                 }
                 self.limit_totals(tally.rows.iter_mut().map(|row| &mut row.measure));
                 return tally;

@@ -98,7 +98,7 @@ fn rows_and_filters_by_direct_cause_leave_out_its_own_causes() {
 }
 
 #[test]
-fn calls_whose_direct_cause_left_the_window_have_a_row_and_mark_the_others() {
+fn calls_whose_cause_left_the_window_have_a_row_and_mark_the_others() {
     let mut writer = scene(1);
     let frame = writer.event(Draft { site: 1, ..Draft::default() });
     let gone = EventId::from_raw(frame.raw() + (1 << 20)).expect("an id");
@@ -107,10 +107,12 @@ fn calls_whose_direct_cause_left_the_window_have_a_row_and_mark_the_others() {
     writer.fold_row(0, row(who(3, false), 1, 40));
     writer.set(sb::FOLDED, 40);
     let store = writer.store();
-    let tally = store.tally(By::Sender, &Scope::matching("site:announce".parse().expect("a filter")));
-    assert_eq!((roots(&tally), tally.exact), (vec![(None, 41), (Some(1), 1)], false));
-    let is_least: Vec<bool> = tally.rows.iter().map(|row| row.measure.at_least).collect();
-    assert_eq!(is_least, [false, true]);
+    for by in [By::Sender, By::RootCause] {
+        let tally = store.tally(by, &Scope::matching("site:announce".parse().expect("a filter")));
+        assert_eq!((roots(&tally), tally.exact), (vec![(None, 41), (Some(1), 1)], false), "{by:?}");
+        let is_least: Vec<bool> = tally.rows.iter().map(|row| row.measure.at_least).collect();
+        assert_eq!(is_least, [false, true], "{by:?}");
+    }
     let filtered = store.tally(By::Site, &Scope::matching("cause.site:layout".parse().expect("a filter")));
     assert!(!filtered.exact && filtered.rows.len() == 1, "{filtered:?}");
 }

@@ -78,6 +78,8 @@ pub(crate) struct Cell {
     pub again_ticks: u64,
     max_ticks: u64,
     cover: Cover,
+    /// Number of timed calls whose time is that of their polls.
+    polled: u64,
     /// True if some ticks may count twice.
     pub at_most: bool,
     /// Self ticks, as two's complement. Negative for a moment if inner events come before the outer
@@ -380,6 +382,7 @@ impl<'a> Aggregation<'a> {
         worker.part.total_is_at_most(call.row, is_twice);
         if let Some(cell) = worker.part.cells.get_mut(call.row as usize) {
             cell.total_ticks = cell.total_ticks.wrapping_add(busy);
+            cell.polled += 1;
         }
     }
 
@@ -516,6 +519,7 @@ impl Cell {
         self.timed += other.timed;
         self.total_ticks = self.total_ticks.wrapping_add(other.total_ticks);
         self.again_ticks = self.again_ticks.wrapping_add(other.again_ticks);
+        self.polled += other.polled;
         self.at_most |= other.at_most;
         self.max_ticks = self.max_ticks.max(other.max_ticks);
         self.own = self.own.wrapping_add(other.own);
