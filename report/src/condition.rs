@@ -217,6 +217,13 @@ const ROTATED: &str = "rotate at a larger size or age (METASPY_ROTATE)";
 /// How it becomes known whether calls failed.
 const UNSEEN: &str = "their hooks do not see what calls return, so run `cargo metaspy` with --returns";
 
+/// What is missing where a rotation went on in another file while calls ran, and what to do.
+pub(crate) fn unended(gaps: &Gaps) -> Option<String> {
+    let calls = counted(gaps.unended, "call");
+    let why = "the recording went on in another file meanwhile";
+    (gaps.unended > 0).then(|| format!("it is not known how {calls} ended: {why}; {ROTATED}"))
+}
+
 /// What is missing for a filter, and what to do.
 pub(crate) fn sentences(gaps: &Gaps, store: &Store, filter: &Filter) -> Vec<String> {
     let calls = |count: u64| counted(count, "call");
@@ -232,12 +239,7 @@ pub(crate) fn sentences(gaps: &Gaps, store: &Store, filter: &Filter) -> Vec<Stri
             format!("{calls} without an event in the window may match, too: {WINDOW}")
         });
     }
-    if gaps.unended > 0 {
-        let calls = calls(gaps.unended);
-        sentences.push(format!(
-            "it is not known how {calls} ended: the recording went on in another file meanwhile; {ROTATED}"
-        ));
-    }
+    sentences.extend(unended(gaps));
     if gaps.unnamed > 0 {
         sentences.push(format!("{} were counted without site and subject: {WINDOW}", calls(gaps.unnamed)));
     }

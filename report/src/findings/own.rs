@@ -4,10 +4,10 @@ use super::finding::NAMED;
 use super::map::HashMap;
 use super::own_kind::{GroupBy, PLACEHOLDERS};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding, FoundSite, OwnKind};
-use crate::condition::{Operator, Quantity};
+use crate::condition::{Operator, Quantity, unended};
 use crate::text::{counted, grouped, time};
 use metaspy_probe::{SiteId, Subject};
-use metaspy_reader::{EventId, LaneId, ResolvedEvent};
+use metaspy_reader::{By, EventId, LaneId, ResolvedEvent, Scope};
 
 /// Maximum number of groups. Events of further groups are not judged.
 const GROUPS_MAX: usize = 1 << 20;
@@ -60,10 +60,11 @@ impl Detector for Own {
     }
 
     fn missing(&self, context: &Context<'_>) -> Option<String> {
-        let is_of_more = matches!(self.kind.when.operator, Operator::More | Operator::AtLeast);
         // Missing calls only raise a number.
-        let missing = if is_of_more { context.missing_events() } else { context.missing_calls() };
-        missing.or_else(|| self.kind.when.filter.check(context.store).err().map(|error| error.to_string()))
+        let missing = if self.is_of_more() { context.missing_events() } else { context.missing_calls() };
+        let unknown = || self.kind.when.filter.check(context.store).err().map(|error| error.to_string());
+        let undecided = || self.unended(context).filter(|unended| !self.is_of_more() || unended.may_not_match);
+        missing.or_else(unknown).or_else(|| undecided().map(|unended| unended.text))
     }
 
     fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
@@ -85,11 +86,37 @@ impl Detector for Own {
         for (key, group) in self.groups.iter().filter(|(_, group)| self.holds(group, context)) {
             by_site.entry(key.site).or_default().push((key, group));
         }
-        by_site.into_iter().map(|(site, found)| self.finding(site, found, context)).collect()
+        let unended = if by_site.is_empty() { None } else { self.unended(context) };
+        let mut findings: Vec<Finding> =
+            by_site.into_iter().map(|(site, found)| self.finding(site, found, context)).collect();
+        if let Some(Unended { text, .. }) = unended {
+            findings.iter_mut().for_each(|finding| finding.certainty = Certainty::AtLeast(text.clone()));
+        }
+        findings
     }
 }
 
+/// Calls of a condition on outcomes that ran when a rotation went on in another file.
+struct Unended {
+    /// True if some of them pass the filter as they are stored, and may not pass it as they ended.
+    may_not_match: bool,
+    text: String,
+}
+
 impl Own {
+    /// Returns true if further calls would only strengthen the condition.
+    fn is_of_more(&self) -> bool {
+        matches!(self.kind.when.operator, Operator::More | Operator::AtLeast)
+    }
+
+    fn unended(&self, context: &Context<'_>) -> Option<Unended> {
+        let filter = &self.kind.when.filter;
+        let tally = context.store.tally(By::Site, &Scope::matching(filter.clone()));
+        let bounds = context.store.call_bounds(filter, &tally);
+        let calls = tally.rows.iter().map(|row| row.measure.count).fold(0, u64::saturating_add);
+        Some(Unended { may_not_match: bounds.least < calls, text: unended(&bounds.gaps)? })
+    }
+
     fn key(&self, event: &ResolvedEvent) -> Key {
         let is_by = |by: GroupBy| self.kind.by.contains(&by);
         Key {
@@ -233,7 +260,8 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::super::testing::Run;
-    use super::super::{Config, Findings};
+    use super::super::{Certainty, Config, Findings};
+    use metaspy_reader::Outcome;
 
     /// Two requests: the first asks nine times for one row, and the second once for each of nine rows.
     fn run() -> Run {
@@ -286,6 +314,34 @@ mod tests {
         assert_eq!(finding.evidence.filter, "site:Database::*");
         let by_site = found("when = \"count(site:Database::*) > 2\"\ntitle = \"often\"");
         assert_eq!(by_site.found[0].evidence.filter, "site:shop::Database::query site:Database::*");
+    }
+
+    #[test]
+    fn calls_that_a_rotation_cut_off_are_not_taken_for_what_they_were_then() {
+        let found = |when: &str| {
+            let mut run = Run::new();
+            for outcome in [Outcome::Panicked, Outcome::Panicked, Outcome::Returned] {
+                run.ended_call("shop::request", 1, outcome, |run| run.work(1_000));
+            }
+            run.running("shop::request", 2);
+            run.goes_on_elsewhere();
+            let text = format!("[[findings.own]]\nkind = \"own\"\nwhen = \"{when}\"\ntitle = \"{{count}} calls\"");
+            let config = Config::parse(&text, &[]).expect("the settings of tests are right");
+            let findings = run.findings_of(&Config { kinds: vec!["own".to_owned()], ..config });
+            let found = findings
+                .found
+                .first()
+                .map(|finding| (finding.title.clone(), matches!(finding.certainty, Certainty::AtLeast(_))));
+            (found, findings.not_looked_for.first().map_or(String::new(), |reason| reason.why.clone()))
+        };
+        // The call that was cut off can only add to them.
+        assert_eq!(found("count(outcome:panicked) > 1").0, Some(("2 calls".to_owned(), true)));
+        for when in ["count(-outcome:panicked) > 1", "count(outcome:panicked) < 3", "count(outcome:running) > 0"] {
+            let (found, why) = found(when);
+            assert_eq!(found, None, "{when}");
+            assert!(why.contains("how 1 call ended"), "{when}: {why}");
+        }
+        assert_eq!(found("count(site:request) > 3").0, Some(("4 calls".to_owned(), false)));
     }
 
     #[test]

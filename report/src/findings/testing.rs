@@ -6,6 +6,7 @@ use metaspy_format::arena::Entry;
 use metaspy_format::detail::{self, DetailKind};
 use metaspy_format::join;
 use metaspy_format::slot::Mark;
+use metaspy_format::superblock;
 use metaspy_probe::{KindId, SiteKind, Subject};
 use metaspy_reader::testing::{Draft, Writer};
 use metaspy_reader::{EventId, Outcome, Store};
@@ -113,6 +114,16 @@ impl Run {
         self.open.entry(self.lane).or_default().pop();
         self.writer.end(id, self.now - began, outcome);
         id
+    }
+
+    /// Calls a site. The call does not end.
+    pub(super) fn running(&mut self, path: &str, node: impl Into<Option<u64>>) {
+        self.begin(path, node.into(), None);
+    }
+
+    /// Makes it a file of a rotation that went on in another one.
+    pub(super) fn goes_on_elsewhere(&mut self) {
+        self.writer.set(superblock::FOLLOWED, 2);
     }
 
     /// Calls a site that does nothing else for `ns` nanoseconds.
