@@ -29,6 +29,7 @@ fn graph(rows: &[Row]) -> Graph {
             hooks_ns: 0,
             receivers: Receivers { count: 1, ..Receivers::default() },
             objects: None,
+            has_more_objects: false,
             instructions: None,
             is_cache: false,
             returns: None,
@@ -167,6 +168,22 @@ fn objects_are_compared_where_both_versions_count_them() {
 }
 
 #[test]
+fn objects_that_found_no_room_are_not_judged() {
+    let counted = |objects: u64, has_more_objects| {
+        let mut version = version("", &[&[("run", 1, 10, 1), ("build", 4, 5, 2)]]);
+        version.runs[0].methods[0].objects = Some(objects);
+        version.runs[0].methods[1] =
+            Method { objects: Some(objects), has_more_objects, ..version.runs[0].methods[1].clone() };
+        version
+    };
+    let step = compare(&counted(50, true), &counted(100, false), By::Objects);
+    assert_eq!([step.methods[0].change, step.methods[1].change], [Change::More, Change::Same]);
+    let (scene, svg) = draw(&counted(50, true), &counted(100, false), By::Objects);
+    assert!(svg.contains("objects ≥50 → ≥100") && svg.contains("objects 50 → 100 (+100 %)"), "{svg}");
+    assert!(scene.notes.iter().any(|note| note.contains("1 method is not judged")), "{:?}", scene.notes);
+}
+
+#[test]
 fn several_versions_are_a_row_for_each_method_and_a_column_for_each_version() {
     let versions = [
         version("1", &[&[("run", 1, 10, 1), ("measure", 10, 5, 2), ("stay", 3, 1, 3)]]),
@@ -265,7 +282,7 @@ fn what_is_only_an_upper_bound_below_a_method_is_not_judged() {
     let step = compare(&below(100), &below(900), By::Calls);
     let shared = step.graph.find("shared").expect("it is there");
     let method = &step.methods[shared];
-    assert!(method.is_at_most(By::Calls) && method.change == Change::Same, "{method:?}");
+    assert!(method.bounds.has(By::Calls) && method.change == Change::Same, "{method:?}");
     let scene = picture::draw_evolution(&step, &Options::default()).expect("both have times and callers");
     assert!(scene.notes.iter().any(|note| note.contains("is not judged")), "{:?}", scene.notes);
     let tips = scene.nodes.iter().filter(|node| node.methods == [shared]).flat_map(|node| &node.tip);

@@ -1,6 +1,6 @@
 //! Numbers of functions, types and modules, and their sums over several recordings.
 
-use metaspy_report::program::{Edge, Objects, Receivers, Returned, TestCount};
+use metaspy_report::program::{Edge, Instructions, Objects, Receivers, Returned, TestCount};
 
 /// Totals of a type or a module.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +47,7 @@ pub struct Numbers {
     /// Heap allocations of the calls; `None` if they were not counted.
     pub objects: Option<Objects>,
     /// Executed instructions of the function's own code; `None` if they were not counted.
-    pub instructions: Option<u64>,
+    pub instructions: Option<Instructions>,
     /// Number of calls in the recordings with instructions.
     pub instructed_calls: u64,
     /// Returned values; `None` if values were not recorded.

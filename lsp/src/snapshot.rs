@@ -282,7 +282,11 @@ impl Model {
                 known.calls += objects.calls;
                 known.is_least |= objects.is_least;
             }
-            sum.instructions = add(sum.instructions, profile.instructions());
+            if let Some(instructions) = profile.instructions() {
+                let known = sum.instructions.get_or_insert_default();
+                known.count += instructions.count;
+                known.is_least |= instructions.is_least;
+            }
             sum.instructed_calls += profile.instructed_calls;
             sum.returns = sum.returns.max(profile.returns);
             sum.tests = sum.tests.max(profile.test_count());

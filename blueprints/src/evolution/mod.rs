@@ -68,27 +68,32 @@ pub struct Comparison {
     pub objects: Numbers,
     /// Instructions executed in the runs of both versions; no values where they were not counted.
     pub instructions: Numbers,
-    /// Numbers that are upper bounds in a run of either version.
-    pub bounds: AtMost,
+    /// Numbers that are bounds in a run of either version.
+    pub bounds: Bounds,
     /// True if the tokens of the method differ from the older version's.
     pub has_new_source: bool,
     /// Path in the older version, if the method was renamed.
     pub was: Option<String>,
 }
 
-/// Numbers of a method that are upper bounds, because some of its calls may come from elsewhere.
+/// Numbers of a method that are bounds. Some of its calls may come from elsewhere, and some of what was counted may have
+/// found no room in a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AtMost {
+pub struct Bounds {
     /// True if the numbers of calls are upper bounds.
     pub calls: bool,
     /// True if the times are upper bounds.
     pub times: bool,
+    /// True if the numbers of objects are lower bounds.
+    pub objects: bool,
+    /// True if the numbers of instructions are lower bounds.
+    pub instructions: bool,
 }
 
 /// Numbers of a method in all runs of a version.
 #[derive(Clone, Debug, Default)]
 struct Samples {
-    bounds: AtMost,
+    bounds: Bounds,
     executions: Vec<u64>,
     total_ns: Vec<u64>,
     objects: Vec<u64>,
@@ -141,13 +146,12 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
         method.executions = executions.after.median();
         method.total_ns = (!time.after.values().is_empty()).then(|| time.after.median());
         let earlier = then.map(|then| then.bounds).unwrap_or_default();
-        let bounds = AtMost { calls: now.bounds.calls || earlier.calls, times: now.bounds.times || earlier.times };
+        let bounds = now.bounds.or(earlier);
         let change = match by {
             // This method is listed among the idle methods.
             _ if !now.has_run() => Change::Same,
-            // Upper bounds say nothing about the difference.
-            By::Time if bounds.times => Change::Same,
-            By::Calls if bounds.calls => Change::Same,
+            // Bounds say nothing about the difference.
+            _ if bounds.has(by) => Change::Same,
             By::Time => change::by_time(&time, whole.unwrap_or(0)),
             By::Calls => change::by_count(&executions),
             // A method that did not run is new, whether it allocates or not.
@@ -195,18 +199,30 @@ impl Comparison {
         }
     }
 
-    /// Returns true if the compared numbers are upper bounds, so that they are not judged.
-    pub fn is_at_most(&self, by: By) -> bool {
-        match by {
-            By::Time => self.bounds.times,
-            By::Calls => self.bounds.calls,
-            By::Objects | By::Instructions => false,
-        }
-    }
-
     /// Returns true if the method ran in the newer version.
     pub fn has_run(&self) -> bool {
         self.executions.after.median() > 0
+    }
+}
+
+impl Bounds {
+    /// Returns true if the numbers of a quantity are bounds, so that they are not judged.
+    pub fn has(self, by: By) -> bool {
+        match by {
+            By::Time => self.times,
+            By::Calls => self.calls,
+            By::Objects => self.objects,
+            By::Instructions => self.instructions,
+        }
+    }
+
+    fn or(self, other: Bounds) -> Bounds {
+        Bounds {
+            calls: self.calls || other.calls,
+            times: self.times || other.times,
+            objects: self.objects || other.objects,
+            instructions: self.instructions || other.instructions,
+        }
     }
 }
 
@@ -241,11 +257,14 @@ fn samples(runs: &[Graph]) -> HashMap<Key, Samples> {
             let samples = all.entry(key).or_default();
             samples.bounds.calls |= !graph.calls_sign(at).is_empty();
             samples.bounds.times |= !graph.time_sign(at).is_empty();
+            samples.bounds.objects |= method.has_more_objects;
+            samples.bounds.instructions |= method.instructions.is_some_and(|instructions| instructions.is_least);
             samples.executions.push(method.executions);
             samples.total_ns.extend(method.total_ns);
             // A method without allocations or instructions has no row in their tables.
             samples.objects.extend(has_objects.then(|| method.objects.unwrap_or(0)));
-            samples.instructions.extend(has_instructions.then(|| method.instructions.unwrap_or(0)));
+            let instructions = method.instructions.map_or(0, |instructions| instructions.count);
+            samples.instructions.extend(has_instructions.then_some(instructions));
         }
     }
     all

@@ -12,7 +12,7 @@ use metaspy_reader::{Chain, ChainFrame, Filter, Store};
 use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::is_cache;
 use metaspy_report::coverage::{Found, Pattern, patterns};
-use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Returned, TestCount};
+use metaspy_report::program::{Edge, Element, Instructions, Key, Of, Program, Receivers, Returned, TestCount};
 
 pub use below::Bounds;
 pub use hooks::HookCost;
@@ -94,8 +94,10 @@ pub struct Method {
     /// Objects that the method allocated on the heap, without its callees; `None` if they were not
     /// counted.
     pub objects: Option<u64>,
+    /// True if it may have allocated more, because some found no room in the recording.
+    pub has_more_objects: bool,
     /// Instructions in the method's own code; `None` if they were not counted.
-    pub instructions: Option<u64>,
+    pub instructions: Option<Instructions>,
     /// Summary of the returned values; `None` if they were not recorded.
     pub returns: Option<Returned>,
     /// True if the method is a cache already, judged by its name, the name of its type, or its
@@ -185,6 +187,7 @@ impl Graph {
                 hooks_ns: 0,
                 receivers: element.receivers,
                 objects: profile.objects.map(|objects| objects.count),
+                has_more_objects: profile.objects.is_some_and(|objects| objects.is_least),
                 instructions: profile.instructions(),
                 returns: profile.returns,
                 is_cache: is_cache(method, &element.name, &program.elements[under].name),

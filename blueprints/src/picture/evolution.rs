@@ -51,6 +51,7 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
         notes.push("fewer than five runs a side: some changes may be chance".into());
     }
     notes.extend(below(step));
+    notes.extend(unjudged(step));
     notes.push(hooks_note(&step.graph));
     notes.extend(step.graph.notes.iter().cloned());
     if step.share_of_new() > MANY_NEW {
@@ -84,15 +85,17 @@ fn below(step: &Step) -> Vec<String> {
     if let By::Objects | By::Instructions = step.by {
         notes.push("objects and instructions are those of all calls of a method, also from elsewhere".into());
     }
-    let bounds = step.methods.iter().filter(|method| method.has_run() && method.is_at_most(step.by)).count();
-    if bounds > 0 {
-        notes.push(format!(
-            "the change of {} is not judged, because the numbers are upper bounds: METASPY_PROFILE=calls,contexts \
-             records exact ones",
-            counted(bounds as u64, "method")
-        ));
-    }
     notes
+}
+
+/// Returns a note about methods whose numbers are bounds.
+fn unjudged(step: &Step) -> Option<String> {
+    let bounds = step.methods.iter().filter(|method| method.has_run() && method.bounds.has(step.by)).count();
+    let why = match step.by {
+        By::Time | By::Calls => "the numbers are upper bounds: METASPY_PROFILE=calls,contexts records exact ones",
+        By::Objects | By::Instructions => "some found no room in a recording: set METASPY_BUDGET to a larger size",
+    };
+    (bounds > 0).then(|| format!("the change of {} is not judged, because {why}", counted(bounds as u64, "method")))
 }
 
 fn node(step: &Step, item: &Item, (scale, whole): (f64, u64), rect: Rect, label: Option<Label>) -> Node {
@@ -155,13 +158,17 @@ pub(super) fn tip(method: &Comparison) -> Vec<String> {
     if method.change == Change::New {
         lines.push("new".into());
     }
-    let times = if method.bounds.times { bounds(&method.time, time) } else { difference(&method.time, time) };
-    lines.extend(times.map(|text| format!("time {text}")));
-    let calls = &method.executions;
-    let calls = if method.bounds.calls { bounds(calls, grouped) } else { difference(calls, grouped) };
-    lines.extend(calls.map(|text| format!("calls {text}")));
-    lines.extend(difference(&method.objects, grouped).map(|text| format!("objects {text}")));
-    lines.extend(difference(&method.instructions, grouped).map(|text| format!("own instructions {text}")));
+    let quantities: [(By, &str, &str, fn(u64) -> String); 4] = [
+        (By::Time, "time", "≤", time),
+        (By::Calls, "calls", "≤", grouped),
+        (By::Objects, "objects", "≥", grouped),
+        (By::Instructions, "own instructions", "≥", grouped),
+    ];
+    for (by, what, sign, text) in quantities {
+        let numbers = method.numbers(by);
+        let text = if method.bounds.has(by) { bounds(numbers, sign, text) } else { difference(numbers, text) };
+        lines.extend(text.map(|text| format!("{what} {text}")));
+    }
     lines.extend(method.has_new_source.then(|| "its source has changed".into()));
     lines
 }
@@ -198,10 +205,10 @@ fn difference(numbers: &Numbers, text: impl Fn(u64) -> String) -> Option<String>
     Some(format!("{} → {} ({percent:+.0} %){ranges}", text(old), text(new)))
 }
 
-/// Formats `≤108 ms → ≤136 ms`, without a difference, because upper bounds say nothing about it.
-fn bounds(Numbers { before, after }: &Numbers, text: impl Fn(u64) -> String) -> Option<String> {
+/// Formats `≤108 ms → ≤136 ms`, without a difference, because bounds say nothing about it.
+fn bounds(Numbers { before, after }: &Numbers, sign: &str, text: impl Fn(u64) -> String) -> Option<String> {
     let is_known = !before.values().is_empty() && !after.values().is_empty();
-    is_known.then(|| format!("≤{} → ≤{}", text(before.median()), text(after.median())))
+    is_known.then(|| format!("{sign}{} → {sign}{}", text(before.median()), text(after.median())))
 }
 
 /// Returns the words for more and less of the compared quantity.

@@ -87,11 +87,11 @@ impl Metric {
             Metric::Receivers => numbers.receivers?.magnitude(),
             Metric::Allocations => numbers.objects?.count,
             Metric::Memory => numbers.objects?.bytes,
-            Metric::Instructions => numbers.instructions?,
+            Metric::Instructions => numbers.instructions?.count,
             Metric::TimePerCall => return mean(numbers.total_ns?, numbers.timed_calls),
             Metric::AllocationsPerCall => return mean(numbers.objects?.count, numbers.objects?.calls),
             Metric::MemoryPerCall => return mean(numbers.objects?.bytes, numbers.objects?.calls),
-            Metric::InstructionsPerCall => return mean(numbers.instructions?, numbers.instructed_calls),
+            Metric::InstructionsPerCall => return mean(numbers.instructions?.count, numbers.instructed_calls),
         };
         Some(count as f64)
     }
@@ -103,9 +103,23 @@ impl Metric {
             (Metric::SelfTime, true, _) | (Metric::TotalTime, true, true) => "~",
             (Metric::TotalTime, true, false) => "≥",
             (Metric::TotalTime | Metric::TimePerCall, _, true) => "≤",
+            _ if self.is_least(numbers) => "≥",
             _ => "",
         };
         self.of(numbers).map(|value| format!("{sign}{}", self.write(value)))
+    }
+
+    /// Returns true if some objects or instructions of a function found no room. Those of its calls are then too few.
+    fn is_least(self, numbers: &Numbers) -> bool {
+        match self {
+            Metric::Allocations | Metric::Memory | Metric::AllocationsPerCall | Metric::MemoryPerCall => {
+                numbers.objects.is_some_and(|objects| objects.is_least)
+            }
+            Metric::Instructions | Metric::InstructionsPerCall => {
+                numbers.instructions.is_some_and(|instructions| instructions.is_least)
+            }
+            _ => false,
+        }
     }
 
     /// Formats a value with its unit.
@@ -144,7 +158,7 @@ fn mean_of(value: f64, thing: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use metaspy_report::program::Objects;
+    use metaspy_report::program::{Instructions, Objects};
 
     use super::*;
 
@@ -154,7 +168,12 @@ mod tests {
         let metrics = [Metric::Allocations, Metric::Memory, Metric::Instructions, Metric::TimePerCall];
         assert_eq!(metrics.map(|metric| metric.of(&none)), [None; 4]);
         let objects = Some(Objects { count: 1_200, bytes: 9, calls: 2, is_least: false });
-        let all = Numbers { objects, instructions: Some(1), total_ns: Some(8_000), ..none };
+        let all = Numbers {
+            objects,
+            instructions: Some(Instructions { count: 1, is_least: false }),
+            total_ns: Some(8_000),
+            ..none
+        };
         assert_eq!(
             metrics.map(|metric| written(metric, &all)),
             ["1,200 allocations", "9 B allocated", "1 instruction", ""]
@@ -171,7 +190,7 @@ mod tests {
                 total_ns: Some(count),
                 timed_calls: measured,
                 objects: Some(Objects { count, bytes: count, calls: measured, is_least: false }),
-                instructions: Some(count),
+                instructions: Some(Instructions { count, is_least: false }),
                 instructed_calls: measured,
                 ..Numbers::default()
             };
@@ -182,6 +201,27 @@ mod tests {
         check(1, 99, ["0 ns a call", "<0.1 allocations a call", "<1 B allocated a call", "<0.1 instructions a call"]);
         check(0, 9, ["0 ns a call", "0 allocations a call", "0 B allocated a call", "0 instructions a call"]);
         check(7, 0, [""; 4]);
+    }
+
+    #[test]
+    fn objects_and_instructions_that_found_no_room_are_lower_bounds() {
+        let numbers = Numbers {
+            objects: Some(Objects { count: 4, bytes: 8, calls: 2, is_least: true }),
+            instructions: Some(Instructions { count: 6, is_least: true }),
+            instructed_calls: 2,
+            ..Numbers::default()
+        };
+        let all =
+            Metric::ALL.into_iter().filter_map(|metric| metric.phrase(&numbers).filter(|_| metric != Metric::Calls));
+        let expected = [
+            "≥4 allocations",
+            "≥8 B allocated",
+            "≥6 instructions",
+            "≥2 allocations a call",
+            "≥4 B allocated a call",
+            "≥3 instructions a call",
+        ];
+        assert_eq!(all.collect::<Vec<_>>(), expected);
     }
 
     #[test]

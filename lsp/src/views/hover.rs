@@ -1,6 +1,6 @@
 //! Hovers on the name of a function, its header, a call, a type or a module.
 
-use metaspy_report::program::{Edge, Objects, Returned, TestCount};
+use metaspy_report::program::{Edge, Instructions, Objects, Returned, TestCount};
 use metaspy_report::text::{counted, grouped, percent, short_bytes, time};
 use metaspy_report::types::ValueTypes;
 
@@ -99,13 +99,15 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
     }));
     phrases.extend(Metric::TotalTime.phrase(numbers).map(|time| format!("{time} total")));
     phrases.extend(Metric::TimePerCall.phrase(numbers));
-    if let Some(Objects { count, bytes, .. }) = numbers.objects.filter(|objects| objects.count > 0) {
-        phrases.push(format!("{} allocated, {}", counted(count, "object"), short_bytes(bytes)));
+    let least = |is_least| if is_least { "≥" } else { "" };
+    if let Some(Objects { count, bytes, is_least, .. }) = numbers.objects.filter(|objects| objects.count > 0) {
+        let sign = least(is_least);
+        phrases.push(format!("{sign}{} allocated, {sign}{}", counted(count, "object"), short_bytes(bytes)));
         phrases.extend(Metric::AllocationsPerCall.phrase(numbers));
         phrases.extend(Metric::MemoryPerCall.phrase(numbers));
     }
-    if let Some(count) = numbers.instructions {
-        phrases.push(format!("{} of its own", counted(count, "instruction")));
+    if let Some(Instructions { count, is_least }) = numbers.instructions {
+        phrases.push(format!("{}{} of its own", least(is_least), counted(count, "instruction")));
         phrases.extend(Metric::InstructionsPerCall.phrase(numbers));
     }
     for (count, word) in [

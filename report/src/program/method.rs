@@ -63,8 +63,9 @@ impl MethodProfile {
     }
 
     /// The instructions in its own code, if callgrind counted them.
-    pub fn instructions(&self) -> Option<u64> {
-        self.columns.get(INSTRUCTIONS)?.get(OWN_INSTRUCTIONS)?.value.number()
+    pub fn instructions(&self) -> Option<Instructions> {
+        let value = &self.columns.get(INSTRUCTIONS)?.get(OWN_INSTRUCTIONS)?.value;
+        Some(Instructions { count: value.number()?, is_least: value.is_at_least() })
     }
 }
 
@@ -94,6 +95,15 @@ pub struct Objects {
     /// The calls that allocated them, and those that allocated nothing.
     pub calls: u64,
     /// True if there may be more of all, because some found no room in the recording.
+    pub is_least: bool,
+}
+
+/// Executed instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Instructions {
+    /// The number.
+    pub count: u64,
+    /// True if there may be more, because some found no room in the recording.
     pub is_least: bool,
 }
 
