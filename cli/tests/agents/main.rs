@@ -4,6 +4,7 @@ mod client;
 #[path = "../../../tui/tests/fixture/mod.rs"]
 mod fixture;
 mod installed;
+mod lost_values;
 #[path = "../fixture/market.rs"]
 mod market;
 mod outcomes;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use metaspy_reader::Store;
+use metaspy_report::program::lost_note;
 use metaspy_report::rows::{self, By, Key, KnownOutcomes, Report, Row, Sort};
 use metaspy_report::table::Top;
 use metaspy_report::text::{counted, grouped, time};
@@ -109,9 +110,15 @@ pub(super) struct RowOut {
     pub(super) self_at_least: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) self_percent: Option<f64>,
+    /// Time of async calls from their first polls to their ends, added up. Their total is that of their polls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) wall_ns: Option<u64>,
     /// Longest call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) max_ns: Option<u64>,
+    /// Longest call of a row with async calls, from a first poll to an end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_wall_ns: Option<u64>,
     /// Calls that returned `Err` or `None`; absent for 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) failed: Option<u64>,
@@ -186,6 +193,7 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     notes.extend(report.damage.iter().map(|text| format!("damaged: {text}")));
     notes.extend(report.absent_files.map(|absent| absent.to_string()));
     notes.extend(report.losses.sentences());
+    notes.extend(report.lost_values.iter().map(|(profiler, lost)| lost_note(profiler, *lost)));
     if report.shared > 0 {
         notes.push(format!("{} have several root causes, and are in several rows", counted(report.shared, "call")));
     }
@@ -268,7 +276,7 @@ impl RowOut {
             Key::Site(_) | Key::None => None,
         };
         let measure = &row.measure;
-        let self_ns = row.self_ns(store);
+        let (self_ns, wall_ns) = (row.self_ns(store), row.wall_ns(store));
         let outcomes = known_outcomes.of_calls(row.site_id, measure);
         // Of these, zero is what a reader expects.
         let some = |number: u64| (number > 0).then_some(number);
@@ -286,7 +294,9 @@ impl RowOut {
             self_ns: self_ns.or_else(|| row.window_self_ns(store)),
             self_at_least: (self_ns.is_none() && row.window_self_ns(store).is_some()).then_some(true),
             self_percent: percent(report.shares.self_time(measure)),
-            max_ns: row.max_ns(store),
+            wall_ns,
+            max_ns: row.max_ns(store).filter(|_| wall_ns.is_none()),
+            max_wall_ns: row.max_ns(store).filter(|_| wall_ns.is_some()),
             failed: outcomes.failed.and_then(some),
             failed_unknown: outcomes.failed.is_none().then_some(true),
             outcomes_unknown: outcomes.panicked.is_none().then_some(true),
@@ -314,7 +324,8 @@ impl RowOut {
         }
         let total = if self.total_at_most.is_some() { "total ≤" } else { "total" };
         let own = if self.self_at_least.is_some() { "self ≥" } else { "self" };
-        for (what, ns) in [(total, self.total_ns), (own, self.self_ns), ("max", self.max_ns)] {
+        let walls = [("wall", self.wall_ns), ("max", self.max_ns), ("max wall", self.max_wall_ns)];
+        for (what, ns) in [(total, self.total_ns), (own, self.self_ns)].into_iter().chain(walls) {
             if let Some(ns) = ns {
                 text += &format!(", {what} {}", time(ns));
             }
@@ -371,5 +382,11 @@ mod tests {
             ..RowOut::default()
         };
         assert_eq!(line(row), r#"- "tick": ≥ 2 calls, total ≤ 3.00 µs, self ≥ 1.00 µs"#);
+    }
+
+    #[test]
+    fn times_of_async_calls_are_named_as_in_the_report() {
+        let row = RowOut { wall_ns: Some(9_000), max_wall_ns: Some(5_000), ..RowOut::default() };
+        assert_eq!(line(row), r#"- "tick": 2 calls, total 3.00 µs, self 1.00 µs, wall 9.00 µs, max wall 5.00 µs"#);
     }
 }

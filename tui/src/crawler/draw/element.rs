@@ -117,7 +117,7 @@ fn counts(store: &Store, element: &Element) -> String {
     let times = [
         ("total", element.total_ticks(), measure.total_sign()),
         ("self", element.self_ticks(), sign("~")),
-        ("longest", longest, sign("≥")),
+        (if measure.wall_ticks > 0 { "max wall" } else { "max" }, longest, sign("≥")),
     ];
     for (word, ticks, sign) in times {
         let Some(ticks) = ticks else { continue };

@@ -214,8 +214,8 @@ mod tests {
     #[test]
     fn a_file_may_show_every_column_of_a_screen() {
         let mut view = View::new(80, 24);
-        check(&mut view.sites, RowsOf::Site, |list| &mut list.arrangement, &["lost", "observed"]);
-        check(&mut view.subjects, RowsOf::Subject, |list| &mut list.arrangement, &["lost"]);
+        check(&mut view.sites, RowsOf::Site, |list| &mut list.arrangement, &["lost", "observed", "max wall"]);
+        check(&mut view.subjects, RowsOf::Subject, |list| &mut list.arrangement, &["lost", "max wall"]);
         check(&mut view.productions, RowsOf::Production, |list| &mut list.arrangement, &[]);
         check(&mut view.structure, RowsOf::Element, |list| &mut list.arrangement, &[]);
     }

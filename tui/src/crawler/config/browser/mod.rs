@@ -145,10 +145,12 @@ impl Show {
 /// Returns the names of the values that rows of this kind can show.
 pub fn values(rows: RowsOf, is_screen: bool) -> &'static [&'static str] {
     match (rows, is_screen) {
-        (RowsOf::Site, true) => &["calls", "bar", "trend", "lost", "observed", "change", "total", "self", "max"],
-        (RowsOf::Subject, true) => &["calls", "bar", "trend", "lost", "change", "total", "self", "max"],
+        (RowsOf::Site, true) => {
+            &["calls", "bar", "trend", "lost", "observed", "change", "total", "self", "max", "max wall"]
+        }
+        (RowsOf::Subject, true) => &["calls", "bar", "trend", "lost", "change", "total", "self", "max", "max wall"],
         (RowsOf::Site | RowsOf::Subject | RowsOf::Root | RowsOf::Sender | RowsOf::Asker | RowsOf::Relation, _) => {
-            &["calls", "bar", "lost", "total", "self", "max"]
+            &["calls", "bar", "lost", "total", "self", "max", "max wall"]
         }
         (RowsOf::Event, _) => &["took"],
         (RowsOf::Production, _) => &["entered", "matched", "failed", "bar"],

@@ -229,7 +229,9 @@ fn cell(store: &Store, measure: &Measure, show: &Show) -> Cell {
             Cell::optional((measure.timed > 0).then(|| store.span_ns(measure.total_ticks)), measure.total_sign())
         }
         "self" => time(measure.self_ticks),
-        "max" => time(Some(measure.max_ticks)),
+        "max" => time(Some(measure.max_ticks).filter(|_| measure.wall_ticks == 0)),
+        // Of async calls, the longest is one from its first poll to its end.
+        "max wall" => time(Some(measure.max_ticks).filter(|_| measure.wall_ticks > 0)),
         "lost" => Cell::optional(Some(measure.lost).filter(|&lost| lost > 0), ""),
         _ => Cell::optional(Some(measure.count), measure.sign()),
     }

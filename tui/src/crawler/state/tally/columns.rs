@@ -71,9 +71,10 @@ impl TableList for TallyView {
         if self.has_events {
             columns.extend([
                 Self::time("total", |row| Some(row.total_ticks), |row| row.total_sign),
-                Self::time("self", TableRow::self_ticks, |_| ""),
-                Self::time("max", |row| Some(row.max_ticks), |_| ""),
+                Self::time("self", TableRow::self_ticks, |row| if row.is_partly_timed { "~" } else { "" }),
+                Self::time("max", TableRow::max_ticks, at_least),
             ]);
+            columns.extend(self.has_walls.then(|| Self::time("max wall", TableRow::max_wall_ticks, at_least)));
         }
         self.arrangement.of(columns)
     }
@@ -81,6 +82,11 @@ impl TableList for TallyView {
     fn largest(&self, column: &str) -> Option<u64> {
         self.largest.get(column).copied()
     }
+}
+
+/// Returns the sign before the longest time: calls without a time may be longer.
+fn at_least(row: &TableRow) -> &'static str {
+    if row.is_partly_timed { "≥" } else { "" }
 }
 
 impl TallyView {

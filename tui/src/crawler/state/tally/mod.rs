@@ -44,6 +44,10 @@ pub struct TableRow {
     has_before: bool,
     has_self: bool,
     is_timed: bool,
+    /// True if some calls have no time.
+    is_partly_timed: bool,
+    /// True if the longest call is async: its ticks are those from its first poll to its end.
+    is_wall: bool,
     at_least: bool,
     /// Sign before the total time.
     total_sign: &'static str,
@@ -66,6 +70,8 @@ impl TableRow {
             has_before: false,
             has_self: measure.self_ticks.is_some(),
             is_timed: measure.timed > 0,
+            is_partly_timed: measure.is_partly_timed(),
+            is_wall: measure.wall_ticks > 0,
             at_least: measure.at_least,
             total_sign: measure.total_sign(),
         }
@@ -99,6 +105,16 @@ impl TableRow {
 
     fn self_ticks(&self) -> Option<u64> {
         self.has_self.then_some(self.self_ticks)
+    }
+
+    /// Returns the ticks of the longest call, if none is async.
+    fn max_ticks(&self) -> Option<u64> {
+        (!self.is_wall).then_some(self.max_ticks)
+    }
+
+    /// Returns the ticks of the longest call, if some are async.
+    fn max_wall_ticks(&self) -> Option<u64> {
+        self.is_wall.then_some(self.max_ticks)
     }
 
     fn key(&self) -> TallyKey {
@@ -139,6 +155,8 @@ pub struct TallyView {
     pub(crate) has_losses: bool,
     /// False if calls were only counted: then no row has a time or a trend.
     has_events: bool,
+    /// True if calls of a row are async.
+    has_walls: bool,
     /// Observed subjects at each site, if the running process lets readers change them.
     observed: Arc<HashMap<SiteId, SiteState>>,
     /// Change of the visible rows over time.
@@ -167,6 +185,7 @@ impl TallyView {
             exact: true,
             has_losses: false,
             has_events: true,
+            has_walls: false,
             observed: Arc::default(),
             trends: Trends::default(),
             sort: Sort::by("calls"),
@@ -219,6 +238,7 @@ impl TallyView {
             self.observed = Arc::new(states.into_iter().map(|state| (state.site(), state)).collect());
         }
         self.has_losses = rows.iter().any(|row| row.lost > 0);
+        self.has_walls = rows.iter().any(|row| row.is_wall);
         self.has_events = store.grows() || rows.iter().any(|row| row.is_timed) || store.totals().stored > 0;
         self.rows = Some(Arc::new(rows));
         self.largest = Arc::new(table::largest(store, &TallyView { lists_unobserved: false, ..self.clone() }));
@@ -264,7 +284,7 @@ impl TallyView {
             if read.sort == self.sort { read } else { TallyView { sort: self.sort.clone(), ..read }.sorted(store) };
         (self.rows, self.unobserved, self.exact) = (read.rows, read.unobserved, read.exact);
         (self.largest, self.observed) = (read.largest, read.observed);
-        (self.has_losses, self.has_events) = (read.has_losses, read.has_events);
+        (self.has_losses, self.has_events, self.has_walls) = (read.has_losses, read.has_events, read.has_walls);
         self.profiles.accept(read.profiles);
         self.trends.is_old = store.grows();
         let found = key.and_then(|key| self.rows.as_ref()?.iter().position(|row| row.key() == key));
