@@ -35,6 +35,28 @@ fn another_selection_weaves_what_it_must() {
 }
 
 #[test]
+fn a_run_of_a_program_with_another_selection_leaves_the_others_where_they_are() {
+    let program =
+        |name: &str| format!("fn {name}() {{\n    println!(\"{name}\");\n}}\nfn main() {{\n    {name}();\n}}\n");
+    let package = Package::new(
+        "programs",
+        &[
+            ("Cargo.toml", &manifest("programs", "2024", "")),
+            ("src/bin/one.rs", &program("first")),
+            ("src/bin/two.rs", &program("second")),
+        ],
+    );
+    package.metaspy(&["build", "--bins", "--weave", "one::main", "--weave", "two::main"]);
+    let did = package.metaspy(&["run", "--bin", "one", "--weave", "one::first"]);
+    assert_eq!(did.calls("one::first"), Some(1), "{}", did.stderr);
+    let two = package.target_dir().join("metaspy/debug/two");
+    let output = package.clean_command(&two).output().expect("it is where it was built");
+    assert_eq!(output.stdout, b"second\n");
+    let built = package.metaspy(&["run", "--bin", "two", "--weave", "two::second"]);
+    assert_eq!(built.calls("two::second"), Some(1), "{}", built.stderr);
+}
+
+#[test]
 fn a_plain_build_is_what_it_was() {
     let package = three("untouched");
     package.cargo(&["build", "--offline"]);
