@@ -36,6 +36,12 @@ const PROGRAMS: [(&str, &str, &[&str]); 4] = [
     ("shapes", shapes::SOURCE, &[]),
 ];
 
+/// The groupings of a report whose rows the reference has, too.
+const GROUPINGS: [&str; 6] = ["site", "subject", "site,subject", "cause", "sender", "cause,subject"];
+
+/// The programs that are recorded again: how often they call what does not depend on the order of threads.
+const REPEATED: [&str; 2] = ["recursive", "asynchronous"];
+
 /// The libraries that a program needs.
 fn dependencies(name: &str) -> &'static str {
     match name {
@@ -52,8 +58,8 @@ fn dependencies(name: &str) -> &'static str {
 /// A program that was recorded.
 struct Recorded {
     package: Package,
-    /// The directory of its recordings.
-    run: PathBuf,
+    /// Its recordings, which are read as one: the directory of a run, or files.
+    run: Vec<PathBuf>,
     /// What the command wrote with `--json`.
     json: Value,
 }
@@ -72,13 +78,25 @@ impl Recorded {
         assert_eq!(did.code, 0, "{name}: {}", did.stderr);
         let run = package.runs().join("1");
         assert!(run.is_dir(), "{name}: {}", did.stderr);
-        Recorded { package, run, json: did.json }
+        Recorded { package, run: vec![run], json: did.json }
+    }
+
+    /// Runs the program again, so many rounds of it, without `cargo metaspy`. Returns the directory of the recording.
+    fn again(&self, name: &str, rounds: &str, budget: &str) -> PathBuf {
+        let directory = self.package.dir.join(format!("rounds-{rounds}"));
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir(&directory).expect("there is room");
+        let mut command = self.package.clean_command(&self.package.target_dir().join("metaspy/debug").join(name));
+        command.arg(rounds).env("METASPY_RECORD", directory.join("again.spy"));
+        let ended = command.env("METASPY_MODE", "full").env("METASPY_BUDGET", budget).status();
+        assert!(ended.expect("it was built").success(), "{name}");
+        directory
     }
 
     /// What `metaspy` prints about the recording. JSON is as its schema has it.
     fn ask(&self, line: &[&str]) -> String {
         let mut command = self.package.clean_command(Path::new(env!("CARGO_BIN_EXE_metaspy")));
-        let output = command.args(line).arg(&self.run).output().expect("it was built for this test");
+        let output = command.args(line).args(&self.run).output().expect("it was built for this test");
         assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).expect("it is UTF-8");
         assert_valid_if_json(line, &text);
@@ -95,7 +113,7 @@ impl Recorded {
 fn every_output_has_the_numbers_of_the_events() {
     for (name, source, woven) in PROGRAMS {
         let recorded = Recorded::new(name, source, woven, "full");
-        let reference = Reference::read(&recorded.run);
+        let reference = Reference::read(&recorded.run[0]);
         assert!(reference.by_site.len() >= 6, "{name}: {} functions ran", reference.by_site.len());
         reference.assert_bounds(name);
 
@@ -117,7 +135,29 @@ fn every_output_has_the_numbers_of_the_events() {
         for by in ["site", "type", "package"] {
             outputs::assert_totals(&recorded, name, by, &reference);
         }
+        for by in GROUPINGS {
+            outputs::assert_grouped(&recorded, name, by, &reference);
+        }
+        outputs::assert_one_total(&recorded, name);
         outputs::assert_shown(&recorded, name, &reference);
+        if !REPEATED.contains(&name) {
+            continue;
+        }
+
+        // Read as one, two recordings have the sums.
+        let again = recorded.again(name, "2", "64MiB");
+        let other = Reference::read(&again);
+        let merged = Recorded { run: vec![recorded.run[0].clone(), again], ..recorded };
+        for by in ["site", "cause", "sender"] {
+            outputs::assert_merged(&merged, name, by, &reference.rows(by), &other.rows(by));
+        }
+        outputs::assert_one_total(&merged, name);
+
+        // Most calls have left the window.
+        let small = merged.again(name, "1000", "1MiB");
+        let folded = Recorded { run: vec![small], ..merged };
+        outputs::assert_folded(&folded, name, &reference.rows("site"), 1_000);
+        outputs::assert_one_total(&folded, name);
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::Recorded;
 use crate::client::Client;
-use crate::reference::{Numbers, Reference};
+use crate::reference::{Numbers, Reference, RowName, Times};
 use crate::tmux::Tmux;
 
 /// A number of each function.
@@ -22,7 +22,7 @@ pub fn counts(recorded: &Recorded, expected: &ByPath<u64>) -> Vec<(&'static str,
     };
     let trace: Value = recorded.json(&["export", "--to", "chrome"]);
     let slices = list(&trace["traceEvents"]).iter().filter(|event| event["ph"] == "X" || event["ph"] == "b");
-    let compared = recorded.run.display().to_string();
+    let compared = recorded.run[0].display().to_string();
     let compared = recorded.json(&["diff", &compared, "--by", "site", "--top", "all", "--json"]);
     let compared = list(&compared["rows"]).iter().map(|row| (path_of(&row["key"]), number(&row["count"]["after"])));
     vec![
@@ -212,18 +212,152 @@ pub fn assert_totals(recorded: &Recorded, name: &str, by: &str, reference: &Refe
     assert!(checked > usize::from(by == "type"), "{name} {by}: {report}");
 }
 
+/// The rows of a grouping are those of the reference, in JSON and in text.
+pub fn assert_grouped(recorded: &Recorded, name: &str, by: &str, reference: &Reference) {
+    let line = ["report", "--by", by, "--top", "all"];
+    let report = recorded.json(&[&line[..], &["--json"]].concat());
+    let ran: Vec<&Value> = list(&report["rows"]).iter().filter(|row| row["count"] != 0).collect();
+    let row_name = |row: &Value| {
+        let what = match &row["key"] {
+            Value::String(path) => path.clone(),
+            Value::Number(key) => format!("{} {key}", text_of(&row["kind"])),
+            _ => text_of(&row["label"]),
+        };
+        (path_of(&row["site"]), plain(&what))
+    };
+    // Sites of one path have a row each.
+    let mut found = BTreeMap::<RowName, Vec<&Value>>::new();
+    ran.iter().for_each(|row| found.entry(row_name(row)).or_default().push(row));
+    let mut expected = BTreeMap::<RowName, Vec<Times>>::new();
+    for ((site, what), times) in reference.rows(by) {
+        expected.entry((plain(&site), plain(&what))).or_default().push(times);
+    }
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{name} {by}");
+    for (key, rows) in &found {
+        let [row] = rows[..] else { continue };
+        let [times] = expected[key][..] else { continue };
+        let numbers = ["count", "self_ns", "max_ns", "wall_ns"].map(|column| number(&row[column]));
+        assert_eq!(numbers, [times.count, times.own_ns, times.max_ns, times.wall_ns], "{name} {by} {key:?} {row}");
+        let total = number(&row["total_ns"]);
+        let is_right = match row["total_at_most"] == true {
+            true => total >= times.least_ns && total <= times.total_ns,
+            false => total == times.least_ns,
+        };
+        assert!(is_right, "{name} {by} {key:?} {times:?} {row}");
+    }
+    assert_text(recorded, name, by, &report);
+}
+
+/// The text has the rows of the JSON, in the same order.
+fn assert_text(recorded: &Recorded, name: &str, by: &str, report: &Value) {
+    let text = recorded.ask(&["report", "--by", by, "--top", "all"]);
+    let mut lines = text.lines();
+    for row in list(&report["rows"]).iter().filter(|row| row["count"] != 0) {
+        let calls = metaspy_report::text::grouped(number(&row["count"]));
+        let times = ["total_ns", "self_ns", "max_ns", "wall_ns"].into_iter().filter_map(|column| row[column].as_u64());
+        let cells: Vec<String> = times.map(metaspy_report::text::time).chain([calls]).collect();
+        let is_it = |line: &str| cells.iter().all(|cell| line.contains(cell.as_str()));
+        assert!(lines.any(is_it), "{name} {by} {cells:?}: {text}");
+    }
+    // The longest of async calls has a name of its own.
+    let is_async = |row: &&Value| row["wall_ns"].is_u64();
+    let has_title = |title: &str| text.lines().any(|line| line.contains("calls ") && line.contains(title));
+    assert_eq!(has_title("max wall"), list(&report["rows"]).iter().any(|row| is_async(&row)), "{name} {by}: {text}");
+}
+
+/// Each function has one total in the report, the program's JSON, a picture and a comparison.
+pub fn assert_one_total(recorded: &Recorded, name: &str) {
+    let report = recorded.json(&["report", "--by", "site", "--top", "all", "--json"]);
+    let rows = list(&report["rows"]).iter().filter(|row| row["count"] != 0);
+    let numbers = |row: &Value| Numbers {
+        count: number(&row["count"]),
+        total_ns: number(&row["total_ns"]),
+        own_ns: number(&row["self_ns"]),
+    };
+    let report = united(rows.map(|row| (path_of(&row["key"]), numbers(row))));
+    let others = [
+        ("the program's JSON", methods(&recorded.json(&["export", "--to", "json"]))),
+        ("a picture", drawn(recorded, "structural")),
+    ];
+    for (output, found) in others {
+        crate::assert_same(&found, &report, &format!("{name}: {output}"));
+    }
+}
+
+/// Rows of a merged recording are the sums of those of its parts. The clocks of the parts differ by less than a thousandth.
+pub fn assert_merged(
+    recorded: &Recorded,
+    name: &str,
+    by: &str,
+    one: &BTreeMap<RowName, Times>,
+    other: &BTreeMap<RowName, Times>,
+) {
+    let report = recorded.json(&["report", "--by", by, "--top", "all", "--json"]);
+    let is_near = |found: u64, expected: u64| found.abs_diff(expected) <= expected / 1_000 + 2;
+    let mut checked = 0;
+    for row in list(&report["rows"]).iter().filter(|row| row["count"] != 0) {
+        let what = row["key"].as_str().or(row["label"].as_str()).unwrap_or_default().to_owned();
+        let of =
+            |part: &BTreeMap<RowName, Times>| part.get(&(String::new(), what.clone())).copied().unwrap_or_default();
+        let parts = [of(one), of(other)];
+        let sum = |number: fn(&Times) -> u64| parts.iter().map(number).sum::<u64>();
+        if sum(|times| times.count) == 0 {
+            continue;
+        }
+        assert_eq!(number(&row["count"]), sum(|times| times.count), "{name} {by} {row}");
+        let (total, most, least) = (number(&row["total_ns"]), sum(|times| times.total_ns), sum(|times| times.least_ns));
+        let is_right =
+            if row["total_at_most"] == true { total <= most + most / 1_000 + 2 } else { is_near(total, least) };
+        assert!(is_right, "{name} {by} {least} to {most} ns: {row}");
+        assert!(is_near(number(&row["self_ns"]), sum(|times| times.own_ns)), "{name} {by} {parts:?} {row}");
+        assert!(is_near(number(&row["wall_ns"]), sum(|times| times.wall_ns)), "{name} {by} {parts:?} {row}");
+        checked += 1;
+    }
+    assert!(checked >= 2, "{name} {by}: {report}");
+    assert_text(recorded, name, by, &report);
+}
+
+/// Rows of a recording whose calls left the window have all calls, and times that are possible.
+pub fn assert_folded(recorded: &Recorded, name: &str, once: &BTreeMap<RowName, Times>, rounds: u64) {
+    let of_sites = recorded.json(&["report", "--by", "site", "--top", "all", "--json"]);
+    assert!(number(&of_sites["folded"]) > number(&of_sites["events"]), "{name} {of_sites}");
+    assert_eq!((&of_sites["exact"], number(&of_sites["lost"])), (&Value::Bool(true), 0), "{name} {of_sites}");
+    let run = list(&of_sites["rows"]).iter().map(|row| number(&row["total_ns"])).max().unwrap_or(0);
+    for ((_, path), times) in once.iter().filter(|((_, path), _)| !path.ends_with("::main")) {
+        let row = list(&of_sites["rows"]).iter().find(|row| row["key"] == **path);
+        let Some(row) = row else { continue };
+        assert_eq!(number(&row["count"]), rounds * times.count, "{name} {path} {row}");
+        let [total, own, longest] = ["total_ns", "window_self_ns", "max_ns"].map(|column| number(&row[column]));
+        assert!(own <= total && longest <= run.max(number(&row["wall_ns"])), "{name} {path} {row}");
+    }
+    let calls: u64 = list(&of_sites["rows"]).iter().map(|row| number(&row["count"])).sum();
+    for by in ["site", "subject", "site,subject", "cause", "sender", "cause,subject"] {
+        let report = recorded.json(&["report", "--by", by, "--top", "all", "--json"]);
+        let rows = || list(&report["rows"]).iter().filter(|row| row["count"] != 0);
+        assert_eq!(rows().map(|row| number(&row["count"])).sum::<u64>(), calls, "{name} {by}");
+        // Which causes led to the calls that left the window is not known.
+        let is_known = |row: &Value| row["count_exact"] == true || text_of(&row["label"]).contains("left the window");
+        let knows_all = !["cause", "sender", "cause,subject"].contains(&by);
+        assert_eq!(rows().all(is_known), knows_all, "{name} {by} {report}");
+        assert_text(recorded, name, by, &report);
+    }
+}
+
 /// The crawler shows what the report prints.
 pub fn assert_shown(recorded: &Recorded, name: &str, reference: &Reference) {
     let Some(mut tmux) = Tmux::start(&format!("consistency-{name}")) else { return };
     tmux.resize(150, 40);
-    tmux.line(&format!("{} open {}; exit", env!("CARGO_BIN_EXE_metaspy"), recorded.run.display()));
+    tmux.line(&format!("{} open {}; exit", env!("CARGO_BIN_EXE_metaspy"), recorded.run[0].display()));
     tmux.wait_for("1 Events");
     tmux.keys(&["3"]);
     tmux.wait_for("sort: calls");
     tmux.wait_until_gone("counting");
     let screen = tmux.settled();
     let mut shown = 0;
-    for (path, numbers) in &reference.by_site {
+    let rows = reference.rows("site");
+    let has_async = rows.values().any(|times| times.wall_ns > 0);
+    assert_eq!(screen.contains("max wall"), has_async, "{name}: {screen}");
+    for ((_, path), times) in &rows {
         let is_row = |line: &&str| {
             let name = line.trim_matches('│').trim().split("  ").next().unwrap_or_default();
             shortens(name, path)
@@ -231,11 +365,10 @@ pub fn assert_shown(recorded: &Recorded, name: &str, reference: &Reference) {
         let Some(line) = screen.lines().find(is_row) else { continue };
         let cells: Vec<&str> = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
         let count = cells.iter().find_map(|cell| cell.split(' ').next()?.replace(',', "").parse::<u64>().ok());
-        assert_eq!(count, Some(numbers.count), "{name} {path}: {line}");
-        if !reference.is_async(|at| at == path) {
-            for ns in [numbers.total_ns, numbers.own_ns] {
-                assert!(line.contains(&metaspy_report::text::time(ns)), "{name} {path} {ns} ns: {line}");
-            }
+        assert_eq!(count, Some(times.count), "{name} {path}: {line}");
+        // A total that may be less has a sign, and the reference has both bounds.
+        for ns in [times.total_ns, times.own_ns, times.max_ns] {
+            assert!(line.contains(&metaspy_report::text::time(ns)), "{name} {path} {ns} ns: {line}");
         }
         shown += 1;
     }

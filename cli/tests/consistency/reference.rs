@@ -14,6 +14,23 @@ pub struct Numbers {
     pub own_ns: u64,
 }
 
+/// What the calls of a row did, async ones as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    pub count: u64,
+    /// The time in which a call was open, or polled.
+    pub total_ns: u64,
+    /// What is certain of it, where calls of the row may be inside the polls of others.
+    pub least_ns: u64,
+    pub own_ns: u64,
+    pub wall_ns: u64,
+    pub max_ns: u64,
+}
+
+/// The name of a row, as the report's JSON has it: the site beside a subject, and the path, the kind and key of a subject, or
+/// what stands for it.
+pub type RowName = (String, String);
+
 /// All that was recorded.
 pub struct Reference {
     store: Store,
@@ -27,7 +44,12 @@ struct Timed {
     event: Event,
     path: String,
     is_async: bool,
-    own: u64,
+    /// Negative where a call is no part of the polls of its cause.
+    own: i64,
+    /// The ticks in which an async call was polled.
+    polled: u64,
+    /// The place of its direct cause among the events.
+    cause: Option<usize>,
 }
 
 impl Reference {
@@ -39,10 +61,18 @@ impl Reference {
         assert_eq!((spy.len(), store.totals().folded, store.totals().lost), (1, 0, 0));
         let timed = |event: Event| {
             let is_async = store.site(event.site).is_some_and(|site| site.kind.name() == "async");
-            Timed { own: event.span.unwrap_or(0), path: store.site_path(event.site).to_owned(), is_async, event }
+            let span = event.span.unwrap_or(0);
+            let polled = store.polls(event.id).map_or(if is_async { span } else { 0 }, |polls| polls.busy_ticks);
+            let path = store.site_path(event.site).to_owned();
+            let own = if is_async { polled } else { span } as i64;
+            Timed { own, path, is_async, polled, cause: None, event }
         };
         let events = store.forward(Position::Start, &Filter::all(), usize::MAX, usize::MAX).events;
         let mut events: Vec<Timed> = events.into_iter().map(timed).collect();
+        let places: BTreeMap<_, _> = events.iter().enumerate().map(|(at, timed)| (timed.event.id, at)).collect();
+        for timed in &mut events {
+            timed.cause = timed.event.cause.and_then(|cause| places.get(&cause).copied());
+        }
         subtract_calls(&mut events);
         let paths: BTreeSet<String> = events.iter().map(|event| event.path.clone()).collect();
         let mut reference = Reference { store, events, by_site: BTreeMap::new() };
@@ -67,14 +97,69 @@ impl Reference {
         self.events.iter().filter(ended).count() as u64
     }
 
+    /// The rows of a grouping.
+    pub fn rows(&self, by: &str) -> BTreeMap<RowName, Times> {
+        let mut rows: BTreeMap<RowName, Vec<usize>> = BTreeMap::new();
+        for at in 0..self.events.len() {
+            rows.entry(self.row_of(by, at)).or_default().push(at);
+        }
+        rows.into_iter().map(|(name, calls)| (name, self.times(&calls))).collect()
+    }
+
+    fn row_of(&self, by: &str, at: usize) -> RowName {
+        let Timed { event, path, cause, .. } = &self.events[at];
+        let none = String::new();
+        let subject = |event: &Event| {
+            event.subject.map_or(String::new(), |subject| {
+                let kind = self.store.kind(subject.kind).map_or(String::new(), |kind| kind.whole_name());
+                format!("{kind} {}", subject.key)
+            })
+        };
+        match (by, cause) {
+            ("subject", _) => (none, subject(event)),
+            ("site,subject", _) => (path.clone(), subject(event)),
+            ("cause", _) => {
+                let root = std::iter::successors(Some(at), |at| self.events[*at].cause).last();
+                (none, self.events[root.unwrap_or(at)].path.clone())
+            }
+            ("sender", Some(cause)) => (none, self.events[*cause].path.clone()),
+            ("cause,subject", Some(cause)) => (self.events[*cause].path.clone(), subject(&self.events[*cause].event)),
+            ("sender" | "cause,subject", None) => (none, "no cause".to_owned()),
+            _ => (none, path.clone()),
+        }
+    }
+
+    fn times(&self, calls: &[usize]) -> Times {
+        let all: Vec<&Timed> = calls.iter().map(|at| &self.events[*at]).collect();
+        let (polled, plain): (Vec<&Timed>, Vec<&Timed>) = all.iter().copied().partition(|timed| timed.is_async);
+        let sum = |of: fn(&Timed) -> u64, timed: &[&Timed]| timed.iter().map(|timed| of(timed)).sum::<u64>();
+        let is_inside = |at: usize| {
+            let mut causes = std::iter::successors(self.events[at].cause, |at| self.events[*at].cause);
+            causes.any(|cause| calls.binary_search(&cause).is_ok())
+        };
+        // Calls inside others of the row are polled while these are.
+        let outermost: u64 = calls.iter().filter(|at| !is_inside(**at)).map(|at| self.events[*at].polled).sum();
+        let (union, busy) = (union(&plain), sum(|timed| timed.polled, &polled));
+        let is_mixed = !polled.is_empty() && !plain.is_empty();
+        let ns = |ticks| self.store.span_ns(ticks);
+        Times {
+            count: all.len() as u64,
+            total_ns: ns(union + busy),
+            least_ns: ns(if is_mixed { union.max(outermost) } else { union + outermost }),
+            own_ns: ns(own(&all)),
+            wall_ns: ns(sum(|timed| timed.event.span.unwrap_or(0), &polled)),
+            max_ns: ns(all.iter().filter_map(|timed| timed.event.span).max().unwrap_or(0)),
+        }
+    }
+
     fn of_events(&self, is_of: impl Fn(&Timed) -> bool) -> Numbers {
         let events: Vec<&Timed> = self.events.iter().filter(|event| is_of(event)).collect();
         let count = events.len() as u64;
         if events.iter().any(|event| event.is_async) {
             return Numbers { count, ..Numbers::default() };
         }
-        let own = events.iter().map(|event| event.own).sum();
-        Numbers { count, total_ns: self.store.span_ns(union(&events)), own_ns: self.store.span_ns(own) }
+        let span_ns = |ticks| self.store.span_ns(ticks);
+        Numbers { count, total_ns: span_ns(union(&events)), own_ns: span_ns(own(&events)) }
     }
 
     /// True if some of these functions are async.
@@ -94,27 +179,42 @@ impl Reference {
 }
 
 impl Timed {
+    fn end(&self) -> u64 {
+        self.event.start + self.event.span.unwrap_or(0)
+    }
+
     fn is_of_subject(&self, key: u64, site: Option<&str>) -> bool {
         self.event.subject.is_some_and(|subject| subject.key == key) && site.is_none_or(|site| self.path == site)
     }
 }
 
-/// Takes the time of a call off the time that the call around it has for itself. They come in the order of their starts.
+/// Takes the time of a call off the time that the call around it has for itself: the async call that is its cause, or else the
+/// nearest one in its lane. They come in the order of their starts.
 fn subtract_calls(events: &mut [Timed]) {
-    let mut open: BTreeMap<_, Vec<(usize, u64)>> = BTreeMap::new();
+    let mut open: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for at in 0..events.len() {
-        let Timed { event, is_async: false, .. } = &events[at] else { continue };
-        let (start, span) = (event.start, event.span.unwrap_or(0));
+        let Timed { event, is_async, polled, cause, .. } = &events[at];
+        let (start, is_async, spent) =
+            (event.start, *is_async, if *is_async { *polled } else { event.span.unwrap_or(0) });
         let around = open.entry(event.lane).or_default();
-        while around.last().is_some_and(|(_, end)| *end <= start) {
+        while around.last().is_some_and(|around| events[*around].end() <= start) {
             around.pop();
         }
-        let caller = around.last().map(|(caller, _)| *caller);
-        around.push((at, start + span));
+        let polling = cause.filter(|cause| events[*cause].is_async && events[*cause].event.lane == event.lane);
+        let is_around = |caller: &usize| events[*caller].end() >= events[at].end();
+        let caller = polling.filter(is_around).or(around.last().copied().filter(is_around));
+        if !is_async {
+            around.push(at);
+        }
         if let Some(caller) = caller {
-            events[caller].own -= span;
+            events[caller].own -= spent as i64;
         }
     }
+}
+
+/// The ticks that calls have for themselves.
+fn own(events: &[&Timed]) -> u64 {
+    events.iter().map(|timed| timed.own).sum::<i64>().max(0) as u64
 }
 
 /// The ticks in which at least one of these events was open. They come in the order of their starts.

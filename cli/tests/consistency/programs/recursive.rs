@@ -13,6 +13,11 @@ fn depth(node: Node) -> usize {
 }
 
 fn main() {
+    let rounds = std::env::args().nth(1).map_or(1, |rounds| rounds.parse().expect("it is a number"));
+    (0..rounds).for_each(|_| read());
+}
+
+fn read() {
     for size in 1..12 {
         let text = text(size);
         let document = Document::parse(&text).expect("it is XML");
