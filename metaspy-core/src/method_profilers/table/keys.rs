@@ -14,21 +14,18 @@ use crate::recorder::Log;
 
 /// The fewest rows that are worth a table.
 const ROWS_MIN: usize = 64;
-/// The part of the area that the keys of the second index take at most.
+/// The part of the area that the first keys of a table take at most.
 const AREA_SHARE: usize = 16;
 
-/// Rows of the first index at most: a short recording has short tables.
-const FIRST_MAX: usize = 1 << 11;
-/// Rows of the second index at most, in which nearly all keys of a large table are.
-const SECOND_MAX: usize = 1 << 16;
+/// Rows of the first index at most.
+const FIRST_MAX: usize = 1 << 16;
 
 /// Slots of tables that ended, for later ones.
 static UNUSED: Mutex<Vec<&[AtomicU32]>> = Mutex::new(Vec::new());
 
 /// Finds the row of a key. Threads only meet where a key is new.
 ///
-/// When all rows are in use, it continues in another index, as long as the recording has room. A short first index is followed
-/// by a long one, so that a row is found in few steps, and each further one has twice as many rows.
+/// When all rows are in use, it continues in another index with twice as many, as long as the recording has room.
 pub(super) struct KeyIndex {
     log: &'static Log,
     table: u32,
@@ -48,16 +45,12 @@ pub(super) struct KeyIndex {
     is_given_back: AtomicBool,
 }
 
-/// Keys that take their part of the area.
-fn fitting(log: &Log) -> usize {
-    log.layout.profiles.bytes() / AREA_SHARE / (Key::WORDS * 8)
-}
-
 impl KeyIndex {
     /// An index for a table with this many rows at most; `None` if the recording has no room at all.
     pub fn new(log: &'static Log, table: u32, most: usize) -> Option<Self> {
-        let rows = fitting(log).clamp(ROWS_MIN, most.min(FIRST_MAX));
-        KeyIndex::with_rows(log, table, 0, 1 << rows.ilog2())
+        let fitting =
+            (log.layout.profiles.bytes() / AREA_SHARE / (Key::WORDS * 8)).clamp(ROWS_MIN, most.min(FIRST_MAX));
+        KeyIndex::with_rows(log, table, 0, 1 << fitting.ilog2())
     }
 
     /// An index with as many of these rows as the recording has room for.
@@ -109,8 +102,7 @@ impl KeyIndex {
     #[cold]
     fn grow(&self, most: usize) -> Option<&KeyIndex> {
         let first = self.first as usize + self.rows();
-        let wanted = if self.rows() == FIRST_MAX { fitting(self.log).min(SECOND_MAX) } else { 0 };
-        let rows = most.checked_sub(first).filter(|rows| *rows >= ROWS_MIN)?.min(wanted.max(2 * self.rows()));
+        let rows = most.checked_sub(first).filter(|rows| *rows >= ROWS_MIN)?.min(2 * self.rows());
         if self.is_last.load(Relaxed) || may_be_in_handler() {
             return None;
         }
