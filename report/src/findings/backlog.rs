@@ -3,7 +3,7 @@
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
-use super::finding::NAMED;
+use super::finding::{NAMED, is_share};
 use super::map::HashMap;
 use super::samples::Samples;
 use super::{Context, Cost, Detector, Evidence, Finding};
@@ -141,7 +141,7 @@ fn finding(site: SiteId, queue: &Queue, context: &Context<'_>) -> Option<Finding
         && last >= gap.saturating_mul(RECEIPTS);
     let receiving = queue.last.saturating_sub(queue.first);
     let sending = queue.sent_until.saturating_sub(queue.sent_from);
-    let is_burst = sending * 100 < receiving * SENDING_PERCENT || queue.sent_later * 2 < queue.received;
+    let is_burst = !is_share(sending, receiving, SENDING_PERCENT) || queue.sent_later * 2 < queue.received;
     // What a loop sends without a pause is a batch, which is worked off, however long that takes.
     let is_batch = context.ns(queue.sent_gaps.median()) < BATCH_GAP_NS && context.ns(sending) < BATCH_NS;
     if queue.received < context.config.at_least(KIND, "messages", MESSAGES)

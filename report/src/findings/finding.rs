@@ -6,6 +6,11 @@ use metaspy_reader::{EventId, RecordedSite};
 /// Maximum number of events and of subjects that a finding names.
 pub(super) const NAMED: usize = 10;
 
+/// Returns true if a part is at least this share of the whole, in percent. Numbers of a damaged recording may be of any size.
+pub(super) fn is_share(part: u64, whole: u64, percent: u64) -> bool {
+    u128::from(part) * 100 >= u128::from(whole) * u128::from(percent)
+}
+
 /// Sentence about a program that is true of its recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {

@@ -3,7 +3,7 @@
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
-use super::finding::NAMED;
+use super::finding::{NAMED, is_share};
 use super::map::{BySite, HashMap};
 use super::samples::Samples;
 use super::{Context, Cost, Detector, Evidence, Finding};
@@ -184,8 +184,8 @@ fn finding(site: SiteId, found: &Waits, context: &Context<'_>) -> Option<Finding
     let (&holder, most) = found.holders.iter().max_by_key(|(site, holder)| (holder.ticks, **site))?;
     let header = context.store.header();
     let recorded = header.last_tick.saturating_sub(header.first_tick);
-    let is_rare = most.waits < WAITS || found.ticks * 100 < recorded.saturating_mul(WAITING_PERCENT);
-    let is_elsewhere = most.ticks * 100 < found.ticks * OVERLAP_PERCENT;
+    let is_rare = most.waits < WAITS || !is_share(found.ticks, recorded, WAITING_PERCENT);
+    let is_elsewhere = !is_share(most.ticks, found.ticks, OVERLAP_PERCENT);
     let is_short = context.ns(most.holds.median()) < HOLD_NS;
     let is_shared = most.shared * 100 > most.holds.seen() * SHARED_PERCENT;
     if is_rare || is_elsewhere || is_short || is_shared {

@@ -7,7 +7,7 @@ use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{Event, EventId, LaneId, ResolvedEvent};
 
 use super::call_graph::CallGraph;
-use super::finding::NAMED;
+use super::finding::{NAMED, is_share};
 use super::map::{BySite, HashMap, HashSet};
 use super::open_calls::OpenCalls;
 use super::question::Values;
@@ -187,7 +187,7 @@ impl NPlusOne {
                 let cause = outer.iter_mut().find(|outer| outer.id == id);
                 if let Some(cause) = cause.or_else(|| self.open.get_mut(id, lane)) {
                     cause.waited = cause.waited.saturating_add(call.waited);
-                    if call.waited * 100 >= call.span * WAITING_PERCENT {
+                    if is_share(call.waited, call.span, WAITING_PERCENT) {
                         let Call { id, site, subject, start, span, .. } = *call;
                         cause.add(Waiting { id, site, subject, start, span: Some(span) });
                     }
@@ -253,7 +253,7 @@ fn close(call: &mut Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
         let subjects: HashSet<Subject> = effects.subjects.iter().copied().collect();
         let are_different = subjects.len() as u64 == effects.count;
         let is_loop = effects.count >= EFFECTS && !effects.is_parallel && (are_different || subjects.len() <= 1);
-        if !is_loop || effects.site == call.site || effects.ticks * 100 < call.span * PERCENT {
+        if !is_loop || effects.site == call.site || !is_share(effects.ticks, call.span, PERCENT) {
             continue;
         }
         let found = loops.entry((call.site, effects.site)).or_default();
@@ -336,11 +336,11 @@ fn waits(site: SiteId, found: &Loops, context: &Context<'_>) -> bool {
         let polls = context.store.polls(id);
         let ticks = context.store.event(id).and_then(|event| event.span);
         if let (Some(polls), Some(ticks)) = (polls, ticks) {
-            busy += polls.busy_ticks;
-            span += ticks;
+            busy = polls.busy_ticks.saturating_add(busy);
+            span = ticks.saturating_add(span);
         }
     }
-    span > 0 && busy * 100 <= span * (100 - WAITING_PERCENT)
+    span > 0 && is_share(span.saturating_sub(busy), span, WAITING_PERCENT)
 }
 
 /// Returns the site below `site` that these calls wait for in turn, if it is one and the same.

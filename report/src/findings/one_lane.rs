@@ -3,7 +3,7 @@
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{Cause, EventId, LaneId, ResolvedEvent};
 
-use super::finding::NAMED;
+use super::finding::{NAMED, is_share};
 use super::map::HashMap;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent, time};
@@ -129,9 +129,9 @@ fn finding(team: &[&Thread], context: &Context<'_>) -> Option<Finding> {
     let near = (busy.end - busy.start) / 100 * BEGIN_PERCENT;
     let threads: Vec<_> = team.iter().filter(|thread| thread.start.abs_diff(busy.start) <= near).collect();
     let events: u64 = threads.iter().map(|thread| thread.events).sum();
-    let ticks: u64 = threads.iter().map(|thread| thread.ticks).sum();
-    let does_all = busy.events * 100 >= events * PERCENT && busy.ticks * 100 >= ticks * PERCENT;
-    let works = busy.ticks * 100 >= busy.last.saturating_sub(busy.first) * WORKING_PERCENT;
+    let ticks = threads.iter().map(|thread| thread.ticks).fold(0, u64::saturating_add);
+    let does_all = busy.events * 100 >= events * PERCENT && is_share(busy.ticks, ticks, PERCENT);
+    let works = is_share(busy.ticks, busy.last.saturating_sub(busy.first), WORKING_PERCENT);
     // A thread is never left, so nothing counts its polls.
     let is_task = || context.store.polls(busy.id).is_some();
     if threads.len() < THREADS || busy.events < EVENTS || !does_all || !works || is_task() {

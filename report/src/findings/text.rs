@@ -6,6 +6,7 @@ use std::path::Path;
 
 use metaspy_reader::Totals;
 
+use super::finding::is_share;
 use super::{Certainty, Cost, Finding, Findings, FoundSubjects, State, Whole};
 use crate::text::{clean, counted, file_name, grouped, percent, short, shorten_file, time, wrap};
 
@@ -103,9 +104,10 @@ pub fn headline(findings: &Findings, listed: usize) -> String {
     };
     let line = format!("{count} in {of}, {}", time(findings.recorded_ns));
     // Silence about a small part says little of the whole.
-    if listed == 0 && stored > 0 && stored * 100 < emitted * STORED_PERCENT {
+    if listed == 0 && stored > 0 && !is_share(stored, emitted, STORED_PERCENT) {
         // Sites that only count and sampled ones have no more events in a larger recording.
-        let variable = if only_counted * 2 > emitted - stored { "METASPY_MODE" } else { "METASPY_BUDGET" };
+        let variable =
+            if only_counted > emitted.saturating_sub(stored) / 2 { "METASPY_MODE" } else { "METASPY_BUDGET" };
         return format!("{line}: {} of the calls are stored, see {variable}", percent(stored, emitted));
     }
     line

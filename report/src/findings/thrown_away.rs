@@ -3,7 +3,7 @@
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
-use super::finding::NAMED;
+use super::finding::{NAMED, is_share};
 use super::map::HashMap;
 use super::{Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, time};
@@ -93,7 +93,7 @@ fn finding(site: SiteId, found: &Thrown, context: &Context<'_>) -> Option<Findin
     if !found.subjects.keys().all(|subject| context.is_one_object(*subject)) {
         return None;
     }
-    if found.calls < CALLS || found.busy * 100 < found.span.saturating_mul(BUSY_PERCENT) {
+    if found.calls < CALLS || !is_share(found.busy, found.span, BUSY_PERCENT) {
         return None;
     }
     let name = context.name(site);

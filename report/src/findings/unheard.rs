@@ -3,7 +3,7 @@
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
-use super::finding::NAMED;
+use super::finding::{NAMED, is_share};
 use super::map::BySite;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::grouped;
@@ -87,7 +87,7 @@ impl Detector for Unheard {
             let is_of_heard_bus = heard.contains(&bus(site)?);
             // Messages at the end of the recording may be on their way to a bus that nobody has read yet.
             let sending = sent.last.saturating_sub(sent.first.unwrap_or(0));
-            let is_all_the_time = sending * 100 >= recorded * SENDING_PERCENT;
+            let is_all_the_time = is_share(sending, recorded, SENDING_PERCENT);
             // Of a bus that nobody reads, the kind with the most messages stands for all.
             let is_most = || {
                 !self
