@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use metaspy_core::store::files::{self, input};
+use metaspy_core::store::files::input;
+use metaspy_weave::plan::read_whole_text;
 
 use crate::cargo_metaspy::graph::Graph;
 
-/// Maximum size of a dep-info file, in bytes.
-const MOST: u64 = 16 << 20;
 /// Levels of directories in a target directory down to dep-info files: a platform, a profile, `build`, a package, its hash and `deps`.
 const LEVELS: u32 = 6;
 /// Directories of a target directory without dep-info files, which may have many files.
@@ -29,7 +28,8 @@ impl Sources<'_> {
         let mut found = Vec::new();
         dep_info(self.target_dir, LEVELS, &mut found);
         for file in found {
-            let text = files::read(&file, MOST).and_then(files::text_of).unwrap_or_default();
+            // Cargo may remove the file itself before an output is written.
+            let text = read_whole_text(&file).unwrap_or_default();
             sources_in(&text).for_each(|source| input::note(&self.graph.workspace_root.join(source)));
         }
     }

@@ -9,6 +9,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 /// Maximum size of a source file, in bytes.
 const MOST_TEXT: u64 = 16 << 20;
@@ -116,8 +117,8 @@ pub(super) struct Inputs {
     permissions: u32,
 }
 
-/// Device and number of a file.
-type Identity = (u64, u64);
+/// Device and number of a file, and when it was created: another file gets the number of one that was removed.
+type Identity = (u64, u64, Option<SystemTime>);
 
 pub(super) fn inputs() -> MutexGuard<'static, Inputs> {
     static INPUTS: Mutex<Inputs> = Mutex::new(Inputs { files: None, permissions: READ_AND_WRITE });
@@ -149,7 +150,7 @@ fn facts(metadata: &Metadata) -> Option<(Identity, u32)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        Some(((metadata.dev(), metadata.ino()), metadata.mode()))
+        Some(((metadata.dev(), metadata.ino(), metadata.created().ok()), metadata.mode()))
     }
     #[cfg(not(unix))]
     {
