@@ -158,14 +158,15 @@ pub(super) fn tip(method: &Comparison) -> Vec<String> {
     if method.change == Change::New {
         lines.push("new".into());
     }
-    let quantities: [(By, &str, &str, fn(u64) -> String); 4] = [
-        (By::Time, "time", "≤", time),
-        (By::Calls, "calls", "≤", grouped),
-        (By::Objects, "objects", "≥", grouped),
-        (By::Instructions, "own instructions", "≥", grouped),
+    let quantities = [
+        (By::Time, "time", "≤"),
+        (By::Calls, "calls", "≤"),
+        (By::Objects, "objects", "≥"),
+        (By::Instructions, "own instructions", "≥"),
     ];
-    for (by, what, sign, text) in quantities {
+    for (by, what, sign) in quantities {
         let numbers = method.numbers(by);
+        let text = if by == By::Time { time } else { grouped };
         let text = if method.bounds.has(by) { bounds(numbers, sign, text) } else { difference(numbers, text) };
         lines.extend(text.map(|text| format!("{what} {text}")));
     }
