@@ -95,7 +95,7 @@ fn a_target_that_cannot_be_sampled_is_an_error_with_a_hint() {
         (&["sample", "--stack-size", "1G", "--", "true"], "64k"),
         (&["sample", "--seconds", "3", "--", "true"], "cannot be used"),
         (&["sample", "--pid", "4194304999"], "no process"),
-        (&["sample", "--collapsed", "/no/such/directory/file", "--", "true"], "a directory that exists"),
+        (&["sample", "--collapsed", "/no/such/directory/file", "--", "true"], "mkdir -p /no/such/directory"),
     ];
     for (arguments, part) in cases {
         let (code, out, error) = ended(arguments);

@@ -265,25 +265,6 @@ fn assert_text(recorded: &Recorded, name: &str, by: &str, report: &Value) {
     assert_eq!(has_title("max wall"), list(&report["rows"]).iter().any(|row| is_async(&row)), "{name} {by}: {text}");
 }
 
-/// Each function has one total in the report, the program's JSON, a picture and a comparison.
-pub fn assert_one_total(recorded: &Recorded, name: &str) {
-    let report = recorded.json(&["report", "--by", "site", "--top", "all", "--json"]);
-    let rows = list(&report["rows"]).iter().filter(|row| row["count"] != 0);
-    let numbers = |row: &Value| Numbers {
-        count: number(&row["count"]),
-        total_ns: number(&row["total_ns"]),
-        own_ns: number(&row["self_ns"]),
-    };
-    let report = united(rows.map(|row| (path_of(&row["key"]), numbers(row))));
-    let others = [
-        ("the program's JSON", methods(&recorded.json(&["export", "--to", "json"]))),
-        ("a picture", drawn(recorded, "structural")),
-    ];
-    for (output, found) in others {
-        crate::assert_same(&found, &report, &format!("{name}: {output}"));
-    }
-}
-
 /// Rows of a merged recording are the sums of those of its parts. The clocks of the parts differ by less than a thousandth.
 pub fn assert_merged(
     recorded: &Recorded,
