@@ -152,7 +152,7 @@ fn every_output_has_the_numbers_of_the_events() {
         }
 
         // Most calls have left the window.
-        let small = merged.again(name, "1000", "1MiB");
+        let small = merged.again(name, "1000", "8MiB");
         let folded = Recorded { run: vec![small], ..merged };
         outputs::assert_folded(&folded, name, &reference.rows("site"), 1_000);
     }

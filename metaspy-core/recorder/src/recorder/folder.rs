@@ -213,9 +213,9 @@ impl Folder {
             found = self.rows.search(tables, key, who);
         }
         let Some(word) = found else {
-            // Without a row, not even the site's others row, the event counts as folded only.
+            // Without a row, not even the site's others row, only the number of such events is known.
             pass.step(at, [0; NOTE_WORDS]);
-            pass.folded += more.count;
+            tables.count(sb::UNNAMED, more.count);
             return;
         };
         let row = tables.words::<ROW_WORDS>(word);
@@ -443,6 +443,30 @@ mod tests {
     use super::*;
     use crate::format::Policy;
     use crate::recorder::cut_spans::CutSpans;
+
+    #[test]
+    fn events_without_room_for_a_row_are_counted_without_a_name() {
+        let layout = Layout::new(1 << 20, Policy::KeepNewest);
+        let slots: Slots = std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0)));
+        slots[0][header::SEQUENCE].store(layout.blocks, Relaxed);
+        for number in [0, 1] {
+            let cells: Vec<AtomicU64> = (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
+            let pages_room = AtomicUsize::new(layout.pages.bytes());
+            let tables =
+                Tables { cells: &cells, layout: &layout, cut_spans: &CutSpans::new(), pages_room: &pages_room };
+            let mut folder = Folder::new(&layout, number);
+            assert!(folder.begin(tables));
+            let mut pass = folder.pass(tables, &slots);
+            let sites = 1 << 16;
+            for site in 1..=sites {
+                let who = Who { site, kind: 1, epoch: 1, meta: false, lost: false }.pack();
+                folder.add(tables, &mut pass, 1, (7, who), Addition { count: 1, ..Addition::default() });
+            }
+            let unnamed = cells[sb::UNNAMED].load(Relaxed);
+            assert!(unnamed > 0 && pass.folded > 0, "folder {number}");
+            assert_eq!(pass.folded + unnamed, u64::from(sites), "folder {number}");
+        }
+    }
 
     #[test]
     fn a_row_that_takes_no_more_outcomes_is_followed_by_another_one() {
