@@ -452,7 +452,7 @@ mod tests {
             format!("fn x(a: {}u8) {{}}", "*const ".repeat(30_000)),
             "fn x() { fn y() {".repeat(30_000) + &"}".repeat(60_000),
             "fn ".repeat(100_000),
-            "impl X for ".repeat(200_000),
+            "impl X for ".repeat(90_000),
             format!("struct S<{}", "struct S<".repeat(50_000)),
             format!("/* {} */ const A: u8 = {}1;", "/*".repeat(9_000) + &"*/".repeat(9_000), "!".repeat(50_000)),
             format!("fn x() {{ a{} }}", ".b".repeat(50_000)),
