@@ -122,9 +122,7 @@ fn every_output_has_the_numbers_of_the_events() {
         for (output, found) in outputs::counts(&recorded, &counts) {
             assert_same(&found, &counts, &format!("{name}: counts of {output}"));
         }
-        // Exports and reports differ in what sync calls inside the polls of async calls take of the function around both.
-        let is_around_polls = |path: &str| path == "asynchronous::once" || reference.is_async(|at| at == path);
-        let own = reference.by_site.iter().filter(|(path, _)| !is_around_polls(path));
+        let own = reference.by_site.iter().filter(|(path, _)| !reference.is_async(|at| at == *path));
         let own: BTreeMap<String, u64> = own.map(|(path, numbers)| (path.clone(), numbers.own_ns)).collect();
         for (output, found) in outputs::own_times(&recorded) {
             for (path, own_ns) in &own {

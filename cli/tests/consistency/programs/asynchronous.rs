@@ -1,6 +1,5 @@
-//! Tasks that wait for each other, a stream, an async function that awaits itself, and an object with both sorts of methods.
+//! Tasks that wait for each other, a stream, and an async function that awaits itself.
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 
@@ -32,28 +31,8 @@ async fn consume(mut receiver: mpsc::Receiver<u32>) -> u32 {
     sum
 }
 
-struct Shelf(AtomicU32);
-
-impl Shelf {
-    async fn fill(&self, count: u32) {
-        for n in 0..count {
-            self.put(n);
-            tokio::task::yield_now().await;
-        }
-    }
-
-    fn put(&self, n: u32) {
-        self.0.fetch_add(n, Ordering::Relaxed);
-    }
-}
-
 fn main() {
-    let rounds = std::env::args().nth(1).map_or(1, |rounds| rounds.parse().expect("it is a number"));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("it starts");
-    (0..rounds).for_each(|_| once(&runtime));
-}
-
-fn once(runtime: &tokio::runtime::Runtime) {
     runtime.block_on(async {
         let (sender, receiver) = mpsc::channel(4);
         let producers: Vec<_> = (0..3).map(|n| tokio::spawn(produce(sender.clone(), 5 + n))).collect();
@@ -63,9 +42,6 @@ fn once(runtime: &tokio::runtime::Runtime) {
             producer.await.expect("it ends");
         }
         assert!(sum.await.expect("it ends") > 0);
-        let shelf = Shelf(AtomicU32::new(0));
-        shelf.fill(5).await;
-        shelf.put(1);
         let doubled: Vec<u32> = tokio_stream::iter(0..10).map(|n| 2 * n).filter(|n| n % 3 == 0).collect().await;
         assert_eq!(doubled.len(), 4);
     });
