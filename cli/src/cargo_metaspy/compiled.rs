@@ -55,9 +55,9 @@ impl Copies<'_> {
         let libraries = libraries.filter(|path| self.library(path).is_ok_and(|is_copied| is_copied)).count();
         let names: BTreeSet<&str> = self.packages.values().map(|package| package.name.as_str()).collect();
         for directory in paths(&self.from.join("build")) {
-            if let Some((name, _)) = unit_of(&directory).filter(|(name, _)| names.contains(name)) {
+            if unit_of(&directory).is_some_and(|(name, _)| names.contains(name)) {
                 // Without it, cargo runs the build script again.
-                _ = self.build_script(&directory, name);
+                _ = self.build_script(&directory);
             }
         }
         libraries
@@ -93,12 +93,11 @@ impl Copies<'_> {
     }
 
     /// Copies a build script, or what it has made.
-    fn build_script(&self, directory: &Path, name: &str) -> io::Result<()> {
+    fn build_script(&self, directory: &Path) -> io::Result<()> {
         let unit = directory.file_name().unwrap_or_default();
         copy_directory(directory, &self.to.join("build").join(unit))?;
         let fingerprint = self.from.join(FINGERPRINTS).join(unit);
         copy_directory(&fingerprint, &self.to.join(FINGERPRINTS).join(unit))
-            .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))
     }
 }
 
