@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use metaspy_probe::hash::scatter;
+
 use crate::format::BLOCK_BYTES;
 use crate::format::Words;
 use crate::format::arena::{Entry, Found, unpack_two_kinds, walk};
@@ -18,27 +20,85 @@ const SEARCHED: u64 = (1 << 30) / BLOCK_BYTES as u64;
 struct Newest {
     /// The position of the label of a subject.
     labels: HashMap<Subject, usize>,
-    /// The position of the end of a subject.
-    ends: HashMap<Subject, usize>,
     /// The position of a relation, by its words.
     relations: HashMap<(u32, Vec<u64>), usize>,
+    /// The subjects of these.
+    named: HashSet<Subject>,
+    /// The position of the end of a subject, if it is named or has a stored event.
+    ends: HashMap<Subject, usize>,
 }
 
 impl Newest {
-    fn add(&mut self, found: Found<'_>) {
+    fn add(&mut self, found: &Found<'_>) {
         let relation = || (found.a, (0..found.words.len()).map(|at| found.words.get(at)).collect::<Vec<u64>>());
         match found.entry {
-            Some(Entry::Label) => _ = self.labels.insert(subject(&found), found.at),
-            Some(Entry::Ended) => _ = self.ends.insert(subject(&found), found.at),
-            Some(Entry::Relation) => _ = self.relations.insert(relation(), found.at),
+            Some(Entry::Label) => {
+                self.labels.insert(subject(found), found.at);
+                self.named.insert(subject(found));
+            }
+            Some(Entry::Relation) => {
+                self.relations.insert(relation(), found.at);
+                self.named.extend(subjects(found));
+            }
             Some(Entry::Unrelation) => _ = self.relations.remove(&relation()),
             _ => {}
         }
     }
 
     /// True if a subject lives at a position, as far as is known, or if events of it are stored.
-    fn is_needed(&self, subject: Subject, at: usize, stored: &HashSet<Subject>) -> bool {
-        self.ends.get(&subject).is_none_or(|&end| end < at) || stored.contains(&subject)
+    fn is_needed(&self, subject: Subject, at: usize, stored: &Stored) -> bool {
+        self.ends.get(&subject).is_none_or(|&end| end < at) || stored.contains(subject)
+    }
+}
+
+/// A set of subjects that may hold others, too: a bit for each hash. Programs end millions of objects that nothing else was
+/// stated of, and a search in a large map takes longer than making such an object.
+struct Filter(Vec<u64>);
+
+impl Filter {
+    /// For the ends in so many words: about one bit in twelve is used.
+    fn new(words: usize) -> Self {
+        Filter(vec![0; (words / 16 + 1).next_power_of_two()])
+    }
+
+    fn place(&self, subject: Subject) -> (usize, u64) {
+        let hash = scatter(subject.key ^ scatter(subject.kind.0.into()));
+        ((hash >> 32) as usize & (self.0.len() - 1), 1 << (hash >> 26 & 63))
+    }
+
+    fn add(&mut self, subject: Subject) {
+        let (word, bit) = self.place(subject);
+        self.0[word] |= bit;
+    }
+
+    fn may_hold(&self, subject: Subject) -> bool {
+        let (word, bit) = self.place(subject);
+        self.0[word] & bit != 0
+    }
+}
+
+/// The ended subjects that have an event in the blocks, and maybe subjects that live. `None`: any ended subject may have one.
+struct Stored(Option<HashSet<Subject>>);
+
+impl Stored {
+    fn search(log: &Log, ended: &Filter) -> Self {
+        let ring = Ring { words: log.region.words(), layout: &log.layout };
+        if ring.places() > SEARCHED {
+            return Stored(None);
+        }
+        let mut stored = HashSet::new();
+        let mut block = Block::boxed();
+        for place in 0..ring.places() {
+            if ring.load(place, &mut block) {
+                let subjects = block.events().filter_map(|slot| slot.subject());
+                stored.extend(subjects.filter(|subject| ended.may_hold(*subject)));
+            }
+        }
+        Stored(Some(stored))
+    }
+
+    fn contains(&self, subject: Subject) -> bool {
+        self.0.as_ref().is_none_or(|stored| stored.contains(&subject))
     }
 }
 
@@ -46,8 +106,23 @@ impl Newest {
 /// subjects that live, and those about subjects that ended and have an event in the blocks.
 pub(super) fn needed_statements(log: &Log, words: Words<'_>, used: usize) -> Vec<(usize, usize)> {
     let mut newest = Newest::default();
-    walk(words, 0, used, |found| newest.add(found));
-    let stored = stored(log, &newest.ends);
+    let (mut ended, mut has_ends) = (Filter::new(used), false);
+    walk(words, 0, used, |found| match found.entry {
+        Some(Entry::Ended) => {
+            ended.add(subject(&found));
+            has_ends = true;
+        }
+        _ => newest.add(&found),
+    });
+    let stored = if has_ends { Stored::search(log, &ended) } else { Stored(Some(HashSet::new())) };
+    walk(words, 0, used, |found| {
+        if found.entry == Some(Entry::Ended) {
+            let subject = subject(&found);
+            if newest.named.contains(&subject) || stored.contains(subject) {
+                newest.ends.insert(subject, found.at);
+            }
+        }
+    });
     let relations: HashSet<usize> = newest.relations.values().copied().collect();
     let mut needed = Vec::new();
     walk(words, 0, used, |found| {
@@ -59,12 +134,10 @@ pub(super) fn needed_statements(log: &Log, words: Words<'_>, used: usize) -> Vec
             }
             Some(Entry::Ended) => {
                 let subject = subject(&found);
-                newest.ends.get(&subject) == Some(&at) && stored.contains(&subject)
+                newest.ends.get(&subject) == Some(&at) && stored.contains(subject)
             }
             Some(Entry::Relation) => {
-                let (from, to) = unpack_two_kinds(found.a);
-                let ends = [Subject::new(from, found.words.get(0)), Subject::new(to, found.words.get(1))];
-                relations.contains(&at) && ends.into_iter().all(|end| newest.is_needed(end, at, &stored))
+                relations.contains(&at) && subjects(&found).into_iter().all(|end| newest.is_needed(end, at, &stored))
             }
             _ => false,
         };
@@ -75,24 +148,13 @@ pub(super) fn needed_statements(log: &Log, words: Words<'_>, used: usize) -> Vec
     needed
 }
 
+/// The subjects of a relation.
+fn subjects(found: &Found<'_>) -> [Subject; 2] {
+    let (from, to) = unpack_two_kinds(found.a);
+    [Subject::new(from, found.words.get(0)), Subject::new(to, found.words.get(1))]
+}
+
 /// The subject of a label or an end.
 fn subject(found: &Found<'_>) -> Subject {
     Subject::new(KindId(found.a as u16), found.words.get(0))
-}
-
-/// The ended subjects that have an event in the blocks.
-fn stored(log: &Log, ends: &HashMap<Subject, usize>) -> HashSet<Subject> {
-    let ring = Ring { words: log.region.words(), layout: &log.layout };
-    if ring.places() > SEARCHED {
-        return ends.keys().copied().collect();
-    }
-    let mut stored = HashSet::new();
-    let mut block = Block::boxed();
-    for place in 0..if ends.is_empty() { 0 } else { ring.places() } {
-        if ring.load(place, &mut block) {
-            stored
-                .extend(block.events().filter_map(|slot| slot.subject()).filter(|subject| ends.contains_key(subject)));
-        }
-    }
-    stored
 }
