@@ -16,7 +16,8 @@ pub const BYTES_ALLOWED: std::ops::RangeInclusive<usize> = 4 * 1024..=64 * 1024;
 const CHARACTERS: [usize; 4] = [1200, 400, 150, 50];
 /// Bytes of a result around its content.
 const FRAME: usize = 120;
-/// Lists of sentences beside the list of an answer. A damaged recording has many: they take a quarter of the answer at most.
+/// Lists of sentences beside the list of an answer, which its text has too: some clients show an agent the text alone. A
+/// damaged recording has many: both together take a quarter of the answer at most.
 const SENTENCES: [&str; 2] = ["notes", "gaps"];
 
 /// An error in words, with what to do.
@@ -109,12 +110,15 @@ impl Answer {
     fn cut(&self, most: usize, characters: usize, cursor: &impl Fn(&str) -> String) -> CallToolResult {
         let mut object = self.object.clone();
         cleaned_map(&mut object, characters);
+        let mut text = shortened(&clean_lines(&self.summary), 4 * characters);
         for key in SENTENCES {
             if let Some(Value::Array(sentences)) = object.get_mut(key) {
-                shorten(sentences, most / 4);
+                shorten(sentences, most / 8);
+                for sentence in sentences.iter().filter_map(Value::as_str) {
+                    text += &format!("\nnote: {sentence}");
+                }
             }
         }
-        let mut text = shortened(&clean_lines(&self.summary), 4 * characters);
         if let Some(list) = &self.list {
             let items = match object.remove(list.key) {
                 Some(Value::Array(items)) => items,
@@ -272,6 +276,8 @@ mod tests {
         let notes = content["notes"].as_array().unwrap();
         let more = format!("and {} more: `command` shows them", 401 - notes.len());
         assert_eq!(notes.last(), Some(&json!(more)));
+        let text = result.content[0].as_text().unwrap().text.as_str();
+        assert!(text.contains("note: block 17 of chunk 3") && text.contains(&format!("note: {more}")), "{text}");
     }
 
     #[test]

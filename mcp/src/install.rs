@@ -16,6 +16,10 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// The name of the server in the files of clients.
 const NAME: &str = "metaspy";
+/// The key of the directory that VS Code starts a server in.
+const DIRECTORY: &str = "cwd";
+/// The mark of an encoding, at the beginning of a file.
+const MARK: &str = "\u{feff}";
 /// The table of servers in the file of Codex.
 const CODEX_TABLE: &str = "mcp_servers";
 
@@ -70,19 +74,22 @@ impl Client {
         self.added_to("", program, arguments).expect("an entry can be added to an empty file")
     }
 
-    /// Adds the entry to the text of a file. An entry of this name is replaced, and all else stays.
+    /// Adds the entry to the text of a file. Of an entry of this name, other keys stay, as all else does.
     ///
     /// # Errors
     ///
     /// Returns a sentence that states why the text cannot have the entry.
     pub fn added_to(self, text: &str, program: &str, arguments: &[String]) -> Result<String, String> {
-        match self {
+        // Some editors of Windows begin a file with a mark of its encoding.
+        let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
+        let added = match self {
             Client::Codex => added_to_toml(text, program, arguments),
             Client::Vscode => added_to_json(text, "servers", self.json(program, arguments)),
             Client::Claude | Client::Cursor | Client::Gemini => {
                 added_to_json(text, "mcpServers", self.json(program, arguments))
             }
-        }
+        };
+        added.map(|text| format!("{mark}{text}"))
     }
 
     /// Writes the entry into the client's own file, which is replaced as a whole or not at all.
@@ -97,6 +104,10 @@ impl Client {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(wrong(format!("{error}: add the entry by hand"))),
         };
+        // It would be replaced all the same, because the directory can be written.
+        if fs::metadata(&file).is_ok_and(|metadata| metadata.permissions().readonly()) {
+            return Err(wrong("it is read-only: add the entry by hand".to_owned()));
+        }
         let text = self.added_to(&text, program, arguments).map_err(wrong)?;
         let unwritten = |error: io::Error| wrong(format!("it cannot be written ({error}): add the entry by hand"));
         if let Some(directory) = file.parent() {
@@ -106,7 +117,8 @@ impl Client {
         Ok(file)
     }
 
-    fn json(self, program: &str, arguments: &[String]) -> CstInputValue {
+    /// The members of the entry.
+    fn json(self, program: &str, arguments: &[String]) -> Vec<(String, CstInputValue)> {
         let text = |text: &str| CstInputValue::String(text.to_owned());
         let mut members = Vec::new();
         if matches!(self, Client::Claude | Client::Vscode) {
@@ -115,9 +127,9 @@ impl Client {
         members.push(("command".to_owned(), text(program)));
         members.push(("args".to_owned(), CstInputValue::Array(arguments.iter().map(|word| text(word)).collect())));
         if self == Client::Vscode {
-            members.push(("cwd".to_owned(), text("${workspaceFolder}")));
+            members.push((DIRECTORY.to_owned(), text("${workspaceFolder}")));
         }
-        CstInputValue::Object(members)
+        members
     }
 }
 
@@ -129,7 +141,7 @@ fn codex_directory() -> io::Result<PathBuf> {
     directory.ok_or_else(|| io::Error::other("neither HOME nor CODEX_HOME is set: add the entry by hand"))
 }
 
-fn added_to_json(text: &str, servers: &str, entry: CstInputValue) -> Result<String, String> {
+fn added_to_json(text: &str, servers: &str, entry: Vec<(String, CstInputValue)>) -> Result<String, String> {
     // Clients accept comments and trailing commas at most.
     let options = ParseOptions {
         allow_comments: true,
@@ -153,16 +165,26 @@ fn added_to_json(text: &str, servers: &str, entry: CstInputValue) -> Result<Stri
             property.object_value().ok_or_else(|| format!("`{servers}` is no object: add the entry by hand"))?
         }
     };
-    set(&servers, entry);
+    set(&servers, entry)?;
     let text = root.to_string();
     Ok(if is_empty && !text.ends_with('\n') { text + "\n" } else { text })
 }
 
-fn set(servers: &CstObject, entry: CstInputValue) {
-    match servers.get(NAME) {
-        Some(property) => property.set_value(entry),
-        None => _ = servers.append(NAME, entry),
+fn set(servers: &CstObject, members: Vec<(String, CstInputValue)>) -> Result<(), String> {
+    let Some(property) = servers.get(NAME) else {
+        servers.append(NAME, CstInputValue::Object(members));
+        return Ok(());
+    };
+    let entry = property.object_value().ok_or_else(|| format!("`{NAME}` is no object: add the entry by hand"))?;
+    // Other keys, such as an environment, are the user's.
+    for (name, value) in members {
+        match entry.get(&name) {
+            None => _ = entry.append(&name, value),
+            Some(_) if name == DIRECTORY => {}
+            Some(property) => property.set_value(value),
+        }
     }
+    Ok(())
 }
 
 fn added_to_toml(text: &str, program: &str, arguments: &[String]) -> Result<String, String> {
@@ -203,6 +225,16 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_keeps_what_the_user_set() {
+        let before = "\u{feff}{ \"mcpServers\": { \"metaspy\": {\n  \"env\": { \"METASPY_DIR\": \"live\" }, // Mine.\n  \"command\": \"old\",\n  \"args\": [\"mcp\", \"run.spy\"]\n} } }\n";
+        assert_eq!(added(Client::Gemini, before).unwrap(), before.replace("old", "metaspy"));
+        let before = "{ \"servers\": { \"metaspy\": { \"cwd\": \"mine\", \"command\": \"old\" } } }";
+        let after = added(Client::Vscode, before).unwrap();
+        assert!(after.contains("\"cwd\": \"mine\"") && after.contains("\"command\": \"metaspy\""), "{after}");
+        assert!(after.contains("[\"mcp\", \"run.spy\"]") && after.contains("\"type\": \"stdio\""), "{after}");
+    }
+
+    #[test]
     fn a_table_of_codex_keeps_what_the_user_set() {
         let before = "# Mine.\nmodel = \"x\"\n\n[mcp_servers.metaspy]\ncommand = \"old\"\nstartup_timeout_sec = 20\n\n[tui]\nn = 1\n";
         let after = added(Client::Codex, before).unwrap();
@@ -217,6 +249,7 @@ mod tests {
             (Client::Claude, "{ \"mcpServers\": "),
             (Client::Claude, "[1]"),
             (Client::Gemini, "{ \"mcpServers\": 5 }"),
+            (Client::Cursor, "{ \"mcpServers\": { \"metaspy\": 5 } }"),
             (Client::Vscode, "{ servers: {} }"),
             (Client::Codex, "[mcp_servers"),
             (Client::Codex, "mcp_servers = 5"),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use metaspy_reader::{Filter, FilterError, Store};
+use metaspy_reader::{Filter, FilterError, Store, Totals};
 
 use crate::answer::ToolError;
 use crate::library::Library;
@@ -37,6 +37,16 @@ pub fn check(filter: &Filter, store: &Store, notes: &mut Vec<String>) -> Result<
         checked => checked.map_err(|error| ToolError::new(format!("filter: {error}")))?,
     }
     Ok(())
+}
+
+/// Returns what to do about a recording whose calls have no events, so that an agent does not look for them.
+pub fn only_counted(store: &Store) -> Option<String> {
+    let Totals { stored, folded, counted, .. } = store.totals();
+    (stored + folded == 0 && counted > 0).then(|| {
+        "its calls were only counted: events, with their times and causes, are recorded with METASPY_MODE=full \
+         (`METASPY_MODE=full cargo metaspy run`)"
+            .to_owned()
+    })
 }
 
 /// Returns sentences about the parts that a recording should hold and does not: an answer may lack what is there.

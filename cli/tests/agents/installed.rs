@@ -41,7 +41,7 @@ fn an_entry_is_printed_or_written_and_starts_the_server() {
 }
 
 #[test]
-fn a_file_that_does_not_parse_stays_as_it_is() {
+fn a_file_that_does_not_parse_or_may_not_be_written_stays_as_it_is() {
     let directory = workspace("clients-refused");
     fs::create_dir_all(directory.join(".codex")).unwrap();
     for (client, file, text) in
@@ -52,6 +52,14 @@ fn a_file_that_does_not_parse_stays_as_it_is() {
         assert!(code == 2 && said.contains("nothing was written") && said.contains(file), "{said}");
         assert_eq!(fs::read_to_string(directory.join(file)).unwrap(), text);
     }
+    let read_only = directory.join(".mcp.json");
+    fs::write(&read_only, "{}").unwrap();
+    let mut permissions = fs::metadata(&read_only).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&read_only, permissions).unwrap();
+    let (code, said) = install(&directory, &["claude", "--write"]);
+    assert!(code == 2 && said.contains("read-only") && said.contains("nothing was written"), "{said}");
+    assert_eq!(fs::read_to_string(&read_only).unwrap(), "{}");
     let parts = fs::read_dir(&directory).unwrap().filter_map(Result::ok);
     assert!(!parts.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().ends_with(".part")));
 }

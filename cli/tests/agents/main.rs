@@ -1,6 +1,7 @@
 //! `metaspy mcp` as clients meet it: a process, and messages over its standard input and output.
 
 mod client;
+mod counted;
 #[path = "../../../tui/tests/fixture/mod.rs"]
 mod fixture;
 mod installed;

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ScopedJoinHandle};
 
 use metaspy_probe::Subject;
 use metaspy_reader::{Conditions, DetailKind, Event, EventId, Filter, Origin, Position, Store};
@@ -12,12 +14,14 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{Answer, List, ToolError, quoted};
 use crate::arguments::Call;
 use crate::library::Opened;
-use crate::session::{ITEMS, Session, check, filter_of, missing};
+use crate::session::{ITEMS, Session, check, filter_of, missing, only_counted};
 use crate::shell::CommandLine;
 use crate::watch::Watch;
 
 /// Events that a walk tests before it looks at its client again.
 const STEP: usize = 200_000;
+/// Parts of a scan that justify a further thread.
+const PARTS: usize = 16;
 /// Sites by which effects are counted in an answer.
 const SITES: usize = 8;
 /// Causes that a walk follows at most, so that no chain takes all memory.
@@ -169,10 +173,15 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let mut notes = missing(&opened.store);
     let filter = filter_of(input.filter.as_deref())?;
     check(&filter, &opened.store, &mut notes)?;
-    let folded = opened.store.totals();
-    if folded.folded + folded.counted + folded.lost > 0 {
-        let calls = counted(folded.folded + folded.counted + folded.lost, "call");
-        notes.push(format!("{calls} have no event any more, and are only counted: the tool `rows` has them"));
+    let totals = opened.store.totals();
+    let calls = totals.folded + totals.counted + totals.lost;
+    match only_counted(&opened.store) {
+        Some(why) => notes.push(format!("{why}; the tool `rows` has the counts")),
+        None if calls > 0 => {
+            let calls = counted(calls, "call");
+            notes.push(format!("{calls} have no event, and are only counted: the tool `rows` has them"));
+        }
+        None => {}
     }
     let listed = match input.order {
         Order::First => in_order(&opened.store, &filter, true, call)?,
@@ -245,36 +254,79 @@ fn in_order(store: &Store, filter: &Filter, is_forward: bool, call: &Call<'_>) -
     Ok(Listed { events, start: 0, total, counted_all: next.is_none(), place })
 }
 
-/// The longest events that pass.
+/// The longest events that pass. Several threads read parts of the recording.
 fn slowest(store: &Store, filter: &Filter, call: &Call<'_>) -> Result<Listed, ToolError> {
     let start = call.start()?;
     let most = (start as usize).saturating_add(ITEMS);
     let scan = store.scan(Conditions::default());
-    let mut tester = filter.tester(store);
-    let mut longest: BinaryHeap<Reverse<(u64, Reverse<EventId>)>> = BinaryHeap::new();
-    let (mut total, mut part_events) = (0_u64, Vec::new());
-    for part in 0..scan.parts() {
-        part_events.clear();
-        scan.read(part, &mut part_events);
-        for event in part_events.iter().filter(|event| event.timed) {
-            let Some(span) = event.span else { continue };
-            if !tester.matches(event) {
-                continue;
+    let next = AtomicUsize::new(0);
+    let search = || {
+        let mut found = Longest { most, total: 0, events: BinaryHeap::new() };
+        let mut tester = filter.tester(store);
+        let mut events = Vec::new();
+        loop {
+            let part = next.fetch_add(1, Ordering::Relaxed);
+            let is_wanted = call.watch.tell(|| format!("looked at {part} of {} chunks", scan.parts()));
+            if part >= scan.parts() || !is_wanted {
+                return found;
             }
-            total += 1;
-            longest.push(Reverse((span, Reverse(event.id))));
-            if longest.len() > most {
-                longest.pop();
+            events.clear();
+            scan.read(part, &mut events);
+            for event in events.iter().filter(|event| event.timed) {
+                if let Some(span) = event.span
+                    && tester.matches(event)
+                {
+                    found.total += 1;
+                    found.add(span, event.id);
+                }
             }
         }
-        if !call.watch.tell(|| format!("looked at {part} of {} chunks", scan.parts())) {
-            return Err(crate::watch::cancelled());
-        }
-    }
-    let ids = longest.into_sorted_vec().into_iter().skip(start as usize);
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(scan.parts().div_ceil(PARTS));
+    let found = thread::scope(|scope| {
+        // If the system refuses a thread, the others do its work.
+        let others: Vec<_> =
+            (1..threads).filter_map(|_| thread::Builder::new().spawn_scoped(scope, search).ok()).collect();
+        let others_of = |found: Longest, other: ScopedJoinHandle<'_, Longest>| match other.join() {
+            Ok(other) => found.with(other),
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        let own = search();
+        others.into_iter().fold(own, others_of)
+    });
+    call.watch.check()?;
+    let ids = found.events.into_sorted_vec().into_iter().skip(start as usize);
     let events = ids.filter_map(|Reverse((_, Reverse(id)))| store.event(id)).collect();
     let place = Box::new(move |shown: usize| (start + shown as u64).to_string());
-    Ok(Listed { events, start, total, counted_all: true, place })
+    Ok(Listed { events, start, total: found.total, counted_all: true, place })
+}
+
+/// The longest events that one thread has found.
+struct Longest {
+    /// Events that are kept.
+    most: usize,
+    /// Events that pass.
+    total: u64,
+    events: BinaryHeap<Reverse<(u64, Reverse<EventId>)>>,
+}
+
+impl Longest {
+    fn add(&mut self, span: u64, id: EventId) {
+        let event = Reverse((span, Reverse(id)));
+        if self.events.len() < self.most {
+            self.events.push(event);
+        } else if let Some(mut shortest) = self.events.peek_mut()
+            && event < *shortest
+        {
+            *shortest = event;
+        }
+    }
+
+    fn with(mut self, other: Longest) -> Longest {
+        self.total += other.total;
+        other.events.into_iter().for_each(|Reverse((span, Reverse(id)))| self.add(span, id));
+        self
+    }
 }
 
 /// One event, with all that is known of it.
@@ -334,10 +386,11 @@ fn open_at(opened: &Opened, id: EventId) -> String {
 fn found(store: &Store, id: &str) -> Result<Event, ToolError> {
     let id: EventId = id.parse().map_err(|error| ToolError::new(format!("`{id}`: {error}")))?;
     store.event(id).ok_or_else(|| {
-        ToolError::new(format!(
-            "the recording has no event {id}: it left the window, or it is of another recording; the tool `event` lists events \
-             that pass a filter"
-        ))
+        let why = only_counted(store).unwrap_or_else(|| {
+            "it left the window, or it is of another recording; the tool `event` lists events that pass a filter"
+                .to_owned()
+        });
+        ToolError::new(format!("the recording has no event {id}: {why}"))
     })
 }
 

@@ -1,8 +1,8 @@
 //! The tools `findings` and `explain`: what a recording states about its program.
 
 use metaspy_reader::Selector;
-use metaspy_report::findings::{self, Cost, Finding, Findings, Whole, kinds, text};
-use metaspy_report::text::grouped;
+use metaspy_report::findings::{self, Cost, Finding, Findings, State, Whole, kinds, text};
+use metaspy_report::text::{counted, grouped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,12 @@ pub struct Output {
     nothing_found_by: Vec<String>,
     /// Kinds that the recording cannot show, and what to record for them.
     not_looked_for: Vec<NotLookedFor>,
+    /// Kinds that a part of the recording cannot show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    partly_looked_for: Vec<NotLookedFor>,
+    /// Number of findings that `metaspy.toml` accepts, which are not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accepted: Option<u64>,
     /// What is not known, or to distrust.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
@@ -154,10 +160,17 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let lines = found.iter().map(FindingOut::line).collect();
     let of_kind = |kind: &str| input.kind.as_deref().is_none_or(|wanted| wanted == kind);
     let small = all.found.iter().filter(|it| it.is_small && it.state.is_open() && of_kind(&it.kind)).count() as u64;
-    let reasons = all.not_looked_for_by_reason().into_iter().filter_map(|(why, kinds)| {
-        let kinds: Vec<String> = kinds.into_iter().filter(|kind| of_kind(kind)).map(str::to_owned).collect();
-        (!kinds.is_empty()).then(|| NotLookedFor { kinds, why: why.to_owned() })
-    });
+    let reasons = |reasons: Vec<(&str, Vec<&str>)>| -> Vec<NotLookedFor> {
+        let of_kinds = |(why, kinds): (&str, Vec<&str>)| {
+            let kinds: Vec<String> = kinds.into_iter().filter(|kind| of_kind(kind)).map(str::to_owned).collect();
+            (!kinds.is_empty()).then(|| NotLookedFor { kinds, why: why.to_owned() })
+        };
+        reasons.into_iter().filter_map(of_kinds).collect()
+    };
+    let not_looked_for = reasons(all.not_looked_for_by_reason());
+    let accepted = |it: &&Finding| matches!(it.state, State::Accepted(_)) && of_kind(&it.kind);
+    let accepted = all.found.iter().filter(accepted).count() as u64;
+    let summary = summary(&text::headline(&all, shown.len()), &not_looked_for, shown.is_empty());
     let output = Output {
         findings: found,
         total: 0,
@@ -168,7 +181,9 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
         events: all.totals.stored,
         recorded_ns: all.recorded_ns,
         nothing_found_by: all.found_nothing().filter(|kind| of_kind(kind)).map(str::to_owned).collect(),
-        not_looked_for: reasons.collect(),
+        not_looked_for,
+        partly_looked_for: reasons(all.partly_looked_for_by_reason()),
+        accepted: Some(accepted).filter(|accepted| *accepted > 0),
         notes: missing(&opened.store),
         command: CommandLine::new("findings", &opened.names)
             .with_some("--kind", input.kind.as_deref())
@@ -176,8 +191,25 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
             .flag("--all", input.all)
             .line(),
     };
-    let summary = format!("{}.", text::headline(&all, shown.len()));
     Ok(Answer::new(summary, &output).with_list("findings", lines, start, shown.len() as u64))
+}
+
+/// States what was not looked for. Silence means nothing without it.
+fn summary(headline: &str, not_looked_for: &[NotLookedFor], is_silent: bool) -> String {
+    let mut summary = format!("{headline}.");
+    let kinds = |of: &NotLookedFor| match of.kinds.as_slice() {
+        [_, _, _, _, ..] => counted(of.kinds.len() as u64, "kind"),
+        few => few.join(", "),
+    };
+    if is_silent {
+        for of in not_looked_for {
+            summary += &format!("\nNot looked for: {}: {}", kinds(of), of.why);
+        }
+    } else if !not_looked_for.is_empty() {
+        let all: usize = not_looked_for.iter().map(|of| of.kinds.len()).sum();
+        summary += &format!(" {} cannot be seen in this recording.", counted(all as u64, "kind"));
+    }
+    summary
 }
 
 /// The findings that a call asks for, with the numbers that `metaspy open --finding` takes.

@@ -152,11 +152,13 @@ impl Recording {
         let (Some(program), Some(state)) = (&self.program, self.state) else {
             return format!("- {}: {}", quoted(&self.name), quoted(&self.problems.join("; ")));
         };
+        let calls = self.calls.unwrap_or(0);
+        let only_counted = if calls > 0 && self.events == Some(0) { " without events" } else { "" };
         format!(
-            "- {}: {} ({state}), {} calls in {}, {}",
+            "- {}: {} ({state}), {} calls{only_counted} in {}, {}",
             quoted(&self.name),
             quoted(program),
-            short(self.calls.unwrap_or(0)),
+            short(calls),
             time(self.recorded_ns.unwrap_or(0)),
             short_bytes(self.bytes),
         )

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, ToolError, quoted};
 use crate::arguments::{Call, Choice, OneOf, did_you_mean};
-use crate::session::{ITEMS, Session, check, filter_of};
+use crate::session::{ITEMS, Session, check, filter_of, only_counted};
 use crate::shell::CommandLine;
 use crate::tools::profiled_rows::{self, Profiled};
 
@@ -190,19 +190,26 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let known_outcomes = KnownOutcomes::of(store);
     let rows: Vec<RowOut> = wanted.map(|row| RowOut::of(row, &report, store, &known_outcomes)).collect();
     let lines = rows.iter().map(RowOut::line).collect();
+    notes.extend(only_counted(store));
     notes.extend(report.damage.iter().map(|text| format!("damaged: {text}")));
     notes.extend(report.absent_files.map(|absent| absent.to_string()));
+    if report.damage.is_empty() && report.absent_files.is_none() {
+        notes.extend(rows::text::doubt(&report, store));
+    }
     notes.extend(report.losses.sentences());
     notes.extend(report.lost_values.iter().map(|(profiler, lost)| lost_note(profiler, *lost)));
     if report.shared > 0 {
         notes.push(format!("{} have several root causes, and are in several rows", counted(report.shared, "call")));
     }
+    notes.extend(store.notes().iter().cloned());
+    let malformed = store.header().remote_malformed;
+    notes.extend((malformed > 0).then(|| rows::text::ignored(malformed)));
     let command = CommandLine::new("report", &opened.names)
         .with("--by", by.name())
         .with_some("--filter", input.filter.as_deref())
         .with_some("--sort", input.sort.as_deref())
         .with("--top", command_rows(start, rows.len(), total));
-    let summary = summary(&report, total, rows.len());
+    let summary = summary(&report, total, store);
     let output = Output {
         rows,
         total: 0,
@@ -223,14 +230,13 @@ pub(super) fn command_rows(start: u64, rows: usize, total: u64) -> String {
     (start + rows.min(50) as u64).min(total).max(1).to_string()
 }
 
-fn summary(report: &Report, total: u64, shown: usize) -> String {
+fn summary(report: &Report, total: u64, store: &Store) -> String {
+    if report.row_count == 0 {
+        return format!("Nothing to count: {}.", rows::text::nothing(report, store));
+    }
     let exact = if report.exact { "" } else { ", at least" };
     let calls = counted(report.totals.emitted, "call");
-    match (total, shown) {
-        (0, _) if report.totals.emitted == 0 => "Nothing was recorded.".to_owned(),
-        (0, _) => format!("No event of {calls} passes."),
-        _ => format!("{} by {}, of {calls}{exact}.", counted(total, "row"), report.by.name()),
-    }
+    format!("{} by {}, of {calls}{exact}.", counted(total, "row"), report.by.name())
 }
 
 fn unknown_column(sort: &Sort, error: &str) -> ToolError {

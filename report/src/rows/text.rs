@@ -141,8 +141,8 @@ pub fn write(
     Ok(())
 }
 
-/// Why there is no row. What a filter asks may be known of stored events alone.
-fn nothing(report: &Report, store: &Store) -> String {
+/// Returns why there is no row. What a filter asks may be known of stored events alone.
+pub fn nothing(report: &Report, store: &Store) -> String {
     let Totals { emitted, folded, counted, .. } = report.totals;
     match folded + counted {
         _ if emitted == 0 => "nothing was recorded".to_owned(),
@@ -244,24 +244,25 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         parts.push(format!("{} counted without an event", grouped(totals.counted)));
     }
     parts.push(format!("{} lost", grouped(totals.lost + totals.unnamed)));
-    let absent = report.absent_files.map(|absent| format!("at least: {absent}"));
-    let exact = match (report.exact, report.damage.is_empty()) {
-        (true, _) => "exact",
-        (false, false) => "not exact: it is damaged",
-        (false, true) if let Some(absent) = &absent => absent,
-        (false, true) if totals.unnamed > 0 => "at least: of some lost calls only the number is known",
-        (false, true) if store.is_live() => "about: it is being written",
-        (false, true) if store.end_state() == EndState::Snapshot => "about: it was being written while it was read",
-        (false, true) if report.has_others => {
-            "at least: subjects beyond the table of their site share the row of others"
-        }
-        (false, true) if report.by.is_of_causes() => {
-            "not exact: the causes of some calls, or of their ends, left the window"
-        }
-        (false, true) => "not exact: the filter asks what is not known of calls that left the window",
-    };
+    let exact = doubt(report, store).unwrap_or_else(|| "exact".to_owned());
     writeln!(out, "{}  ({exact})", parts.join(", "))?;
     report.losses.sentences().iter().try_for_each(|sentence| writeln!(out, "{sentence}"))
+}
+
+/// Returns why counts are not exact: `at least: subjects beyond the table of their site share the row of others`.
+pub fn doubt(report: &Report, store: &Store) -> Option<String> {
+    let why = match report.absent_files {
+        _ if report.exact => return None,
+        _ if !report.damage.is_empty() => "not exact: it is damaged",
+        Some(absent) => return Some(format!("at least: {absent}")),
+        None if report.totals.unnamed > 0 => "at least: of some lost calls only the number is known",
+        None if store.is_live() => "about: it is being written",
+        None if store.end_state() == EndState::Snapshot => "about: it was being written while it was read",
+        None if report.has_others => "at least: subjects beyond the table of their site share the row of others",
+        None if report.by.is_of_causes() => "not exact: the causes of some calls, or of their ends, left the window",
+        None => "not exact: the filter asks what is not known of calls that left the window",
+    };
+    Some(why.to_owned())
 }
 
 fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], numbers: Numbers) -> io::Result<()> {

@@ -43,7 +43,7 @@ pub struct Page {
 }
 
 /// Key of the order: tick, lane, id.
-type Key = (u64, u32, u64);
+pub(crate) type Key = (u64, u32, u64);
 
 impl Store {
     /// Returns the next events after a position that pass the filter, at most `max`. Tests at most
@@ -102,7 +102,7 @@ impl Store {
 
 /// Beginning of a walk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Bound {
+enum Bound {
     All,
     Tick(u64),
     Key(Key),
@@ -119,7 +119,7 @@ impl Bound {
 
 /// Returns the events of a block with their keys. The order in a lane is the order of the ids, so a
 /// start before the previous start counts as equal to it.
-fn keyed_events(block: &Block) -> impl Iterator<Item = (Key, Slot)> {
+pub(crate) fn keyed_events(block: &Block) -> impl Iterator<Item = (Key, Slot)> {
     let head = block.head;
     let mut tick = head.base;
     block.events().map(move |slot| {
@@ -139,7 +139,7 @@ fn key_of_event(ring: Ring<'_>, id: EventId) -> Option<Key> {
 }
 
 /// Direction of a walk. Both directions use the same merge with the opposite order.
-pub(crate) trait Direction {
+trait Direction {
     const IS_BACK: bool;
     /// Key that grows along the walk.
     type Order: Ord + Copy;
@@ -148,7 +148,7 @@ pub(crate) trait Direction {
     fn tick(order: Self::Order) -> u64;
 }
 
-pub(crate) struct Ahead;
+struct Ahead;
 struct Back;
 
 impl Direction for Ahead {
@@ -175,7 +175,7 @@ impl Direction for Back {
 
 /// Merge of all lanes. Chunks are opened when the walk comes near them, then their blocks, then
 /// their events.
-pub(crate) struct Merge<'a, D: Direction> {
+struct Merge<'a, D: Direction> {
     ring: Ring<'a>,
     from: Bound,
     matcher: &'a Matcher,
@@ -205,7 +205,7 @@ struct Cursor {
 }
 
 /// Result of a step.
-pub(crate) enum Step {
+enum Step {
     Event(Head, Slot),
     /// The budget is spent. The walk can continue from this tick.
     Spent(u64),
@@ -215,7 +215,7 @@ pub(crate) enum Step {
 }
 
 impl<'a, D: Direction> Merge<'a, D> {
-    pub(crate) fn new(store: &'a Store, from: Bound, matcher: &'a Matcher) -> Self {
+    fn new(store: &'a Store, from: Bound, matcher: &'a Matcher) -> Self {
         let ring = store.ring();
         let tick = from.tick();
         let mut chunks: Vec<(D::Order, u64)> = ring
@@ -250,12 +250,6 @@ impl<'a, D: Direction> Merge<'a, D> {
         }
     }
 
-    /// Returns true if a chain of reasons was not followed to its end, so that an event may be
-    /// missing.
-    pub(crate) fn is_incomplete(&self) -> bool {
-        self.memory.is_incomplete()
-    }
-
     /// Returns true if the walk has reached its end.
     fn is_done(&self) -> bool {
         let hand = self.hand.is_none_or(|hand| self.open[hand].events.is_empty());
@@ -263,7 +257,7 @@ impl<'a, D: Direction> Merge<'a, D> {
     }
 
     /// Returns the next event that matches.
-    pub(crate) fn next(&mut self, budget: usize) -> Step {
+    fn next(&mut self, budget: usize) -> Step {
         loop {
             // No heap is touched while the current block has the next event.
             if let Some(hand) = self.hand {

@@ -1,9 +1,15 @@
 //! Expectations: a condition that each event of a kind must meet, and the events that violate it.
 
+use std::collections::BTreeMap;
+
 use crate::Store;
 use crate::event::Event;
-use crate::event::timeline::{Ahead, Bound, Merge, Step};
+use crate::event::timeline::{Key, keyed_events};
 use crate::filter::Filter;
+use crate::filter::matcher::Memory;
+use crate::scan;
+use crate::scan::blocks::{Block, Head, Slot};
+use crate::scan::chunks::Chunk;
 
 /// Events that violate an expectation; see [`Store::violations`].
 #[derive(Clone, Debug, Default)]
@@ -26,19 +32,63 @@ impl Store {
     pub fn violations(&self, every: &Filter, holds: &Filter, max: usize) -> Violations {
         let ring = self.ring();
         let (every, holds) = (self.compile(every, 0..=0), self.compile(holds, 0..=3));
-        let mut memory = holds.memory(self);
-        let mut merge = Merge::<Ahead>::new(self, Bound::All, &every);
-        let mut found = Violations::default();
-        while let Step::Event(head, slot) = merge.next(usize::MAX) {
-            found.checked += 1;
-            if !holds.matches(ring, &head, &slot, &mut memory) {
-                found.violated += 1;
-                if found.events.len() < max {
-                    found.events.push(self.completed(head.event(&slot)));
+        let mut chunks = ring.chunks();
+        chunks.retain(|chunk| every.wants_chunk(chunk));
+        let checks = || Check {
+            memories: [every.memory(self), holds.memory(self)],
+            block: Block::boxed(),
+            checked: 0,
+            violated: 0,
+            oldest: BTreeMap::new(),
+        };
+        let check = |check: &mut Check, chunk: &Chunk| {
+            let Check { memories: [of_every, of_holds], block, checked, violated, oldest } = check;
+            for place in ring.places_of(chunk.index) {
+                if !ring.head(place).is_some_and(|head| every.wants_block(&head)) || !ring.load(place, block) {
+                    continue;
+                }
+                for (key, slot) in keyed_events(block) {
+                    if !every.matches(ring, &block.head, &slot, of_every) {
+                        continue;
+                    }
+                    *checked += 1;
+                    if !holds.matches(ring, &block.head, &slot, of_holds) {
+                        *violated += 1;
+                        keep(oldest, key, (block.head, slot), max);
+                    }
                 }
             }
+        };
+        let mut found = Violations { exact: true, ..Violations::default() };
+        let mut oldest = BTreeMap::new();
+        for part in scan::each(&chunks, scan::threads_for(chunks.len()), checks, check) {
+            found.checked += part.checked;
+            found.violated += part.violated;
+            found.exact &= part.memories.iter().all(|memory| !memory.is_incomplete());
+            part.oldest.into_iter().for_each(|(key, event)| keep(&mut oldest, key, event, max));
         }
-        found.exact = !memory.is_incomplete() && !merge.is_incomplete();
+        found.events = oldest.into_values().map(|(head, slot)| self.completed(head.event(&slot))).collect();
         found
+    }
+}
+
+/// What one thread has checked.
+struct Check {
+    /// Those of the filters `every` and `holds`.
+    memories: [Memory; 2],
+    block: Box<Block>,
+    checked: u64,
+    violated: u64,
+    oldest: BTreeMap<Key, (Head, Slot)>,
+}
+
+/// Adds an event, if it is one of the oldest.
+fn keep(oldest: &mut BTreeMap<Key, (Head, Slot)>, key: Key, event: (Head, Slot), max: usize) {
+    let is_old = |last: (&Key, _)| key < *last.0;
+    if oldest.len() < max || oldest.last_key_value().is_some_and(is_old) {
+        oldest.insert(key, event);
+        if oldest.len() > max {
+            oldest.pop_last();
+        }
     }
 }

@@ -12,6 +12,7 @@ mod tally;
 mod timeline;
 mod totals;
 mod units;
+mod violations;
 
 use crate::Store;
 use crate::event::{EventId, Outcome};
