@@ -31,16 +31,21 @@ fn main() {
         client.ask("event", &json!({ "filter": "site:Scene::layout", "order": "last" }))["events"][0]["id"].clone();
     let frame = client.ask("event", &json!({ "filter": "site:Scene::frame" }))["events"][0]["id"].clone();
     drop(client);
-    println!("| call | first (ms) | again (ms) | bytes | memory (MB) |\n|---|---:|---:|---:|---:|");
+    println!(
+        "| call | first (ms) | processor (ms) | again (ms) | bytes | memory (MB) |\n|---|---:|---:|---:|---:|---:|"
+    );
     let mut late = Vec::new();
     for (tool, arguments) in calls(&file, &id, &frame) {
         let mut client = Client::start(&command, &directory, &file);
+        let before = client.processor_time();
         let (first, bytes) = client.time(tool, &arguments);
+        let processor = client.processor_time() - before;
         let (again, _) = client.time(tool, &arguments);
         let shown = arguments.to_string().replace(&*file.to_string_lossy(), "run.spy").replace('|', "\\|");
         println!(
-            "| `{tool} {shown}` | {:.0} | {:.0} | {bytes} | {:.0} |",
+            "| `{tool} {shown}` | {:.0} | {:.0} | {:.0} | {bytes} | {:.0} |",
             first.as_secs_f64() * 1e3,
+            processor * 1e3,
             again.as_secs_f64() * 1e3,
             client.most_memory()
         );
@@ -157,6 +162,15 @@ impl Client {
 
     fn send(&mut self, message: &Value) {
         writeln!(self.input, "{message}").expect("the server reads");
+    }
+
+    /// The processor time of all threads of the server, in seconds: on a machine that is busy with other things, what it needs.
+    fn processor_time(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.server.id())).unwrap_or_default();
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |at: usize| fields.get(at).and_then(|ticks| ticks.parse::<f64>().ok());
+        // Linux counts them in hundredths of a second.
+        ticks(11).zip(ticks(12)).map_or(f64::NAN, |(user, system)| (user + system) / 100.0)
     }
 
     /// The most memory that the server had, in MB, with the parts of the recording that it read.

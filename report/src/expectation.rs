@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use metaspy_reader::{By, CallBounds, Event, Filter, Gaps, Scope, Store};
+use metaspy_reader::{By, CallBounds, DetailLevel, Event, Filter, Gaps, Scope, Store};
 use serde::Serialize;
 
 use crate::condition;
@@ -125,7 +125,8 @@ impl Expectation {
 
 /// The number of calls that pass a filter.
 fn bounds(store: &Store, filter: &Filter) -> CallBounds {
-    store.call_bounds(filter, &store.tally(By::Site, &Scope::matching(filter.clone())))
+    let scope = Scope { detail: DetailLevel::Counts, ..Scope::matching(filter.clone()) };
+    store.call_bounds(filter, &store.tally(By::Site, &scope))
 }
 
 impl Offender {

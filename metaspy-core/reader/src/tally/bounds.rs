@@ -8,7 +8,7 @@ use crate::filter::Filter;
 use crate::names::RecordedSite;
 use crate::tally::fold::{Row, Source};
 use crate::tally::measure::Measure;
-use crate::tally::{By, Scope, Tally};
+use crate::tally::{By, DetailLevel, Scope, Tally};
 use metaspy_format::row::COUNT;
 use metaspy_format::slot::has_outcome;
 
@@ -82,7 +82,7 @@ impl Gaps {
 
 impl Store {
     /// Bounds the number of calls of the application that pass a filter. `tally` is their tally by
-    /// site, with all details.
+    /// site, of any detail.
     pub fn call_bounds(&self, filter: &Filter, tally: &Tally) -> CallBounds {
         let (counted, unnamed) = (calls(tally), self.unnamed());
         let (unseen, unended) = (self.unseen(filter), self.unended(filter));
@@ -121,7 +121,7 @@ impl Store {
         let counted = tally.unknown.filter(|_| gaps.lost_causes == 0).map(add);
         let without_conditions = filter.without_event_conditions().filter(|_| counted != Some(calls(tally)));
         let of_any = without_conditions.and_then(|wider| {
-            let tally = self.tally(By::Site, &Scope::matching(wider.clone()));
+            let tally = self.tally(By::Site, &counts(wider.clone()));
             tally.unknown.map(|unknown| calls(&tally).saturating_add(unknown).saturating_add(excluded(&wider)))
         });
         [counted, of_any].into_iter().flatten().min()
@@ -138,7 +138,7 @@ impl Store {
         if !matcher.asks_for_failures() || !self.sites().iter().any(is_unseen) {
             return UnknownOutcomes::default();
         }
-        let tally = self.tally(By::Site, &Scope::matching(of_any.and(returned)));
+        let tally = self.tally(By::Site, &counts(of_any.and(returned)));
         let of_unseen = tally.rows.iter().filter(|row| row.site.and_then(|id| self.site(id)).is_some_and(is_unseen));
         let events = of_unseen.map(|row| row.measure.count).fold(0, u64::saturating_add);
         match has_outcome(matcher.outcomes(), Outcome::Returned) {
@@ -157,7 +157,7 @@ impl Store {
         if !self.goes_on_elsewhere() {
             return UnknownOutcomes::default();
         }
-        let count = |filter: Filter| calls(&self.tally(By::Site, &Scope::matching(filter)));
+        let count = |filter: Filter| calls(&self.tally(By::Site, &counts(filter)));
         let running = of_any.clone().and(running);
         let mut events = count(running.clone());
         let files = self.processes().iter().zip(self.sources());
@@ -234,6 +234,10 @@ impl UnknownOutcomes {
     fn all(self) -> u64 {
         self.matching.saturating_add(self.excluded)
     }
+}
+
+fn counts(filter: Filter) -> Scope {
+    Scope { detail: DetailLevel::Counts, ..Scope::matching(filter) }
 }
 
 fn calls(tally: &Tally) -> u64 {
