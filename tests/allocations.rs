@@ -71,3 +71,43 @@ fn a_program_is_recorded_from_its_first_allocation() {
     let _ = std::fs::remove_file(path);
     assert!(count(&store, &store::Scope::default(), "alloc::allocate", 98_765) >= 100);
 }
+
+/// The program of a child process. Its one thread begins a recording while it is observed.
+#[test]
+#[cfg(target_os = "linux")]
+fn begins_another_recording() {
+    if std::env::var_os("BEGINS").is_none() {
+        return;
+    }
+    let first = Recording::memory().start().expect("it can be recorded");
+    let _observed = Profiler::new("all").observe(methods("alloc::*")).install().expect("it is observed");
+    let second = Recording::memory().start().expect("it can be recorded");
+    // Its collector has begun.
+    let before = second.store().header().last_tick;
+    while second.store().header().last_tick == before {
+        thread::yield_now();
+    }
+    let this = std::fs::read_link("/proc/thread-self").expect("it has a number");
+    let own = [this.file_name().and_then(|tid| tid.to_str()?.parse().ok()), Some(std::process::id().into())];
+    for recording in [first, second] {
+        let store = recording.store();
+        let others = store.lanes().into_iter().filter(|lane| !own.contains(&Some(lane.thread)));
+        for lane in others {
+            let filter = format!("lane:{} level:0", lane.id.0).parse().expect("a filter");
+            let rows = store.tally(By::Site, &store::Scope { filter, ..store::Scope::default() }).rows;
+            let sites: Vec<&str> = rows.iter().filter_map(|row| Some(store.site_path(row.site?))).collect();
+            assert!(sites.is_empty(), "{lane:?}: {sites:?}");
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn threads_of_metaspy_allocate_nothing_of_the_program() {
+    for _ in 0..10 {
+        let mut program = Command::new(std::env::current_exe().expect("a test knows its own program"));
+        program.args(["begins_another_recording", "--exact", "--test-threads=1"]).env("BEGINS", "1");
+        let output = program.output().expect("it can be run again");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+}

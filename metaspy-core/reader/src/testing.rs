@@ -219,6 +219,15 @@ impl Writer {
         self.set(at, slot::ended(span, flags.pack()));
     }
 
+    /// States that a mark belongs to the end of an event.
+    #[cfg(test)]
+    pub(crate) fn has_mark_at_end(&self, id: EventId) {
+        let at = self.block(id.sequence()) + id.slot() * SLOT_WORDS + 3;
+        let word = self.get(at);
+        let flags = Flags { details: slot::DETAILS_AT_END, ..Flags::unpack(word) };
+        self.set(at, slot::ended(slot::span(word), flags.pack()));
+    }
+
     /// Writes a mark other than a detail.
     pub fn mark(&mut self, lane: u32, tick: u64, mark: Mark, words: [u64; 3]) {
         let (at, sequence, _) = self.room(lane, 1, tick);

@@ -31,6 +31,20 @@ async fn consume(mut receiver: mpsc::Receiver<u32>) -> u32 {
     sum
 }
 
+/// A sync function whose time is that of polls, in part, and calls within these polls.
+fn wait_for(runtime: &tokio::runtime::Runtime, depth: u32) -> u32 {
+    runtime.block_on(measure(depth)) + triangle(depth)
+}
+
+async fn measure(depth: u32) -> u32 {
+    let before = triangle(depth);
+    before + descend(depth).await + triangle(before)
+}
+
+fn triangle(n: u32) -> u32 {
+    (0..=n).map(std::hint::black_box).sum()
+}
+
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("it starts");
     runtime.block_on(async {
@@ -45,4 +59,7 @@ fn main() {
         let doubled: Vec<u32> = tokio_stream::iter(0..10).map(|n| 2 * n).filter(|n| n % 3 == 0).collect().await;
         assert_eq!(doubled.len(), 4);
     });
+    for depth in 0..20 {
+        assert!(wait_for(&runtime, depth) >= depth);
+    }
 }

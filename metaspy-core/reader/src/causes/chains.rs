@@ -10,7 +10,7 @@ use crate::event::EventId;
 use crate::filter::Filter;
 use crate::scan::blocks::{Block, Record, Slot};
 use crate::tally::self_time::{NO_ROW, SelfTimes};
-use metaspy_format::slot::SPAN_MAX;
+use metaspy_format::slot::{self, Mark, SPAN_MAX};
 use metaspy_probe::SiteId;
 
 /// Maximum number of chains. Further chains are in [`ChainFrame::Deeper`] of the chain that they
@@ -44,7 +44,7 @@ pub struct Chain {
     /// Number of selected calls with this chain.
     pub count: u64,
     /// Self time of the selected calls in ticks, without the timed events inside them on their
-    /// lane.
+    /// lane. That of an async call is the time of its polls.
     pub self_ticks: u64,
 }
 
@@ -87,6 +87,14 @@ impl Store {
         // The sums are indexed by chain. `own` is a two's complement while inner events come before
         // outer events.
         let mut sums: Vec<(u64, u64)> = Vec::new();
+        let add_self = |sums: &mut [(u64, u64)], row: u32, around: u32, ticks: u64| {
+            if let Some((_, own)) = sums.get_mut(row as usize) {
+                *own = own.wrapping_add(ticks);
+            }
+            if let Some((_, own)) = sums.get_mut(around as usize) {
+                *own = own.wrapping_sub(ticks);
+            }
+        };
         let (mut tested, all) = (0, self.totals().stored);
         let (mut next_report, mut timed) = (0, false);
         let mut block = Block::boxed();
@@ -101,7 +109,19 @@ impl Store {
             let head = block.head;
             self_times.turn_to(head.lane);
             for record in block.records() {
-                let Record::Event(slot) = record else { continue };
+                let slot = match record {
+                    Record::Event(slot) => slot,
+                    Record::Mark(mark) => {
+                        let (id, ticks) = (mark.event, mark.words[0]);
+                        if mark.mark == Mark::Polls {
+                            match self_times.polled(id) {
+                                Some(call) => add_self(&mut sums, call.row, call.around, ticks),
+                                None => self_times.keep_polls(id, ticks),
+                            }
+                        }
+                        continue;
+                    }
+                };
                 tested += 1;
                 let id = head.id(slot.slot);
                 let span = match slot.span() {
@@ -117,16 +137,18 @@ impl Store {
                     false => NO_ROW,
                 };
                 if row != NO_ROW {
-                    let at = row as usize;
-                    sums.resize(sums.len().max(at + 1), (0, 0));
-                    sums[at].0 += 1;
-                    sums[at].1 = sums[at].1.wrapping_add(span.unwrap_or(0));
+                    sums.resize(sums.len().max(row as usize + 1), (0, 0));
+                    sums[row as usize].0 += 1;
                     timed |= span.is_some();
                 }
                 let start = head.base.saturating_add(slot.start);
+                // The time of an async call comes with its polls.
+                let is_polled = self_times.is_async(slot.site) && slot::has_details_at_end(slot::details(slot.end));
                 let around = self_times.enter(id, start, &slot, span, row);
-                if let (Some(outer), Some(span)) = (sums.get_mut(around as usize), span) {
-                    outer.1 = outer.1.wrapping_sub(span);
+                if !is_polled {
+                    add_self(&mut sums, row, around, span.unwrap_or(0));
+                } else if let Some((call, ticks)) = self_times.polled_early(id) {
+                    add_self(&mut sums, call.row, call.around, ticks);
                 }
             }
         }

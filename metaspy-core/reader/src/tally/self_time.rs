@@ -29,6 +29,11 @@ pub(crate) struct Polled {
     pub row: u32,
     /// Row of the event around it.
     pub around: u32,
+    /// Lane in which it began.
+    lane: u32,
+    end: u64,
+    /// True if the time has arrived.
+    is_added: bool,
 }
 
 /// Call that began in a block that is not stored, and was open when the first stored block began.
@@ -44,7 +49,6 @@ struct Outside {
 struct Nest {
     /// Open events, innermost last. No event ends after the event before it.
     open: Vec<Open>,
-    polled: HashMap<u64, (Open, u32)>,
     /// Calls from outside the stored blocks, outermost first.
     outside: Vec<Outside>,
     /// True if some calls that began outside are not known.
@@ -58,12 +62,17 @@ pub(crate) struct SelfTimes<'a> {
     lanes: HashMap<u32, Nest>,
     at: u32,
     nest: Nest,
+    /// Async calls of all lanes: the mark of the polls is in the lane in which a call ended.
+    polled: HashMap<u64, Polled>,
+    /// Ticks inside the polls of calls that were not scanned yet: their lanes' blocks come later.
+    early: HashMap<u64, u64>,
     exact: bool,
 }
 
 impl<'a> SelfTimes<'a> {
     pub fn new(asyncs: &'a [bool]) -> Self {
-        SelfTimes { asyncs, lanes: HashMap::new(), at: u32::MAX, nest: Nest::default(), exact: true }
+        let (polled, early) = (HashMap::new(), HashMap::new());
+        SelfTimes { asyncs, lanes: HashMap::new(), at: u32::MAX, nest: Nest::default(), polled, early, exact: true }
     }
 
     /// Continues with a block of this lane.
@@ -127,10 +136,35 @@ impl<'a> SelfTimes<'a> {
         }
     }
 
-    /// Returns and forgets the rows of an async call of this lane that has ended.
+    /// Returns the rows of an async call whose mark was scanned. `None` if the call was not scanned yet.
     pub fn polled(&mut self, id: u64) -> Option<Polled> {
-        let (open, around) = self.nest.polled.remove(&id)?;
-        Some(Polled { row: open.row, around })
+        let call = self.polled.get_mut(&id)?;
+        call.is_added = true;
+        let call = *call;
+        // Blocks of the lane in which it began may have more of what is inside it.
+        if call.lane == self.at {
+            self.polled.remove(&id);
+        }
+        Some(call)
+    }
+
+    /// Keeps the ticks inside the polls of an async call that was not scanned yet.
+    pub(crate) fn keep_polls(&mut self, id: u64, ticks: u64) {
+        let has_room = self.early.len() < DEPTH_MAX;
+        self.exact &= has_room;
+        self.early.extend(has_room.then_some((id, ticks)));
+    }
+
+    /// Returns the rows of an async call that was entered, and the ticks that were kept for it.
+    #[inline]
+    pub(crate) fn polled_early(&mut self, id: EventId) -> Option<(Polled, u64)> {
+        if self.early.is_empty() {
+            return None;
+        }
+        let ticks = self.early.remove(&id.raw())?;
+        let call = self.polled.get_mut(&id.raw())?;
+        call.is_added = true;
+        Some((*call, ticks))
     }
 
     /// Enters an event. Returns the row of the event around it, from whose self time this event's
@@ -150,7 +184,7 @@ impl<'a> SelfTimes<'a> {
         };
         let around = self.around(slot.cause, end);
         if self.is_async(slot.site) && slot.outcome() != Outcome::Instant {
-            self.poll(id.raw(), start, Open { end, row }, around);
+            self.poll(id.raw(), start, Polled { row, around, lane: self.at, end, is_added: false });
         } else if self.nest.open.len() < DEPTH_MAX {
             // An inner event ends with the outer event at the latest, even if its own end was not
             // recorded.
@@ -171,9 +205,10 @@ impl<'a> SelfTimes<'a> {
     /// Returns the row of the nearest event that surrounds an event with this end.
     #[inline(always)]
     fn around(&self, cause: u64, end: u64) -> u32 {
-        if !self.nest.polled.is_empty()
-            && let Some((call, _)) = self.nest.polled.get(&cause)
+        if !self.polled.is_empty()
+            && let Some(call) = self.polled.get(&cause)
             && call.end >= end
+            && call.lane == self.at
         {
             return call.row;
         }
@@ -184,15 +219,15 @@ impl<'a> SelfTimes<'a> {
     }
 
     #[cold]
-    fn poll(&mut self, id: u64, start: u64, call: Open, around: u32) {
-        if self.nest.polled.len() >= DEPTH_MAX {
-            self.nest.polled.retain(|_, (call, _)| call.end > start);
-            if self.nest.polled.len() >= DEPTH_MAX {
+    fn poll(&mut self, id: u64, start: u64, call: Polled) {
+        if self.polled.len() >= DEPTH_MAX {
+            self.polled.retain(|_, call| call.end > start || !call.is_added);
+            if self.polled.len() >= DEPTH_MAX {
                 self.exact = false;
                 return;
             }
         }
-        self.nest.polled.insert(id, (call, around));
+        self.polled.insert(id, call);
     }
 
     /// Finds the events that were open around `first`, at which a scan begins in the middle of its

@@ -9,10 +9,11 @@ use crate::tally::aggregate::Aggregation;
 use crate::tally::first_rows::Share;
 use crate::tally::folds::Folds;
 use crate::testing::Draft;
-use crate::{By, DetailLevel, Scope, Store, Tally};
+use crate::{By, ChainFrame, DetailLevel, Filter, Scope, Store, Tally};
+use metaspy_format::arena::Entry;
 use metaspy_format::row::{self, Who};
 use metaspy_format::slot::{Mark, SPAN_MAX};
-use metaspy_probe::SiteId;
+use metaspy_probe::{SiteId, SiteKind};
 
 use super::tally::{row, who};
 use super::{busy, every_event, scene};
@@ -66,6 +67,27 @@ fn a_call_longer_than_the_range_of_its_slot_counts_in_full() {
     assert_eq!(of(1).map(|m| (m.total_ticks, m.max_ticks)), Some((SPAN_MAX + 100, SPAN_MAX + 100)));
     assert_eq!(of(2).map(|m| (m.total_ticks, m.self_ticks)), Some((SPAN_MAX + 70, Some(SPAN_MAX + 70))));
     assert!(tally.exact && !tally.self_exact);
+}
+
+#[test]
+fn polls_of_an_async_call_that_ended_on_another_thread_are_its_time() {
+    let mut writer = scene(3);
+    writer.entry(Entry::Site, 9, &[SiteKind::Async as u64, 0], &["app::fetch", "src/lib.rs", ""]);
+    // The block with the mark is before that of the call.
+    writer.event(Draft { lane: 1, site: 3, start: 0, ..Draft::default() });
+    let outer = writer.event(Draft { start: 5, span: Some(1_000), ..Draft::default() });
+    let call = writer.event(Draft { site: 9, start: 10, span: Some(500), cause: Some(outer), ..Draft::default() });
+    writer.has_mark_at_end(call);
+    writer.mark(1, 510, Mark::Polls, [call.raw(), 100, 2]);
+    writer.event(Draft { site: 2, start: 20, span: Some(30), cause: Some(call), ..Draft::default() });
+    let store = writer.store();
+    let rows = store.tally(By::Site, &Scope::default()).rows;
+    let of = |site| rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
+    assert_eq!(of(9).map(|m| (m.total_ticks, m.self_ticks, m.wall_ticks)), Some((100, Some(70), 500)));
+    assert_eq!([1, 2].map(|site| of(site).and_then(|m| m.self_ticks)), [Some(900), Some(30)]);
+    let chains = store.chains(&Filter::all(), |_, _| true).expect("it goes on").chains;
+    let of = |site| chains.iter().find(|chain| chain.frame == ChainFrame::Site(SiteId(site))).map(|it| it.self_ticks);
+    assert_eq!([1, 9, 2].map(of), [Some(900), Some(70), Some(30)]);
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod switch;
 pub mod thread_end;
 pub(crate) mod thread_word;
 pub mod tick;
+pub(crate) mod uncounted_thread;
 mod warn;
 
 pub use metaspy_reader::platform::{library, map, random, truncation};

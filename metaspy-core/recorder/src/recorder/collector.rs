@@ -43,7 +43,9 @@ impl Drop for Lease {
 impl Log {
     /// The main loop of the collector's thread.
     pub(super) fn collect(&'static self) {
-        let _meta = Level::raise(1);
+        // To the end of the thread: it frees what is metaspy's.
+        std::mem::forget(Level::raise(1));
+        _ = self.collector.set(std::thread::current());
         let main = MainThread::watch();
         loop {
             let busy = self.collect_once();

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use metaspy_probe::hash::scatter;
+use metaspy_probe::hash::{bucket, scatter};
 
 use crate::format::BLOCK_BYTES;
 use crate::format::Words;
@@ -51,29 +51,27 @@ impl Newest {
     }
 }
 
-/// A set of subjects that may hold others, too: a bit for each hash. Programs end millions of objects that nothing else was
+/// A set of subjects that may hold others, too: a place for each hash. Programs end millions of objects that nothing else was
 /// stated of, and a search in a large map takes longer than making such an object.
-struct Filter(Vec<u64>);
+struct Filter(Vec<bool>);
 
 impl Filter {
-    /// For the ends in so many words: about one bit in twelve is used.
+    /// For the ends in so many words: at most a third of the places is used.
     fn new(words: usize) -> Self {
-        Filter(vec![0; (words / 16 + 1).next_power_of_two()])
+        Filter(vec![false; words.next_power_of_two().max(2)])
     }
 
-    fn place(&self, subject: Subject) -> (usize, u64) {
-        let hash = scatter(subject.key ^ scatter(subject.kind.0.into()));
-        ((hash >> 32) as usize & (self.0.len() - 1), 1 << (hash >> 26 & 63))
+    fn place(&self, subject: Subject) -> usize {
+        bucket(subject.key ^ scatter(subject.kind.0.into()), self.0.len().ilog2())
     }
 
     fn add(&mut self, subject: Subject) {
-        let (word, bit) = self.place(subject);
-        self.0[word] |= bit;
+        let place = self.place(subject);
+        self.0[place] = true;
     }
 
     fn may_hold(&self, subject: Subject) -> bool {
-        let (word, bit) = self.place(subject);
-        self.0[word] & bit != 0
+        self.0[self.place(subject)]
     }
 }
 

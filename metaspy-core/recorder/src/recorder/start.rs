@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::Duration;
 
-use metaspy_reader::platform::{own_thread, writer_lock};
+use metaspy_reader::platform::writer_lock;
 
 use crate::clock;
 use crate::format::Policy;
@@ -15,7 +15,7 @@ use crate::format::arena::Entry;
 use crate::format::layout::{Area, LARGEST, Layout, SMALLEST};
 use crate::format::{CHUNK_BLOCKS, Region, span, superblock as sb};
 use crate::platform::lock::lock;
-use crate::platform::{self, map, warn};
+use crate::platform::{self, map, uncounted_thread, warn};
 use crate::recorder::arena::Draft;
 use crate::recorder::collector_state::CollectorState;
 use crate::recorder::cut_spans::CutSpans;
@@ -352,12 +352,8 @@ fn arguments() -> Vec<String> {
 
 /// Starts the collector's thread. Without it the log still works: lanes count the calls that find no block.
 fn spawn_collector(log: &'static Log) {
-    let spawned = own_thread::spawn("metaspy-collector", || log.collect());
-    match spawned {
-        Ok(thread) => drop(log.collector.set(thread.thread().clone())),
-        Err(error) => {
-            log.note(&format!("The collector's thread did not start: {error}. Events are lost when the ring is full."))
-        }
+    if let Err(error) = uncounted_thread::spawn(c"metaspy-collector", || log.collect()) {
+        log.note(&format!("The collector's thread did not start: {error}. Events are lost when the ring is full."));
     }
 }
 

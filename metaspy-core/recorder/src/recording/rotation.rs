@@ -11,10 +11,9 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use metaspy_reader::platform::own_thread;
 use metaspy_reader::units::{parse_duration_ns, parse_size};
 
-use crate::platform::warn;
+use crate::platform::{uncounted_thread, warn};
 use crate::recorder::{Level, Log, is_full};
 use crate::recording::{StartError, requested};
 
@@ -63,10 +62,11 @@ impl Rotation {
     /// Watches a log and those that follow it.
     pub fn watch(self, log: &'static Log) {
         let watch = move || {
-            let _meta = Level::raise(1);
+            // To the end of the thread: it frees what is metaspy's.
+            std::mem::forget(Level::raise(1));
             self.follow(log);
         };
-        if let Err(error) = own_thread::spawn("metaspy-rotation", watch) {
+        if let Err(error) = uncounted_thread::spawn(c"metaspy-rotation", watch) {
             log.note(&format!("The recording does not rotate: its thread did not start: {error}."));
         }
     }

@@ -20,7 +20,7 @@ use crate::tally::first_rows::Share;
 use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use crate::tally::row_table::Table;
-use crate::tally::self_time::{NO_ROW, SelfTimes};
+use crate::tally::self_time::{NO_ROW, Polled, SelfTimes};
 use crate::tally::shares::Shares;
 use crate::tally::{By, NO_CAUSE, REMOTE_CAUSE, Scope};
 use metaspy_format::nesting::{OpenCall, Unnamed};
@@ -334,7 +334,10 @@ impl<'a> Aggregation<'a> {
                             self_times.leave_outside(mark.event);
                             self.overlong(worker, &mark);
                         }
-                        Mark::Polls => self.polls(worker, &mark),
+                        Mark::Polls => match self_times.polled(mark.event) {
+                            Some(call) => self.add_polls(worker, mark.event, call, mark.words[0]),
+                            None => self_times.keep_polls(mark.event, mark.words[0]),
+                        },
                         _ => {}
                     }
                     continue;
@@ -355,6 +358,9 @@ impl<'a> Aggregation<'a> {
             let is_inside = self_times.is_inside(slot.cause, row);
             if is_async {
                 worker.part.add_wall(row, span);
+                if let Some((call, ticks)) = self_times.polled_early(head.id(slot.slot)) {
+                    self.add_polls(worker, head.id(slot.slot).raw(), call, ticks);
+                }
             }
             if !is_polled {
                 worker.part.add_self(row, around, span);
@@ -373,15 +379,12 @@ impl<'a> Aggregation<'a> {
 
     /// Adds the time in which an async call was polled.
     #[cold]
-    fn polls(&self, worker: &mut Worker<'a>, mark: &MarkSlot<'_>) {
-        let Some(self_times) = &mut worker.self_times else { return };
-        let Some(call) = self_times.polled(mark.event) else { return };
-        let busy = mark.words[0];
-        worker.part.add_self(call.row, call.around, busy);
-        let is_twice = self.is_inside_same_row(worker, mark.event, call.row);
+    fn add_polls(&self, worker: &mut Worker<'a>, id: u64, call: Polled, ticks: u64) {
+        worker.part.add_self(call.row, call.around, ticks);
+        let is_twice = self.is_inside_same_row(worker, id, call.row);
         worker.part.total_is_at_most(call.row, is_twice);
         if let Some(cell) = worker.part.cells.get_mut(call.row as usize) {
-            cell.total_ticks = cell.total_ticks.wrapping_add(busy);
+            cell.total_ticks = cell.total_ticks.wrapping_add(ticks);
             cell.polled += 1;
         }
     }
