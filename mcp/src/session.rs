@@ -34,6 +34,12 @@ pub fn filter_of(text: Option<&str>) -> Result<Filter, ToolError> {
 pub fn check(filter: &Filter, store: &Store, notes: &mut Vec<String>) -> Result<(), ToolError> {
     match filter.check(store) {
         Err(error @ FilterError::NoSuchKind { .. }) => notes.push(format!("filter: {error}")),
+        // The sentence of this error is about the crawler.
+        Err(FilterError::NoSuchSite { selector, nearest }) if nearest.is_empty() => {
+            return Err(ToolError::new(format!(
+                "filter: no site matches `{selector}`: the tool `rows` lists the sites"
+            )));
+        }
         checked => checked.map_err(|error| ToolError::new(format!("filter: {error}")))?,
     }
     Ok(())

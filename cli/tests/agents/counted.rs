@@ -54,5 +54,7 @@ fn silence_of_findings_comes_with_the_kinds_that_were_not_looked_for() {
     for reason in answer.content["not_looked_for"].as_array().unwrap() {
         assert!(answer.text.contains(reason["why"].as_str().unwrap()), "{}", answer.text);
     }
+    let of_kind = client.call("findings", json!({ "kind": "repeated" })).text;
+    assert!(of_kind.starts_with("repeated: nothing found"), "{of_kind}");
     assert!(answer.content["not_looked_for"].as_array().is_some_and(|reasons: &Vec<Value>| !reasons.is_empty()));
 }

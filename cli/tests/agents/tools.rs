@@ -258,6 +258,7 @@ fn an_error_names_what_is_nearest() {
     for (tool, arguments, expected) in [
         ("rows", json!({ "recording": "rum.spy" }), "did you mean run.spy?"),
         ("rows", json!({ "filter": "site:Scene::measur" }), "did you mean page::Scene::measure"),
+        ("rows", json!({ "filter": "site:zzzzzzzz" }), "the tool `rows` lists the sites"),
         ("rows", json!({ "filter": "sight:x" }), "sight"),
         ("rows", json!({ "sort": "selfs" }), "did you mean self"),
         ("rows", json!({ "by": "sites" }), "`site`"),

@@ -170,13 +170,19 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     let not_looked_for = reasons(all.not_looked_for_by_reason());
     let accepted = |it: &&Finding| matches!(it.state, State::Accepted(_)) && of_kind(&it.kind);
     let accepted = all.found.iter().filter(accepted).count() as u64;
-    let summary = summary(&text::headline(&all, shown.len()), &not_looked_for, shown.is_empty());
+    let small = if input.all { 0 } else { small };
+    let headline = text::headline(&all, shown.len());
+    let headline = match &input.kind {
+        Some(kind) => format!("{kind}: {headline}"),
+        None => headline,
+    };
+    let summary = summary(&headline, small, &not_looked_for, shown.is_empty());
     let output = Output {
         findings: found,
         total: 0,
         left_out: 0,
         next_cursor: None,
-        small: if input.all { 0 } else { small },
+        small,
         calls: all.totals.emitted,
         events: all.totals.stored,
         recorded_ns: all.recorded_ns,
@@ -194,9 +200,12 @@ pub fn answer(session: &Session, input: Input, call: &Call<'_>) -> Result<Answer
     Ok(Answer::new(summary, &output).with_list("findings", lines, start, shown.len() as u64))
 }
 
-/// States what was not looked for. Silence means nothing without it.
-fn summary(headline: &str, not_looked_for: &[NotLookedFor], is_silent: bool) -> String {
+/// States what is not listed, and what was not looked for. Silence means nothing without it.
+fn summary(headline: &str, small: u64, not_looked_for: &[NotLookedFor], is_silent: bool) -> String {
     let mut summary = format!("{headline}.");
+    if small > 0 {
+        summary += &format!(" {} cost too little to be listed: `all` lists them.", counted(small, "finding"));
+    }
     let kinds = |of: &NotLookedFor| match of.kinds.as_slice() {
         [_, _, _, _, ..] => counted(of.kinds.len() as u64, "kind"),
         few => few.join(", "),
