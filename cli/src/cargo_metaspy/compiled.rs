@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use metaspy_report::text::{counted, print_message};
 use metaspy_weave::plan::{Plan, read_whole_text};
 use metaspy_weave::wrapper::write_plain;
 
@@ -17,9 +18,9 @@ use crate::cargo_metaspy::graph::{Graph, Package};
 /// The directory with the fingerprints of what was compiled.
 const FINGERPRINTS: &str = ".fingerprint";
 
-/// Copies the crates of a profile that have no hooks, if nothing of the profile was compiled with hooks so far. Returns
-/// their number.
-pub fn copy(graph: &Graph, plan: &Plan, target: Option<&str>, profile: &str, target_dir: &Path) -> usize {
+/// Copies the crates of a profile that have no hooks, if nothing of the profile was compiled with hooks so far. A message
+/// comes first, because hundreds of crates take seconds.
+pub fn copy(graph: &Graph, plan: &Plan, target: Option<&str>, profile: &str, target_dir: &Path) {
     let is_woven = |root: &Path| plan.targets.get(root).is_some_and(|target| target.is_woven);
     let mut packages = BTreeMap::new();
     for package in graph.downloaded() {
@@ -37,7 +38,16 @@ pub fn copy(graph: &Graph, plan: &Plan, target: Option<&str>, profile: &str, tar
         plan,
         packages: &packages,
     });
-    copies.filter(|copies| !copies.to.join(FINGERPRINTS).exists()).map(|copies| copies.all()).sum()
+    let copies: Vec<Copies<'_>> = copies.filter(|copies| !copies.to.join(FINGERPRINTS).exists()).collect();
+    let found: Vec<Vec<Library<'_>>> = copies.iter().map(|copies| copies.libraries().collect()).collect();
+    let number: usize = found.iter().map(Vec::len).sum();
+    if number > 0 {
+        let crates = counted(number as u64, "crate");
+        print_message(&format_args!("     Metaspy copying {crates} without hooks, which cargo has compiled"));
+    }
+    for (copies, libraries) in copies.iter().zip(&found) {
+        copies.copy(libraries);
+    }
 }
 
 /// Copies from one directory of a profile to another one.
@@ -49,10 +59,37 @@ struct Copies<'c> {
     packages: &'c BTreeMap<PathBuf, &'c Package>,
 }
 
-impl Copies<'_> {
-    fn all(&self) -> usize {
-        let libraries = paths(&self.from.join("deps")).filter(|path| path.extension().is_some_and(|it| it == "d"));
-        let libraries = libraries.filter(|path| self.library(path).is_ok_and(|is_copied| is_copied)).count();
+/// The results of a library.
+struct Library<'c> {
+    package: &'c Package,
+    /// The file of its root.
+    root: PathBuf,
+    /// The file that names what it depends on.
+    depends: PathBuf,
+    /// Its name, with the hash.
+    unit: String,
+}
+
+impl<'c> Copies<'c> {
+    fn libraries(&self) -> impl Iterator<Item = Library<'c>> {
+        let depends = paths(&self.from.join("deps")).filter(|path| path.extension().is_some_and(|it| it == "d"));
+        depends.filter_map(|path| self.library(path))
+    }
+
+    /// The library that has this file, if it is one of the packages' and cargo takes it for compiled.
+    fn library(&self, depends: PathBuf) -> Option<Library<'c>> {
+        let root = fs::canonicalize(root_of(&read_whole_text(&depends).ok()?)?).ok()?;
+        let package = *self.packages.get(&root)?;
+        let unit = format!("{}-{}", package.name, unit_of(&depends)?.1);
+        let is_compiled = self.from.join(FINGERPRINTS).join(&unit).is_dir();
+        is_compiled.then_some(Library { package, root, depends, unit })
+    }
+
+    /// Copies these libraries, and the build scripts of all packages. What cannot be copied, cargo compiles.
+    fn copy(&self, libraries: &[Library<'_>]) {
+        for library in libraries {
+            _ = self.copy_library(library);
+        }
         let names: BTreeSet<&str> = self.packages.values().map(|package| package.name.as_str()).collect();
         for directory in paths(&self.from.join("build")) {
             if unit_of(&directory).is_some_and(|(name, _)| names.contains(name)) {
@@ -60,21 +97,11 @@ impl Copies<'_> {
                 _ = self.build_script(&directory);
             }
         }
-        libraries
     }
 
-    /// Copies the results of a library. `depends` is the file that names what it depends on.
-    fn library(&self, depends: &Path) -> io::Result<bool> {
-        let text = read_whole_text(depends)?;
-        let Some(root) = root_of(&text).map(fs::canonicalize).transpose()? else { return Ok(false) };
-        let Some(package) = self.packages.get(&root) else { return Ok(false) };
-        let Some((_, hash)) = unit_of(depends) else { return Ok(false) };
-        let unit = format!("{}-{hash}", package.name);
+    fn copy_library(&self, library: &Library<'_>) -> io::Result<()> {
+        let Library { package, root, depends, unit } = library;
         let results = depends.file_stem().unwrap_or_default().to_string_lossy();
-        let fingerprint = self.from.join(FINGERPRINTS).join(&unit);
-        if !fingerprint.is_dir() {
-            return Ok(false);
-        }
         let deps = self.to.join("deps");
         fs::create_dir_all(&deps)?;
         for [prefix, suffix] in
@@ -86,10 +113,9 @@ impl Copies<'_> {
                 copy_file(&original, &deps.join(file))?;
             }
         }
-        write_plain(&self.plan.dir, package.spec(), root, &deps, &results).map_err(io::Error::other)?;
+        write_plain(&self.plan.dir, package.spec(), root.clone(), &deps, &results).map_err(io::Error::other)?;
         // What has no fingerprint, cargo compiles. So this is last.
-        copy_directory(&fingerprint, &self.to.join(FINGERPRINTS).join(unit))?;
-        Ok(true)
+        copy_directory(&self.from.join(FINGERPRINTS).join(unit), &self.to.join(FINGERPRINTS).join(unit))
     }
 
     /// Copies a build script, or what it has made.

@@ -32,7 +32,7 @@ use anyhow::{Context, Result, bail};
 use metaspy_blueprints::Kind;
 use metaspy_core::Selector;
 use metaspy_report::runs::Note;
-use metaspy_report::text::{counted, print_message};
+use metaspy_report::text::print_message;
 use metaspy_weave::plan::{CHAIN, PLAN, Plan, Selection};
 use metaspy_weave::runtime::{self, Settings, host};
 use metaspy_weave::wrapper::doc_tests::RUSTDOC;
@@ -116,11 +116,7 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let _lock = build_lock::acquire(&plan, &profile, &graph.workspace_root, stale, |stale| {
         stale.clean(&cargo, command, &target_dir)
     })?;
-    let copied = compiled::copy(&graph, &plan, target.as_deref(), &profile, &target_dir);
-    if copied > 0 {
-        let crates = counted(copied as u64, "crate");
-        print_message(&format_args!("     Metaspy copying {crates} without hooks, which cargo has compiled"));
-    }
+    compiled::copy(&graph, &plan, target.as_deref(), &profile, &target_dir);
     let mut built = cargo.command(command, &target_dir)?;
     let this = env::current_exe().context("cannot find the file of this command")?;
     built.env("RUSTC_WRAPPER", &this).env("RUSTDOC", this).env(RUSTDOC, config.rustdoc());

@@ -94,6 +94,28 @@ fn what_cargo_has_compiled_of_downloaded_crates_is_not_compiled_again() {
 }
 
 #[test]
+#[cfg(unix)]
+fn what_is_copied_is_said_first_and_what_cannot_be_copied_is_compiled() {
+    let main = "fn main() {\n    println!(\"{}\", itoa::Buffer::new().format(7));\n}\n";
+    let dependencies = "[dependencies]\nitoa = \"1\"";
+    let package = Package::new(
+        "announced",
+        &[("Cargo.toml", &manifest("announced", "2024", dependencies)), ("src/main.rs", main)],
+    );
+    _ = fs::remove_dir_all(package.target_dir());
+    package.cargo(&["build", "--offline"]);
+    let units = fs::read_dir(package.target_dir().join("debug/.fingerprint")).expect("cargo has built");
+    let of_itoa = units.flatten().find(|unit| unit.file_name().to_string_lossy().starts_with("itoa-"));
+    let of_itoa = of_itoa.expect("cargo has compiled it").path();
+    fs::remove_dir_all(&of_itoa).expect("it is the test's");
+    fs::create_dir(&of_itoa).expect("it is the test's");
+    std::os::unix::fs::symlink("nowhere", of_itoa.join("link")).expect("the file system has links");
+    let did = package.metaspy(&["run"]);
+    assert_eq!((did.compiled(), did.calls("announced::main")), (vec!["itoa", "announced"], Some(1)), "{}", did.stderr);
+    assert!(did.stderr.contains("Metaspy copying 1 crate without hooks"), "{}", did.stderr);
+}
+
+#[test]
 fn a_program_with_a_core_of_its_own_has_that_one_alone() {
     let core = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../metaspy-core");
     let dependencies = format!("[dependencies]\nmetaspy-core = {{ path = {core:?} }}");
