@@ -217,7 +217,12 @@ fn not_found(name: &str, all: &[Listed]) -> String {
             format!("`metaspy list` shows them: {}{more}", names[..count.min(LISTED)].join(", "))
         }
     };
-    format!("there is no file {name}, and no live recording with this name; {names}")
+    // As METASPY_RECORD has it.
+    let hooks = match name.ends_with(".spy") {
+        true => ". A program without hooks writes none: `cargo metaspy run` gives it hooks",
+        false => "",
+    };
+    format!("there is no file {name}, and no live recording with this name; {names}{hooks}")
 }
 
 fn only_live() -> Result<Listed> {

@@ -20,7 +20,7 @@ const MISTAKES: [(&str, &str, &str); 30] = [
     ("demo", "needs a terminal", "metaspy demo --record run.spy"),
     ("open run.spy", "needs a terminal", "metaspy report run.spy"),
     // What is not a recording, and what is none any more.
-    ("report missing.spy", "there is no file missing.spy", "METASPY_RECORD=live"),
+    ("report missing.spy", "there is no file missing.spy", "A program without hooks writes none: `cargo metaspy run`"),
     ("report letter.spy", "not a metaspy recording", "metaspy list"),
     ("report empty.spy", "empty", "record again"),
     ("report old.spy", "version", "record"),
