@@ -136,11 +136,8 @@ fn every_output_has_the_numbers_of_the_events() {
             outputs::assert_totals(&recorded, name, by, &reference);
         }
         outputs::assert_shown(&recorded, name, &reference);
-        // The reference does not know how polls share their time.
-        if name != "asynchronous" {
-            for by in GROUPINGS {
-                outputs::assert_grouped(&recorded, name, by, &reference);
-            }
+        for by in GROUPINGS {
+            outputs::assert_grouped(&recorded, name, by, &reference);
         }
         if !REPEATED.contains(&name) {
             continue;
