@@ -6,13 +6,13 @@
 
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use metaspy_reader::files;
-
-use crate::archive;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 /// Editor with a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +89,9 @@ fn install_nvim(into: Option<&Path>, program: &Path) -> io::Result<String> {
 fn install_vscode(into: Option<&Path>, program: &Path) -> io::Result<String> {
     let dir = into.map_or_else(env::temp_dir, Path::to_owned);
     let file = dir.join(format!("metaspy-{}.vsix", env!("CARGO_PKG_VERSION")));
+    let vsix = vsix(program).map_err(io::Error::other)?;
     fs::create_dir_all(&dir)
-        .and_then(|()| files::replace(&file, &vsix(program)))
+        .and_then(|()| files::replace(&file, &vsix))
         .map_err(|error| cannot_write(&file, &error))?;
     let by_hand =
         format!("The extension is in {}.\nInstall it:  code --install-extension {}", file.display(), file.display());
@@ -109,12 +110,18 @@ fn install_vscode(into: Option<&Path>, program: &Path) -> io::Result<String> {
 }
 
 /// Builds the archive that VS Code installs.
-fn vsix(program: &Path) -> Vec<u8> {
-    let around = VSIX.map(|(path, text)| {
-        (path.trim_start_matches("vsix/").to_owned(), text.replace("{version}", env!("CARGO_PKG_VERSION")))
-    });
-    let extension = VSCODE.map(|(path, text)| (format!("extension/{path}"), with_program(text, program)));
-    archive::of(&[&around[..], &extension].concat())
+fn vsix(program: &Path) -> zip::result::ZipResult<Vec<u8>> {
+    let mut zip = ZipWriter::new(io::Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (path, text) in VSIX {
+        zip.start_file(path.trim_start_matches("vsix/"), stored)?;
+        zip.write_all(text.replace("{version}", env!("CARGO_PKG_VERSION")).as_bytes())?;
+    }
+    for (path, text) in VSCODE {
+        zip.start_file(format!("extension/{path}"), stored)?;
+        zip.write_all(with_program(text, program).as_bytes())?;
+    }
+    Ok(zip.finish()?.into_inner())
 }
 
 /// Returns the text of a plugin's file, which names the program as a string.

@@ -20,7 +20,6 @@
 //! - `server`: the protocol.
 //! - [`install`]: the plugins of editors.
 
-mod archive;
 mod declarations;
 mod declared_traits;
 mod document;

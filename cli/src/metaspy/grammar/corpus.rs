@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use glob::Pattern;
+use globset::{Glob, GlobSet, GlobSetBuilder};
 use metaspy_core::store::files;
 use metaspy_report::grammar::skipped::Skipped;
 use walkdir::WalkDir;
@@ -59,7 +60,7 @@ pub struct Corpus {
 impl Corpus {
     /// Collects what the command line names: files, directories, `-`; nothing is `-`.
     pub fn collect(places: &[PathBuf], globs: &[String]) -> Result<Corpus> {
-        let globs = patterns(globs)?;
+        let globs = set_of(globs)?;
         let mut corpus = Corpus::default();
         if places.is_empty() {
             if io::stdin().is_terminal() {
@@ -86,7 +87,7 @@ impl Corpus {
                 Err(error) => return Err(say(format!("cannot read {}: {error}", place.display()))),
             };
             if metadata.is_dir() {
-                corpus.take_directory(place, &globs);
+                corpus.take_directory(place, globs.as_ref());
             } else if metadata.is_file() {
                 corpus.take_file(place);
             } else {
@@ -96,12 +97,12 @@ impl Corpus {
         Ok(corpus)
     }
 
-    fn take_directory(&mut self, root: &Path, globs: &[Pattern]) {
+    fn take_directory(&mut self, root: &Path, globs: Option<&GlobSet>) {
         for entry in WalkDir::new(root).follow_links(true).sort_by_file_name() {
             match entry {
                 // Pipes and devices are no files: to read one might wait for ever.
                 Ok(entry) if entry.file_type().is_file() => {
-                    match globs.is_empty() || takes(globs, root, entry.path()) {
+                    match globs.is_none_or(|globs| takes(globs, root, entry.path())) {
                         true => self.take_file(entry.path()),
                         false => self.skipped.excluded += 1,
                     }
@@ -169,34 +170,21 @@ fn name_of(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
-fn patterns(globs: &[String]) -> Result<Vec<Pattern>> {
-    let mut patterns = Vec::new();
-    for glob in globs {
-        let alternatives =
-            alternatives(glob).ok_or_else(|| say(format!("--glob: a brace of `{glob}` has no counterpart")))?;
-        for glob in alternatives {
-            patterns.push(Pattern::new(&glob).map_err(|error| say(format!("--glob: `{glob}`: {error}")))?);
-        }
+fn set_of(globs: &[String]) -> Result<Option<GlobSet>> {
+    if globs.is_empty() {
+        return Ok(None);
     }
-    Ok(patterns)
-}
-
-/// The globs that one with `{a,b}` stands for; `None` if a brace has no counterpart.
-fn alternatives(glob: &str) -> Option<Vec<String>> {
-    // The last opening brace has no other pair inside.
-    let Some((before, rest)) = glob.rsplit_once('{') else {
-        return (!glob.contains('}')).then(|| vec![glob.to_owned()]);
-    };
-    let (inside, after) = rest.split_once('}')?;
-    let all = inside.split(',').map(|part| alternatives(&format!("{before}{part}{after}")));
-    all.collect::<Option<Vec<_>>>().map(|lists| lists.concat())
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(Glob::new(glob).map_err(|error| say(format!("--glob: {error}")))?);
+    }
+    Ok(Some(set.build().map_err(|error| say(format!("--glob: {error}")))?))
 }
 
 /// A glob is about the path below the directory that was named, or about the file's name alone.
-fn takes(globs: &[Pattern], root: &Path, path: &Path) -> bool {
-    let below = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    globs.iter().any(|glob| glob.matches(&below) || glob.matches(&name))
+fn takes(globs: &GlobSet, root: &Path, path: &Path) -> bool {
+    globs.is_match(path.strip_prefix(root).unwrap_or(path))
+        || globs.is_match(path.file_name().unwrap_or(OsStr::new("")))
 }
 
 #[cfg(test)]
@@ -205,18 +193,10 @@ mod tests {
 
     #[test]
     fn a_glob_is_about_the_path_below_the_directory_or_about_the_name() {
-        let takes = |glob: &str, path| takes(&patterns(&[glob.to_owned()]).unwrap(), Path::new("x.d"), Path::new(path));
+        let takes =
+            |glob: &str, path| takes(&set_of(&[glob.to_owned()]).unwrap().unwrap(), Path::new("x.d"), Path::new(path));
         assert!(takes("*.toml", "x.d/a.toml") && takes("*.toml", "x.d/valid/a.toml"));
         assert!(takes("valid/**", "x.d/valid/a/b.toml") && !takes("valid/**", "x.d/invalid/b.toml"));
         assert!(takes("spec-*", "x.d/valid/spec-1.toml") && !takes("*.d", "x.d/a.toml"));
-        assert!(takes("{valid/**/,spec}*.{txt,toml}", "x.d/valid/a/b.toml") && !takes("{a,b}.txt", "x.d/c.txt"));
-    }
-
-    #[test]
-    fn alternatives_may_be_nested_and_their_braces_are_in_pairs() {
-        let written = |glob| alternatives(glob).map(|globs| globs.join(" "));
-        assert_eq!(written("{a,b}{c,{d,e}}").as_deref(), Some("ac bc ad bd ac bc ae be"));
-        assert_eq!(written("*.toml").as_deref(), Some("*.toml"));
-        assert_eq!([written("{a"), written("a}"), written("{a}}")], [None, None, None]);
     }
 }
