@@ -1,6 +1,7 @@
 //! Crates that this workspace depends on are woven, as text, and read again: every fourth of them, and with
 //! `METASPY_LONG=1` in the environment all.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
@@ -71,13 +72,35 @@ fn check(file: &source::SourceFile, is_deep: bool) -> usize {
         let is_spawned = spawns.iter().any(|spawn| spawn.is_given_to_a_macro() && is_within(&spawn.argument));
         !is_spawned && !around.iter().any(|outer| *outer != body && is_within(outer))
     };
-    // Closures are numbered among those that are seen.
-    let name =
-        |function: &Function| (function.name.replace(|letter: char| letter.is_ascii_digit(), ""), function.lines);
-    let visible: Vec<_> = functions.iter().filter(is_visible).map(name).collect();
+    let mut closures = BTreeMap::new();
+    let visible = functions.iter().filter(is_visible);
+    let visible: Vec<_> = visible.map(|function| (renumbered(&function.name, &mut closures), function.lines)).collect();
+    let name = |function: &Function| (function.name.clone(), function.lines);
     assert_eq!(again.functions.all.iter().map(name).collect::<Vec<_>>(), visible, "{shown}");
     assert!(taken_back(&woven, insertions(edits)) == file.text, "{shown}: it is another text");
     hooks.len()
+}
+
+/// The name with the numbers that closures have where only the visible ones are seen. `closures` has the closures so far by
+/// the name of what they stand in.
+fn renumbered(name: &str, closures: &mut BTreeMap<String, Vec<String>>) -> String {
+    let mut renumbered = String::new();
+    for part in name.split("::") {
+        if !renumbered.is_empty() {
+            renumbered += "::";
+        }
+        if !part.starts_with("{closure#") {
+            renumbered += part;
+            continue;
+        }
+        let known = closures.entry(renumbered.clone()).or_default();
+        let number = known.iter().position(|closure| closure == part).unwrap_or_else(|| {
+            known.push(part.to_owned());
+            known.len() - 1
+        });
+        renumbered += &format!("{{closure#{}}}", number + 1);
+    }
+    renumbered
 }
 
 /// The text without what was inserted, which must stand where it is said to.
