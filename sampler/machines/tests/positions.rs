@@ -130,8 +130,12 @@ fn webassembly_with_debug_information_has_lines() {
     let guessed = sieve.remove(&line("(if (i32.load8_u")).unwrap_or_default();
     sieve.values_mut().for_each(|share| *share /= 1.0 - guessed);
     the_loop_is_hottest(&sieve, line("(loop $strike")..=line("(br $strike)"));
-    let fib = sampled.ranges("benchFib");
-    assert!(share(&fib, line("(func $benchFib")..=line("(func $benchmark") - 1) > 0.5, "{fib:?}");
+    // Its four lines that do something have samples, and no other line. How much of the time is the entry's, which has no
+    // line, is the processor's: a third in one run and half in the next.
+    let mut lines: Vec<u64> = sampled.ranges("benchFib").into_keys().collect();
+    lines.sort_unstable();
+    let calls = line("(call $benchFib");
+    assert_eq!(lines, [line("(i64.lt_s"), calls, calls + 1, calls + 2]);
 }
 
 #[test]
