@@ -6,8 +6,10 @@
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 use metaspy_core::recording;
 use metaspy_reader::{EffectsIndex, Store};
@@ -27,6 +29,8 @@ const OPEN: usize = 8;
 const NAMED: usize = 8;
 /// Results of a kind that are kept for each recording.
 const RECENT: usize = 4;
+/// Time between two looks at the search of another call.
+const PAUSE: Duration = Duration::from_millis(5);
 /// Rows of a report that is kept.
 const REPORT_ROWS: usize = 1 << 14;
 
@@ -78,6 +82,8 @@ pub struct Opened {
 struct Computed {
     effects: Mutex<Option<EffectsIndex>>,
     findings: Mutex<Option<Found>>,
+    /// Events that the search for findings has looked at.
+    searched: AtomicU64,
     reports: Recent<Report>,
     outcomes: Recent<Outcome>,
 }
@@ -196,6 +202,20 @@ impl Library {
             Some(wanted) => self.chosen(wanted, &known)?,
         };
         self.opened(&chosen)
+    }
+
+    /// Searches the recording for findings before they are asked for, if it is clear which recording is meant and if
+    /// that has ended.
+    pub fn search_ahead(&self, watch: &Watch) {
+        let search = || {
+            let opened = self.open(None)?;
+            if !opened.store.grows() {
+                opened.findings(&findings::settings_of_project(&self.workspace)?, watch)?;
+            }
+            Ok(())
+        };
+        // The call of `findings` states what is wrong.
+        _ = watch.interruptible(search);
     }
 
     /// Opens the runs of one version, each by itself: those of this list, or those in a directory.
@@ -368,14 +388,27 @@ impl Opened {
         let totals = self.store.totals();
         let of = (totals.emitted, self.store.sites().len());
         let settings = format!("{config:?}");
-        let mut kept = lock(&self.computed.findings);
+        let searched = &self.computed.searched;
+        let tell = || {
+            let (searched, all) = (searched.load(Relaxed), totals.stored);
+            watch.tell(|| format!("looked at {} of {} events", grouped(searched), grouped(all)))
+        };
+        let mut kept = loop {
+            match self.computed.findings.try_lock() {
+                Ok(kept) => break kept,
+                Err(TryLockError::Poisoned(error)) => break error.into_inner(),
+                // Another call searches, and its findings may be those of this one.
+                Err(TryLockError::WouldBlock) if tell() => thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => return Err(cancelled()),
+            }
+        };
         if let Some(found) = kept.as_ref().filter(|found| found.of == of && found.config == settings) {
             return Ok(found.findings.clone());
         }
-        let read = std::cell::Cell::new(0_u64);
+        searched.store(0, Relaxed);
         let goes_on = |events: usize| {
-            read.set(read.get() + events as u64);
-            watch.tell(|| format!("looked at {} of {} events", grouped(read.get()), grouped(totals.stored)))
+            searched.fetch_add(events as u64, Relaxed);
+            tell()
         };
         let findings = findings::find_watched(&self.store, config, &goes_on).ok_or_else(cancelled)?;
         // An interrupted search that reads no events has a result, which lacks findings.

@@ -159,6 +159,15 @@ impl ServerHandler for Server {
         };
         let arguments = request.arguments.unwrap_or_default();
         let result = self.work(&context, move |server, watch| server.answer(at, arguments, watch)).await;
+        if request.name == "recordings" {
+            // Who asks what is recorded asks next what is wrong, and reads the answer first.
+            let server = self.clone();
+            tokio::task::spawn_blocking(move || {
+                let is_closing = server.is_closing.clone();
+                let watch = Watch::new(move || is_closing.load(Ordering::Relaxed), |_| ());
+                server.session.recordings.search_ahead(&watch);
+            });
+        }
         let bug =
             || ToolError::new("metaspy failed at this call, which is a fault of metaspy; other calls go on").result();
         Ok(result.unwrap_or_else(bug).into())

@@ -175,6 +175,8 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Mutex, mpsc};
+    use std::thread;
 
     use metaspy_probe::{KindId, Subject};
     use metaspy_reader::testing::{Draft, Writer};
@@ -252,6 +254,39 @@ mod tests {
             let again = call(&shared, tool, &arguments, &patient).expect("it answers");
             assert_eq!(again, alone, "{tool} {arguments}");
         }
+        fs::remove_dir_all(&directory).expect("it was made above");
+    }
+
+    #[test]
+    fn a_search_ahead_is_not_made_again_and_a_call_that_waits_for_it_can_be_cancelled() {
+        let directory = std::env::temp_dir().join(format!("metaspy-ahead-{}", std::process::id()));
+        fs::create_dir_all(&directory).expect("it can be made");
+        let shared = session(&directory, &recorded(&directory));
+        let (searches, has_begun) = mpsc::channel();
+        let (go_on, is_waited_for) = mpsc::channel::<()>();
+        let is_waited_for = Mutex::new(is_waited_for);
+        thread::scope(|scope| {
+            let shared = &shared;
+            scope.spawn(move || {
+                // The search stands still when it asks whether it is to go on, and ends then.
+                let is_cancelled = move || {
+                    _ = searches.send(());
+                    _ = is_waited_for.lock().expect("no thread panics").recv();
+                    true
+                };
+                shared.recordings.search_ahead(&Watch::new(is_cancelled, |_| {}));
+            });
+            has_begun.recv().expect("it searches");
+            let cancelled = call(shared, "findings", &json!({}), &Watch::new(|| true, |_| {}));
+            assert!(cancelled.is_err_and(|error| error.to_string().contains("cancelled")));
+            drop(go_on);
+        });
+        shared.recordings.search_ahead(&Watch::new(|| false, |_| {}));
+        let questions = AtomicUsize::new(0);
+        // A search would ask more often whether it is to go on.
+        let impatient = Watch::new(move || questions.fetch_add(1, Ordering::Relaxed) >= 2, |_| {});
+        let found = call(&shared, "findings", &json!({}), &impatient).expect("it has been found");
+        assert_eq!(found["events"], 30_300);
         fs::remove_dir_all(&directory).expect("it was made above");
     }
 }
