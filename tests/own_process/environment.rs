@@ -215,6 +215,7 @@ fn a_recording_that_the_program_replaces_is_kept_until_then_and_this_is_reported
     let (path, output) = run_test("environment::records_by_itself", "replaced", None);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("starts a recording of its own") && error.contains("replaced.spy"), "{error}");
+    assert!(error.contains("What follows is in its memory only"), "{error}");
     let notes = Store::open(&path).expect("it was recorded").notes().join("\n");
     assert!(notes.contains("starts a recording of its own"), "{notes}");
     assert_eq!(counts(path), [("layout".into(), 1), ("measure".into(), 2)]);

@@ -17,8 +17,9 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     let filter = filter::parse(options.filter.as_deref())?;
     let gates = options.fail_on.iter().map(|text| text.parse()).collect::<Result<Vec<Gate>, String>>();
     let gates = gates.map_err(|error| say(format!("--fail-on: {error}")))?;
-    let side = |of: &Path| Ok::<_, anyhow::Error>(Side::read(&open(of, &filter)?, options.by, &filter));
-    let read = || Ok::<_, anyhow::Error>((side(&options.before)?, side(&options.after)?));
+    let (before_runs, after_runs) = (live::runs_of(&options.before)?, live::runs_of(&options.after)?);
+    let side = |runs: &[Vec<PathBuf>]| Ok::<_, anyhow::Error>(Side::read(&open(runs, &filter)?, options.by, &filter));
+    let read = || Ok::<_, anyhow::Error>((side(&before_runs)?, side(&after_runs)?));
     let (before, after) = with_time("counting", read)?;
     let mut diff = Diff::new(options.by, &before, &after).map_err(|error| say(error.to_string()))?;
     if options.sort.is_some() || options.percent {
@@ -34,18 +35,29 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     if options.json.replaces_text() {
         failed.iter().for_each(|judgement| complain("metaspy", judgement));
     }
+    if let Some(same) = in_both(&before_runs, &after_runs) {
+        let what = format!("{} is compared with itself: a program replaces the recording at its path", same.display());
+        complain("metaspy", &format!("{what}, so record the second version with METASPY_RECORD=after.spy"));
+    }
     let undecided = judgements.iter().filter(|judgement| judgement.is_undecided());
     end_undecided(undecided.map(|it| format!("--fail-on: {it}")).collect(), !failed.is_empty())?;
     Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
 }
 
+/// Returns a file that is a recording of both versions.
+fn in_both<'r>(before: &'r [Vec<PathBuf>], after: &[Vec<PathBuf>]) -> Option<&'r Path> {
+    let after: Vec<PathBuf> = after.iter().flatten().filter_map(|path| path.canonicalize().ok()).collect();
+    let is_after = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| after.contains(&path));
+    before.iter().flatten().find(is_after).map(PathBuf::as_path)
+}
+
 /// Opens the runs of one version, each as one recording.
-fn open(of: &Path, filter: &Filter) -> Result<Vec<(String, Store)>> {
-    let open = |run: Vec<PathBuf>| {
+fn open(runs: &[Vec<PathBuf>], filter: &Filter) -> Result<Vec<(String, Store)>> {
+    let open = |run: &Vec<PathBuf>| {
         let name = run.first().map_or_else(String::new, |first| first.display().to_string());
-        let store = live::open_all(&run)?;
+        let store = live::open_all(run)?;
         filter::check(filter, &store)?;
         Ok((name, store))
     };
-    live::runs_of(of)?.into_iter().map(open).collect()
+    runs.iter().map(open).collect()
 }

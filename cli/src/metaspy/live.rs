@@ -219,7 +219,10 @@ fn not_found(name: &str, all: &[Listed]) -> String {
     };
     // As METASPY_RECORD has it.
     let hooks = match name.ends_with(".spy") {
-        true => ". A program without hooks writes none: `cargo metaspy run` gives it hooks",
+        true => {
+            ". A program writes none if it has no hooks (`cargo metaspy run` gives it some), or if metaspy's feature \
+             `record` is off (`cargo tree -e features -i metaspy` shows it)"
+        }
         false => "",
     };
     format!("there is no file {name}, and no live recording with this name; {names}{hooks}")

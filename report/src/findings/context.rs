@@ -10,6 +10,7 @@ use super::finding::NAMED;
 use super::map::{HashMap, HashSet};
 use super::{Certainty, Config, FoundSite, FoundSubject, FoundSubjects};
 use crate::program::Program;
+use crate::rows::text::unrecorded;
 use crate::text::{counted, grouped, short_path};
 use crate::types::Types;
 
@@ -241,7 +242,7 @@ impl<'s> Context<'s> {
     /// Returns a sentence if the recording has no events.
     pub fn missing_events(&self) -> Option<String> {
         let missing = match self.totals.counted {
-            0 => "it has no events: record with METASPY_RECORD=run.spy",
+            0 => unrecorded(self.store),
             _ => {
                 "its calls were only counted: record events with METASPY_MODE=full (`METASPY_MODE=full cargo metaspy run`)"
             }

@@ -206,7 +206,7 @@ mod tests {
         check(
             "repeated > 5 %",
             &nothing,
-            "UNDECIDED: repeated > 5 %: repeated could not be looked for: it has no events",
+            "UNDECIDED: repeated > 5 %: repeated could not be looked for: the program has no hooks",
         );
         check("any", &nothing, "UNDECIDED");
         let mut partly = findings("[findings.kinds.leaves]\noff = true", None);

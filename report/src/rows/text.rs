@@ -87,6 +87,9 @@ pub fn write(
     if rows.iter().any(|row| row.measure.failed > 0 && row.failure == "failed") {
         writeln!(out, "failed: returned Err or None")?;
     }
+    if store.end_state() == EndState::Closed && rows.iter().any(|row| row.measure.running > 0) {
+        writeln!(out, "running: the program ended first, as with `process::exit`: metaspy open shows where it was")?;
+    }
     let has_least_self =
         |row: &Row| row.part.is_none() && row.window_self_ns(store).is_some() && about(&row.measure) == "≥";
     if rows.iter().any(has_least_self) {
@@ -145,7 +148,7 @@ pub fn write(
 pub fn nothing(report: &Report, store: &Store) -> String {
     let Totals { emitted, folded, counted, .. } = report.totals;
     match folded + counted {
-        _ if emitted == 0 => "nothing was recorded".to_owned(),
+        _ if emitted == 0 => unrecorded(store).to_owned(),
         calls @ 1.. if !report.exact && report.absent_files.is_none() => {
             let sees_all = store.sites().iter().all(RecordedSite::knows_outcomes);
             let known = if sees_all { "site, subject, outcome and number" } else { "site and number" };
@@ -153,6 +156,20 @@ pub fn nothing(report: &Report, store: &Store) -> String {
             format!("no stored event passes, and {calls} have no event: of these only {known} are known")
         }
         _ => "no event passes".to_owned(),
+    }
+}
+
+/// Returns why a recording has no events, and what to do.
+pub fn unrecorded(store: &Store) -> &'static str {
+    let is_whole = store.missing().is_empty() && store.absent_files().is_none();
+    if !is_whole || !store.united_profiles().is_empty() {
+        "it has no events: record with METASPY_RECORD=run.spy"
+    } else if store.sites().is_empty() {
+        "the program has no hooks: `cargo metaspy run` gives it some, as does `#[observe]` with metaspy's feature `record`"
+    } else if store.views().is_empty() {
+        "no profiler was installed: call `Profiler::install` and keep what it returns, or set METASPY_RECORD=run.spy"
+    } else {
+        "no hook ran while a profiler was installed: give the program more to do, or observe all with METASPY_OBSERVE='*'"
     }
 }
 

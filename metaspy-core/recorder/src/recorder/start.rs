@@ -70,12 +70,13 @@ pub(crate) fn ensure(default: impl FnOnce() -> Result<Spec, StartError>) -> Resu
     let _starting = lock(&STARTING);
     match current() {
         Some(log) => Ok(log),
-        None => begin(default()?, |_| ()),
+        None => begin(default()?, |_, _| ()),
     }
 }
 
-/// Starts a log; hooks write it from now on. `ends` is called with the one that it replaces, before that is closed.
-pub fn start(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
+/// Starts a log; hooks write it from now on. `ends` is called with the one that it replaces, before that is closed, and with
+/// the new one.
+pub fn start(spec: Spec, ends: fn(&Log, &Log)) -> Result<&'static Log, StartError> {
     let _starting = lock(&STARTING);
     begin(spec, ends)
 }
@@ -88,13 +89,13 @@ pub fn follow(
     let _starting = lock(&STARTING);
     match current() {
         Some(log) if std::ptr::eq(log, before) && !log.is_closing() => {
-            begin(spec()?, |before| before.word(sb::FOLLOWED).store(1, Ordering::Relaxed)).map(Some)
+            begin(spec()?, |before, _| before.word(sb::FOLLOWED).store(1, Ordering::Relaxed)).map(Some)
         }
         _ => Ok(None),
     }
 }
 
-fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
+fn begin(spec: Spec, ends: fn(&Log, &Log)) -> Result<&'static Log, StartError> {
     if platform::process::is_privileged() {
         return Err(StartError::Privileged);
     }
@@ -142,7 +143,7 @@ fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
     // SAFETY: logs are leaked boxes.
     if let Some(before) = unsafe { before.as_ref() } {
         before.replaced_in.store(epoch(), Ordering::Release);
-        ends(before);
+        ends(before, log);
         before.close();
     }
     watch_forks();

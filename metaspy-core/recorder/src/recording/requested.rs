@@ -67,12 +67,16 @@ pub fn refuse(error: &StartError) {
 }
 
 /// Reports that the program starts a recording of its own, if that ends the selected one.
-pub(super) fn note_end(log: &Log) {
+pub(super) fn note_end(log: &Log, next: &Log) {
     if log.serial == SELECTED.load(Ordering::Relaxed)
         && let Some(file) = &log.file
     {
-        let note =
-            format!("The program starts a recording of its own. METASPY_RECORD={} ends here.", file.path().display());
+        let place = match &next.file {
+            Some(next) => format!("`metaspy report {}` has what follows", next.path().display()),
+            None => "What follows is in its memory only".to_owned(),
+        };
+        let ended = file.path().display();
+        let note = format!("The program starts a recording of its own: METASPY_RECORD={ended} ends here. {place}.");
         log.note(&note);
         warn(&note);
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! ┌ 2 of 5: which nodes? ──────────────────────────────────────────────────┐
 //! │ 31,968 of 48,539 layouts were needless: nothing had changed at the node. │
-//! │ ↵ next  ⌫ before  Esc leave the guide                                  │
+//! │ ↵ next  ⌫ back  Esc leave the guide                                    │
 //! └────────────────────────────────────────────────────────────────────────┘
 //! ```
 
@@ -25,7 +25,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, guide: &Guid
     let y = (inner.y + inner.height).saturating_sub(1);
     let mut used = 0;
     for binding in crawler.keys.hints(Mode::Guide) {
-        let (key, word) = (keys::name(binding.key), format!(" {}  ", binding.hint));
+        let Some(hint) = guide.hint(binding) else { continue };
+        let (key, word) = (keys::name(binding.key), format!(" {hint}  "));
         used += canvas.line(x + used, y, room.saturating_sub(used), &[(&key, theme::KEY), (&word, theme::PLAIN)]);
     }
 }

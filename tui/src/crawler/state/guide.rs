@@ -3,7 +3,8 @@
 use metaspy_reader::Store;
 
 use super::{Crawler, filter_edit};
-use crate::crawler::command::Screen;
+use crate::crawler::command::{Command, Screen};
+use crate::crawler::keys::Binding;
 
 /// Rows of the screen that a crawler needs beside a card.
 const LEAST: u16 = 9;
@@ -32,6 +33,15 @@ impl Guide {
     /// Returns the number of the open card, counted from 1, and its title.
     pub fn title(&self) -> String {
         format!(" {} of {}: {} ", self.at + 1, self.cards.len(), self.cards[self.at].title)
+    }
+
+    /// Returns what the key of a binding does at the open card; `None` if it does nothing there.
+    pub fn hint(&self, binding: &Binding) -> Option<&'static str> {
+        match binding.command {
+            Command::NextCard if self.at + 1 == self.cards.len() => Some("close"),
+            Command::PreviousCard if self.at == 0 => None,
+            _ => Some(binding.hint),
+        }
     }
 
     /// Returns the rows of the card: the lines, the keys and the border.
