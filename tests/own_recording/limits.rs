@@ -4,13 +4,14 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Barrier, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use crate::common::alone;
 use crate::turn;
 use metaspy::prelude::*;
+use metaspy::recording::Policy;
 use metaspy::store::{By, Filter, Position, RowOrder, Scope, TallyRow, Totals};
 use metaspy::{Event, EventId, Lookups, Outcome, Store};
 
@@ -335,6 +336,42 @@ fn events_of_sites_whose_names_found_no_room_are_no_damage() {
         assert!(events.iter().any(|event| store.site(event.site).is_none()), "all events have a name");
         assert!(store.notes().iter().any(|note| note.contains("no room for more names")), "{:?}", store.notes());
         assert!(store.verify().damaged.is_empty(), "{:?}", store.verify());
+    });
+}
+
+#[test]
+fn a_full_recording_of_1_mib_names_every_call_of_many_sites_and_threads() {
+    alone(module_path!(), "a_full_recording_of_1_mib_names_every_call_of_many_sites_and_threads", || {
+        const SITES: u64 = 100;
+        const THREADS: u64 = 24;
+        const KEYS: u64 = 50;
+        let recording = Recording::memory().budget(1 << 20).policy(Policy::KeepOldest).start().expect("there is 1 MiB");
+        let caches: Vec<_> = (0..SITES).map(|cache| Lookups::new(format!("many{cache}").leak())).collect();
+        let installed = Profiler::new("many").observe(methods("many*::*")).install().expect("they are observed");
+        let call_all = || (0..KEYS).for_each(|key| caches.iter().for_each(|cache| _ = cache.look_up(key, || Some(1))));
+        let everybody = Barrier::new(THREADS as usize);
+        let turn = Mutex::new(());
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    {
+                        // Nobody finds the page of threads without room locked.
+                        let _turn = turn.lock().expect("no thread panics");
+                        call_all();
+                    }
+                    // No thread inherits the page of another one.
+                    everybody.wait();
+                });
+            }
+        });
+        while recording.collect() {}
+        let totals = recording.store().totals();
+        add_up(totals, SITES * THREADS * KEYS);
+        assert!(totals.lost > 0 && totals.unnamed == 0, "{totals:?}");
+        let profile = installed.uninstall();
+        let by_site = profile.counts().by_site();
+        assert_eq!(by_site.rows.len(), SITES as usize);
+        assert!(by_site.rows.iter().all(|row| row.measure.count == THREADS * KEYS), "{by_site}");
     });
 }
 

@@ -133,7 +133,8 @@ impl Layout {
         let folders = area(folder::RECORDS * folder::WORDS * 8);
         // With room for the smallest page of threads without a lane. Records of folders refer to rows by their place in the
         // file, so what lies before the pages never moves.
-        let pages = area(tables / 16 + 8192);
+        // The smallest recordings have a page for as many threads as others, each with rows of as many sites.
+        let pages = area(if tables < 2 << 20 { tables / 8 } else { tables / 16 } + 8192);
         let calibration = area(sb::calibration::CAPACITY.min(tables / 2048) * sb::calibration::WORDS * 8);
         let lanes = area(lanes * sb::lane::WORDS * 8);
         // Names and labels do not shrink with the budget, but the smallest recordings must still hold events.

@@ -158,8 +158,16 @@ fn count(lane: &Lane, key: u64, who: u64, by: u64) {
         NO_ROW | 0 => None,
         number => lane.page.row(log, Lane::owner(number), key, who),
     };
-    // A lane that gets no page without waiting counts where threads without a lane do.
-    let counted = own.map(|row| row.begun(by)).is_some() || log.late_row(key, who, |row| row.begun(by));
+    // A lane that gets no page without waiting counts where threads without a lane do. All lanes whose page is full share that
+    // one, so they take a row of each site only.
+    let counted = match own {
+        Some(row) => {
+            row.begun(by);
+            true
+        }
+        None if lane.page.is_some() => log.late_others_row(who, |row| row.begun(by)),
+        None => log.late_row(key, who, |row| row.begun(by)),
+    };
     lane.aim();
     if !counted {
         log.count(sb::UNNAMED, by);

@@ -72,6 +72,11 @@ impl Log {
             return None;
         }
         let place = self.claim_oldest()?;
+        if !folder.can_name(self.tables(), self.block(place)) {
+            // The event that needs a block is lost, but counted by name. Folded, up to 127 others would be counted without one.
+            self.set_state(place, State::Full);
+            return None;
+        }
         Some(self.fold(&mut folder, place)?.sequence)
     }
 

@@ -3,7 +3,7 @@
 //! One folder writes a table. The collector's is the fold table; those of lanes are pages, which grow.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::format::layout::Area;
 use crate::format::row::{self, FREED, OTHERS, ROW_WORDS, Who, page as head};
@@ -19,6 +19,8 @@ const MOST_ROWS: usize = 1 << 16;
 /// Eighths of a table for subjects with a row of their own, and for all rows.
 const OWN: usize = 6;
 const ALL: usize = 8;
+/// Rows of others that [`row::Again`] may need, beside those of sites.
+const AGAIN_OTHERS: usize = 4;
 /// Rows are merged when this many eighths of the table are in use.
 const EIGHTHS: usize = 5;
 /// If that frees few rows, it waits for as many boundaries to be given up.
@@ -90,9 +92,40 @@ impl FoldRows {
     /// True if there may be no room in its pages for the subjects of a block, but in the fold table.
     pub fn is_cramped(&self, tables: Tables<'_>) -> bool {
         let most = tables.layout.tally.len / ROW_WORDS;
-        is_filled(self.used + self.freed + BLOCK_SLOTS, self.rows, OWN)
-            && !self.may_grow(tables)
-            && !is_filled(tables.cells[sb::TALLY_USED].load(Relaxed) as usize, most, OWN)
+        !self.has_room_for_block(tables) && !is_filled(tables.cells[sb::TALLY_USED].load(Relaxed) as usize, most, OWN)
+    }
+
+    /// True if the subjects of any block find rows of their own.
+    pub fn has_room_for_block(&self, tables: Tables<'_>) -> bool {
+        !is_filled(self.used + self.freed + BLOCK_SLOTS, self.rows, OWN) || self.may_grow(tables)
+    }
+
+    /// True if all events, each with subject and [`Who`], have a row or find one of their site's others, whatever rows the
+    /// others of them take.
+    pub fn can_name(&self, tables: Tables<'_>, events: impl Iterator<Item = (u64, u64)>) -> bool {
+        let mut missing = [0; BLOCK_SLOTS];
+        let mut count = 0;
+        for (key, who) in events {
+            let others = others_of(who);
+            if !missing[..count].contains(&others) && !self.has(tables, key, who) && !self.has(tables, 0, others) {
+                missing[count] = others;
+                count += 1;
+            }
+        }
+        let taken = (self.used + self.freed).max(self.rows * OWN / 8);
+        count + AGAIN_OTHERS <= self.rows.saturating_sub(taken)
+    }
+
+    /// True if there is a row of this subject that takes more outcomes.
+    fn has(&self, tables: Tables<'_>, key: u64, who: u64) -> bool {
+        let rows = self.known(tables).rows;
+        let first = row::first(key, who, self.bits);
+        let (before, from) = rows.split_at(first);
+        let used = from.iter().chain(before).take_while(|row| row[row::WHO].load(Relaxed) != 0);
+        used.into_iter().any(|row| {
+            let [own, owner, _, failed, cancelled, ..] = row.each_ref().map(|word| word.load(Relaxed));
+            (own, owner) == (key, who) && row::has_room(failed, cancelled)
+        })
     }
 
     /// True if prefetching a row takes less time than waiting for it.
@@ -128,8 +161,7 @@ impl FoldRows {
             return Some(word);
         }
         tables.count(sb::OTHERS, 1);
-        let others = Who { kind: OTHERS, ..Who::unpack(who) };
-        self.probe(tables, 0, others.pack(), ALL)
+        self.probe(tables, 0, others_of(who), ALL)
     }
 
     /// Finds a row that takes more outcomes, or creates one while at most `eighths` eighths of the table are in use.
@@ -196,8 +228,9 @@ impl FoldRows {
     /// True if there is room for a larger page: folders have less than half of the pages' area.
     fn may_grow(&self, tables: Tables<'_>) -> bool {
         let (rows, area) = (self.next_rows(), tables.layout.pages.bytes());
-        let free = (area / 2).saturating_sub(tables.cells[sb::PAGES_USED].load(Relaxed) as usize);
-        self.grows && rows <= MOST_ROWS && rows * ROW_WORDS * 8 <= free
+        let most = tables.pages_room.load(Acquire).min(area / 2);
+        let free = most.saturating_sub(tables.cells[sb::PAGES_USED].load(Relaxed) as usize);
+        self.grows && rows <= MOST_ROWS && (rows * ROW_WORDS + head::HEADER_WORDS) * 8 <= free
     }
 
     /// Goes on in a larger page. Earlier pages keep their rows, and a reader adds them up.
@@ -218,6 +251,11 @@ impl FoldRows {
         };
         true
     }
+}
+
+/// The [`Who`] of the row of a site's subjects without a row of their own. Its key is 0.
+pub(super) fn others_of(who: u64) -> u64 {
+    Who { kind: OTHERS, ..Who::unpack(who) }.pack()
 }
 
 /// True if so many eighths of a table are in use.

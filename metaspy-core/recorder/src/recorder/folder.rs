@@ -106,6 +106,15 @@ impl Folder {
         self.rows.is_cramped(tables)
     }
 
+    /// True if all events of a block find a row of their subject, or at least one of their site.
+    pub fn can_name(&self, tables: Tables<'_>, block: &[AtomicU64]) -> bool {
+        let is_gone = block[header::SEQUENCE].load(Relaxed) < tables.layout.blocks;
+        is_gone || self.rows.has_room_for_block(tables) || {
+            let pass = self.pass(tables, block.as_chunks().0.try_into().expect("a block has its size"));
+            self.rows.can_name(tables, pass.events())
+        }
+    }
+
     /// Events folded so far.
     pub fn folded(&self) -> u64 {
         self.folded
@@ -326,6 +335,24 @@ impl Pass<'_> {
         at
     }
 
+    /// Subject and [`Who`] of the block's events.
+    fn events(&self) -> impl Iterator<Item = (u64, u64)> {
+        let mut at = 1;
+        std::iter::from_fn(move || {
+            loop {
+                let [commit, _, key, last] = self.slots.get(at)?.each_ref().map(|word| word.load(Relaxed));
+                let site = slot::site(commit);
+                if slot::lap(commit) != self.lap {
+                    return None;
+                }
+                at += if site == Mark::Detail as u32 { slot::detail_slots(slot::start(commit) as usize) } else { 1 };
+                if site < FIRST_MARK {
+                    return Some((key, Who::of_event(site, self.epoch, last).pack()));
+                }
+            }
+        })
+    }
+
     /// Enters an event, and says what it is inside of.
     fn enter(&mut self, at: usize, last: u64) -> Inside {
         let [commit, _, key, _] = self.slots[at].each_ref().map(|word| word.load(Relaxed));
@@ -465,6 +492,35 @@ mod tests {
             let unnamed = cells[sb::UNNAMED].load(Relaxed);
             assert!(unnamed > 0 && pass.folded > 0, "folder {number}");
             assert_eq!(pass.folded + unnamed, u64::from(sites), "folder {number}");
+        }
+    }
+
+    #[test]
+    fn a_lane_folds_no_block_whose_events_would_be_counted_without_a_name() {
+        let layout = Layout::new(1 << 20, Policy::KeepNewest);
+        let slots: Slots = std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0)));
+        slots[0][header::SEQUENCE].store(layout.blocks, Relaxed);
+        let lap = header::lap_byte(layout.blocks, layout.blocks);
+        let events = BLOCK_SLOTS as u64 - 1;
+        // Its first page is full after 48 subjects and 16 sites, and there is no room for another one.
+        let pages_room = AtomicUsize::new(4096 + 64);
+        for (sites, subjects, is_sure) in [(1, events, true), (10, events, true), (100, 1, false), (60, events, false)]
+        {
+            let cells: Vec<AtomicU64> = (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
+            let tables =
+                Tables { cells: &cells, layout: &layout, cut_spans: &CutSpans::new(), pages_room: &pages_room };
+            for (slot, number) in slots.iter().skip(1).zip(0..) {
+                slot[0].store(slot::Commit { start: number, site: 1 + number as u32 % sites, lap }.pack(), Relaxed);
+                slot[2].store(number % subjects, Relaxed);
+                slot[3].store(slot::ended(1, slot::flags(1, false)), Relaxed);
+            }
+            let mut folder = Folder::new(&layout, 1);
+            assert!(folder.begin(tables));
+            let block = slots.as_flattened();
+            assert_eq!(folder.can_name(tables, block), is_sure, "{sites} sites, {subjects} subjects");
+            folder.fold(tables, block);
+            let unnamed = cells[sb::UNNAMED].load(Relaxed);
+            assert_eq!((folder.folded() + unnamed, unnamed == 0), (events, is_sure), "{sites} sites");
         }
     }
 

@@ -8,11 +8,12 @@
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
 use crate::event::Outcome;
-use crate::format::row::{self, FREED, OTHERS, ROW_WORDS, Who, page as head};
+use crate::format::row::{self, FREED, ROW_WORDS, page as head};
 use crate::format::superblock as sb;
 use crate::platform::lock::{try_lock, try_lock_soon};
 use crate::recorder::boundaries::{Boundaries, given_up};
 use crate::recorder::counter::{self, Counter};
+use crate::recorder::fold_rows::others_of;
 use crate::recorder::log::Log;
 use crate::recorder::merged_rows::{Merged, merge_epochs};
 use crate::site;
@@ -211,6 +212,11 @@ impl Page {
         rows.look(key, who)
     }
 
+    /// True if the lane has one.
+    pub fn is_some(&self) -> bool {
+        self.rows.load(Relaxed) != 0
+    }
+
     /// Points to its rows.
     pub fn show(&self, rows: &Rows) {
         match self.rows.load(Relaxed) as *const RowCells {
@@ -243,8 +249,7 @@ impl Page {
             return found;
         }
         // There is no room for a row of its own: it joins the site's others row. An eighth of the page is kept for those.
-        let who = Who { kind: OTHERS, ..Who::unpack(who) };
-        let row = self.probe(0, who.pack(), 8, 8);
+        let row = self.probe(0, others_of(who), 8, 8);
         if row.is_some() {
             log.count(sb::OTHERS, 1);
         }
@@ -392,6 +397,14 @@ impl Log {
     pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
         let Some(page) = try_lock_soon(&self.late) else { return false };
         page.row(self, Owner { lane: u64::from(u32::MAX), forget_rows: || {} }, key, who).map(f).is_some()
+    }
+
+    /// As [`Log::late_row`], with the row for all subjects of the site.
+    #[must_use]
+    pub(super) fn late_others_row(&self, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
+        let is_found = self.late_row(0, others_of(who), f);
+        self.count(sb::OTHERS, is_found.into());
+        is_found
     }
 }
 

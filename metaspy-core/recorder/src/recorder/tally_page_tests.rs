@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::format::Policy;
+use crate::format::row::Who;
 use crate::recorder::boundaries::Boundary;
 use crate::recorder::epoch::epoch;
 use crate::recorder::next_epoch::next_boundary;
