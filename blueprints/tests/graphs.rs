@@ -170,3 +170,15 @@ fn the_cost_of_hooks_is_subtracted_down_to_zero_and_named() {
     assert!(svg.contains("recorded total") && svg.contains("of it hooks"), "{svg}");
     assert_eq!(emit::json(&scene, &graph)["methods"][0].as_array().map(Vec::len), Some(12));
 }
+
+#[test]
+fn a_total_without_hooks_is_never_rounded_below_its_own_time() {
+    let mut graph = program(4, 1);
+    // The callee is nothing but hooks, so the caller keeps its own 14.5 of 100 ns.
+    for (method, (executions, total, own)) in graph.methods.iter_mut().zip([(1, 100, 15), (200, 85, 85)]) {
+        (method.executions, method.total_ns, method.self_ns) = (executions, Some(total), Some(own));
+    }
+    graph.calls = vec![Call { from: 0, to: 1, count: 200, total_ns: 85 }];
+    graph.subtract_hooks(HookCost { within_ns: 0.5, whole_ns: 0.5 });
+    assert_eq!((graph.methods[0].self_ns, graph.methods[0].total_ns), (Some(15), Some(15)));
+}

@@ -1,5 +1,7 @@
 //! A part of a run: the calls of one thread, or of the methods that a filter selects.
 
+use std::sync::{Mutex, PoisonError};
+
 use metaspy_blueprints::{Graph, Kind, Options, picture};
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook::{Frame, Guard, observed};
@@ -42,8 +44,32 @@ fn nested(site: &'static Site, depth: usize) {
     }
 }
 
+/// There is one recording in a process at a time.
+static TURN: Mutex<()> = Mutex::new(());
+
+#[test]
+fn the_total_of_a_method_with_many_callers_includes_its_own_time() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let recording = Recording::memory().budget(8 << 20).start().expect("there is memory");
+    let inner = site("shared");
+    let callers: Vec<_> = (0..50).map(|caller| site(format!("caller{caller}").leak())).collect();
+    let methods = callers.iter().copied().chain([inner]);
+    let profiler = methods.fold(Profiler::new("events"), |profiler, site| profiler.observe(Events(site)));
+    let installed = profiler.install().expect("it installs");
+    callers.iter().for_each(|caller| calls(caller, inner, 3));
+    drop(installed);
+    let graph = Graph::read(&recording.store(), &Filter::all());
+    assert!(graph.callers_are_causes);
+    for method in &graph.methods {
+        assert!(method.self_ns <= method.total_ns, "{method:?}");
+    }
+    let shared = graph.find("app::shared").expect("it ran");
+    assert_eq!(graph.methods[shared].self_ns, graph.methods[shared].total_ns, "it calls nothing");
+}
+
 #[test]
 fn a_picture_is_of_all_threads_or_of_one() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let recording = Recording::memory().budget(8 << 20).start().expect("there is memory");
     let (outer, inner) = (site("outer"), site("inner"));
     let profiler =

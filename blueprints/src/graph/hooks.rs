@@ -32,10 +32,12 @@ impl Graph {
         let kept = kept_shares(&self.methods, &self.calls, &own);
         for ((method, own), &kept) in self.methods.iter_mut().zip(own).zip(&kept) {
             let Some(total) = method.total_ns else { continue };
-            let less = (total as f64 * kept).round() as u64;
+            let own = method.self_ns.map(|_| own.round() as u64);
+            // A share of the total that is exactly the own time may round to less.
+            let less = ((total as f64 * kept).round() as u64).max(own.unwrap_or(0)).min(total);
             method.hooks_ns = total - less;
             method.total_ns = Some(less);
-            method.self_ns = method.self_ns.map(|_| own.round() as u64);
+            method.self_ns = own;
         }
         for call in &mut self.calls {
             call.total_ns = (call.total_ns as f64 * kept[call.to]).round() as u64;

@@ -148,6 +148,13 @@ pub struct Call {
     pub total_ns: u64,
 }
 
+/// Calls that the causes of stored events show, added up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Caused {
+    count: u64,
+    ticks: u64,
+}
+
 impl Graph {
     /// Builds the graph of a program. `ns` converts the ticks of its recording.
     pub fn new(program: &Program, ns: impl Fn(u64) -> u64) -> Graph {
@@ -274,7 +281,7 @@ impl Graph {
         for (at, chain) in chains.iter().enumerate().rev() {
             chain.parent.into_iter().for_each(|parent| totals[parent as usize] += totals[at]);
         }
-        let mut calls: BTreeMap<(Option<usize>, usize), Edge> = BTreeMap::new();
+        let mut calls: BTreeMap<(Option<usize>, usize), Caused> = BTreeMap::new();
         for (chain, &ticks) in chains.iter().zip(&totals) {
             let Some(to) = place(chain).filter(|_| chain.count > 0) else { continue };
             let mut above = std::iter::successors(chain.parent, |&at| chains[at as usize].parent)
@@ -282,23 +289,31 @@ impl Graph {
             let from = above.next();
             let is_inner = from == Some(to) || above.any(|method| method == to);
             // Time within another call of the method belongs to the outer call.
-            let total_ns = if is_inner { 0 } else { store.span_ns(ticks) };
-            calls.entry((from, to)).or_default().add(Edge { count: chain.count, total_ns, is_least: false });
+            let edge = calls.entry((from, to)).or_default();
+            edge.count += chain.count;
+            edge.ticks += if is_inner { 0 } else { ticks };
         }
-        let mut into: HashMap<usize, Edge> = HashMap::new();
-        calls.iter().for_each(|(&(_, to), &edge)| into.entry(to).or_default().add(edge));
-        for (to, edge) in into {
+        // Ticks are added up before they become nanoseconds: rounded one by one, they would be less than the time of the
+        // method itself.
+        let mut into: HashMap<usize, Caused> = HashMap::new();
+        for (&(_, to), edge) in &calls {
+            let all = into.entry(to).or_default();
+            all.count += edge.count;
+            all.ticks += edge.ticks;
+        }
+        for (to, all) in into {
             let method = &mut self.methods[to];
-            // If some calls left the window, the times of all calls are added up, nested calls
-            // included.
-            if edge.count == method.executions {
-                method.total_ns = method.total_ns.and(Some(edge.total_ns));
+            // If some calls left the window, only the recording's tally has the time of all.
+            if all.count == method.executions {
+                let total_ns = store.span_ns(all.ticks).max(method.self_ns.unwrap_or(0));
+                method.total_ns = method.total_ns.and(Some(total_ns));
             }
         }
         for ((from, to), edge) in calls {
+            let total_ns = store.span_ns(edge.ticks);
             match from {
-                Some(from) => self.calls.push(Call { from, to, count: edge.count, total_ns: edge.total_ns }),
-                None => self.entries.push((to, edge)),
+                Some(from) => self.calls.push(Call { from, to, count: edge.count, total_ns }),
+                None => self.entries.push((to, Edge { count: edge.count, total_ns, is_least: false })),
             }
         }
     }
