@@ -12,6 +12,7 @@ use metaspy_blueprints::{Graph, Kind, Options, emit, picture};
 use metaspy_report::coverage::Pattern;
 use metaspy_report::grammar::State;
 use roxmltree::Document;
+use serde_json::json;
 
 fn with_calls(mut graph: Graph, calls: &[(usize, usize)]) -> Graph {
     graph.calls = calls.iter().map(|&(from, to)| Call { from, to, count: 1, total_ns: 1 }).collect();
@@ -168,7 +169,10 @@ fn the_cost_of_hooks_is_subtracted_down_to_zero_and_named() {
     assert!(scene.notes.iter().any(|note| note.contains("20 ns within each call, 45 ns in all")), "{:?}", scene.notes);
     let svg = emit::svg(&scene, &graph);
     assert!(svg.contains("recorded total") && svg.contains("of it hooks"), "{svg}");
-    assert_eq!(emit::json(&scene, &graph)["methods"][0].as_array().map(Vec::len), Some(12));
+    let json = emit::json(&scene, &graph);
+    assert_eq!(json["methods"][0].as_array().map(Vec::len), Some(12));
+    let stated = json!({ "within_ns": 20.0, "whole_ns": 45.0, "from": "option", "is_subtracted": true });
+    assert_eq!(json["hook_cost"], stated);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use metaspy_report::coverage::Pattern;
 use metaspy_report::program::TestCount;
 
-use crate::graph::{Bounds, Call, Graph, Method, OwnerKind};
+use crate::graph::{Bounds, Call, Graph, HookCost, Method, OwnerKind};
 use crate::scene::{Border, EdgeKind, Frame, List, Node, SIZE, Scene, Stated, Statement};
 
 /// Writes a scene together with the methods that it shows.
@@ -15,7 +15,18 @@ pub fn json(scene: &Scene, graph: &Graph) -> Value {
     let shown = Shown::new(graph, [scene]);
     let mut all = shown.graph(graph);
     all.extend(shown.picture(scene));
+    all.extend(graph.hooks.map(|cost| ("hook_cost".to_owned(), hook_cost(graph, cost))));
     Value::Object(all)
+}
+
+/// Writes the cost of hooks that was subtracted from times, and where it comes from.
+fn hook_cost(graph: &Graph, cost: HookCost) -> Value {
+    json!({
+        "within_ns": cost.within_ns,
+        "whole_ns": cost.whole_ns,
+        "from": if graph.recorded_hooks() == Some(cost) { "recording" } else { "option" },
+        "is_subtracted": true,
+    })
 }
 
 /// Methods that a set of scenes shows.
