@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use metaspy_probe::SiteId;
-use metaspy_reader::Column;
+use metaspy_reader::{Column, HookCost};
 use serde_json::{Map, Value, json};
 
 use super::{Exporter, Written};
@@ -52,6 +52,7 @@ fn object(run: &Run) -> Map<String, Value> {
         "constant": program.profiles.has_coverage().then(|| constant_values(program)),
         "repeated": repeated(program).map(repeated_calls),
         "profiles": profiles(program),
+        "hook_cost": program.hook_cost.map(hook_cost),
         "packages": crates.map(|(at, element)| package(run, keys, at, element)).collect::<Vec<_>>(),
         "methods": methods.iter().map(|(element, of)| method(run, keys, element, of)).collect::<Vec<_>>(),
     });
@@ -119,6 +120,11 @@ fn method(run: &Run, keys: &Keys, element: &Element, method: &Method) -> Value {
         "callees_at_least": run.program.profiles.has_lost_edges,
         "profiles": profile_values(&profile.columns),
     })
+}
+
+/// The cost of hooks that was measured while recording. Pictures subtract it; the times here are those of the recording.
+fn hook_cost(cost: HookCost) -> Value {
+    json!({ "within_ns": cost.within_ns, "whole_ns": cost.whole_ns, "from": "recording", "is_subtracted": false })
 }
 
 fn edge(path: Option<&str>, edge: &Edge) -> Value {
