@@ -1,6 +1,7 @@
 //! Options between the parentheses of `#[observe(…)]`.
 
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -90,9 +91,9 @@ impl Options {
         self
     }
 
-    /// Returns the facts' further word about a function that is given nothing but its subject, with a space before it; empty
-    /// about others.
-    pub fn subject_only(&self, sig: &Signature) -> &'static str {
+    /// Returns the facts' further word about what a function is given, with a space before it: nothing but its subject, or
+    /// beside it what its answer may depend on. What it may change is not asked for an answer.
+    pub fn arguments_word(&self, sig: &Signature) -> &'static str {
         let is_only = sig.inputs.len() == 1
             && match (&self.subject, &sig.inputs[0]) {
                 (None, FnArg::Receiver(_)) => true,
@@ -101,7 +102,19 @@ impl Options {
                 }
                 _ => false,
             };
-        if is_only { " subject_only" } else { "" }
+        let subject = self.subject.as_ref().map(names).unwrap_or_default();
+        let is_asked = |input: &FnArg| match input {
+            FnArg::Receiver(_) => false,
+            FnArg::Typed(input) => match (&*input.ty, &*input.pat) {
+                (Type::Reference(ty), _) if ty.mutability.is_some() => false,
+                (_, pattern) => !names(pattern).iter().any(|name| subject.contains(name)),
+            },
+        };
+        match () {
+            () if is_only => " subject_only",
+            () if sig.inputs.iter().any(is_asked) => " more_arguments",
+            () => "",
+        }
     }
 
     /// Reports an option that makes no sense on a function.
@@ -225,6 +238,12 @@ pub fn parse(tokens: TokenStream) -> Result<Options> {
     Options::parse.parse2(tokens)
 }
 
+/// Returns the names in an expression or in a pattern.
+fn names(tokens: &impl ToTokens) -> Vec<String> {
+    let text = tokens.to_token_stream().to_string();
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use syn::{Signature, parse_str};
@@ -236,7 +255,7 @@ mod tests {
         let signature: Signature = parse_str(signature).expect("a signature");
         let options = Options::of(&meta).unwrap_or_else(|error| panic!("{attribute}: {error}"));
         assert_eq!(
-            options.subject_only(&signature),
+            options.arguments_word(&signature),
             expected,
             "{attribute} {signature:?}",
             signature = signature.ident
@@ -244,12 +263,19 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_is_given_nothing_but_its_subject_says_so() {
+    fn facts_tell_what_a_function_is_given_beside_its_subject() {
         check("observe", "fn push(&self) -> Option<u32>", " subject_only");
         check("observe(subject = door)", "fn push(door: Door) -> Option<u32>", " subject_only");
-        check("observe(subject = door)", "fn push(door: Door, force: u32) -> Option<u32>", "");
+        check("observe(subject = door)", "fn push(door: Door, force: u32) -> Option<u32>", " more_arguments");
+        check("observe(subject = door)", "fn push(&self, door: Door, world: &mut World)", "");
+        check("observe(subject = Door(id))", "fn push(Path(id): Path<u32>)", "");
+        check(
+            "observe(subject = Door(id))",
+            "fn push(Path(id): Path<u32>, State(hall): State<Hall>)",
+            " more_arguments",
+        );
         check("observe(subject = door.id)", "fn push(door: Door) -> Option<u32>", "");
         check("observe(subject = door)", "fn push(&self, door: Door) -> Option<u32>", "");
-        check("observe", "fn push(door: Door) -> Option<u32>", "");
+        check("observe", "fn push(door: Door) -> Option<u32>", " more_arguments");
     }
 }

@@ -138,6 +138,28 @@ mod tests {
     }
 
     #[test]
+    fn tasks_of_one_cause_are_neighbours_and_the_cause_is_none() {
+        let signed_in = |heartbeats: u64| {
+            let mut run = Run::new();
+            ["gate::main", "gate::heartbeat", "gate::sign_in"].iter().for_each(|site| run.site(site, SiteKind::Async));
+            run.polled("gate::main", None, Outcome::Returned, 9, 1_000_000, |run| {
+                for peer in 0..heartbeats {
+                    let began = run.now;
+                    run.polled("gate::heartbeat", peer, Outcome::Cancelled, 90, 500_000, |run| run.work(900_000_000));
+                    run.now = began + 1_000;
+                }
+                for user in 0..20 {
+                    run.polled("gate::sign_in", user, Outcome::Returned, 2, 16_000_000, |run| run.work(17_000_000));
+                }
+            });
+            run.found(BlockingPoll::default())
+        };
+        let title = "sign_in keeps its thread busy while other tasks are open there";
+        assert_eq!(signed_in(1), [format!("{title}: blocking_calls=20 calls=20")]);
+        assert_eq!(signed_in(0), [] as [&str; 0]);
+    }
+
+    #[test]
     fn a_task_that_yields_is_silent() {
         check(Some(0), 100, &[]);
     }

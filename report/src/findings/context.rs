@@ -208,6 +208,14 @@ impl<'s> Context<'s> {
         self.store.site(site).and_then(|site| site.facts())
     }
 
+    /// Returns the ticks that an event takes of its thread's time. Those of an async call are in its polls.
+    pub fn busy_ticks(&self, event: &ResolvedEvent) -> u64 {
+        match self.site_kind(event.event.site) {
+            SiteKind::Async => self.store.polls(event.event.id).map_or(0, |polls| polls.busy_ticks),
+            _ => event.event.span.unwrap_or(0),
+        }
+    }
+
     /// Returns the type and the method of a site: `Scene::layout`.
     pub fn name(&self, site: SiteId) -> &'s str {
         short_path(self.store.site_path(site))

@@ -62,7 +62,7 @@ impl Detector for FailingSubject {
             calls.calls = calls.calls.saturating_add(1);
             if context.is_failure(event) {
                 calls.failures = calls.failures.saturating_add(1);
-                calls.failed_ticks = calls.failed_ticks.saturating_add(event.event.span.unwrap_or(0));
+                calls.failed_ticks = calls.failed_ticks.saturating_add(context.busy_ticks(event));
                 if calls.failures as usize <= NAMED {
                     self.events.entry(row).or_default().push(event.event.id);
                 }

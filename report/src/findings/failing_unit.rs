@@ -43,7 +43,7 @@ impl Detector for FailingUnit {
             calls.calls += 1;
             if context.is_failure(event) {
                 calls.failures += 1;
-                calls.failed_ticks = calls.failed_ticks.saturating_add(it.span.unwrap_or(0));
+                calls.failed_ticks = calls.failed_ticks.saturating_add(context.busy_ticks(event));
                 if calls.events.len() < NAMED {
                     calls.events.push(it.id);
                 }

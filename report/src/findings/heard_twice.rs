@@ -11,8 +11,11 @@ use crate::text::grouped;
 
 /// Word of the kind.
 const KIND: &str = "heard-twice";
-/// Least number of messages that one receiver hears twice.
+/// Least number of messages that one receiver hears twice, or that a site hears twice.
 const MESSAGES: u64 = 5;
+/// Largest share of a site's messages that it hears twice, in percent, where each message has a subject of its own. With
+/// more, it is meant to hear them so often.
+const SOME_PERCENT: u64 = 30;
 
 /// Detector of receivers that hear a message again.
 #[derive(Default)]
@@ -23,7 +26,7 @@ pub(super) struct HeardTwice {
     carriers: BySite<()>,
     /// First receipt of a message by a receiver.
     heard: Recent<(EventId, SiteId, Subject), EventId>,
-    receivers: HashMap<SiteId, Again>,
+    receivers: BySite<Again>,
 }
 
 /// Receipt of a message.
@@ -37,6 +40,8 @@ struct Receipt {
 /// Receipts of messages that the receiver had heard before.
 #[derive(Default)]
 struct Again {
+    /// Messages, as often as a receiver hears them for the first time.
+    heard: u64,
     events: u64,
     ticks: u64,
     subjects: HashMap<Subject, u64>,
@@ -71,22 +76,25 @@ impl Detector for HeardTwice {
             };
             let receiver = (receipt.message, it.site, subject);
             match self.heard.get_mut(&receiver) {
-                None => _ = self.heard.insert(receiver, receipt.receipt),
+                None => {
+                    self.heard.insert(receiver, receipt.receipt);
+                    self.receivers.of(it.site).heard += 1;
+                }
                 Some(first) if *first == receipt.receipt => {}
-                Some(_) => self.receivers.entry(it.site).or_default().add(event, subject, receipt),
+                Some(_) => self.receivers.of(it.site).add(event, subject, receipt, context),
             }
         }
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        self.receivers.iter().filter_map(|(&site, again)| finding(site, again, context)).collect()
+        self.receivers.iter().filter_map(|(site, again)| finding(site, again, context)).collect()
     }
 }
 
 impl Again {
-    fn add(&mut self, event: &ResolvedEvent, subject: Subject, receipt: Receipt) {
+    fn add(&mut self, event: &ResolvedEvent, subject: Subject, receipt: Receipt, context: &Context<'_>) {
         self.events += 1;
-        self.ticks = self.ticks.saturating_add(event.event.span.unwrap_or(0));
+        self.ticks = self.ticks.saturating_add(context.busy_ticks(event));
         *self.subjects.entry(subject).or_default() += 1;
         *self.receipts.entry(receipt.site).or_default() += 1;
         if self.first.len() < NAMED {
@@ -96,22 +104,30 @@ impl Again {
 }
 
 fn finding(site: SiteId, again: &Again, context: &Context<'_>) -> Option<Finding> {
-    let subjects: HashMap<Subject, u64> = again
-        .subjects
-        .iter()
-        .filter(|(subject, count)| **count >= MESSAGES && context.is_one_object(**subject))
-        .map(|(subject, count)| (*subject, *count))
-        .collect();
+    let of_least = |least: u64| -> HashMap<Subject, u64> {
+        let subjects = again.subjects.iter().map(|(subject, count)| (*subject, *count));
+        subjects.filter(|&(subject, count)| count >= least && context.is_one_object(subject)).collect()
+    };
+    let mut subjects = of_least(MESSAGES);
+    let mut title = match subjects.len() {
+        1 => "of one receiver hears the same message twice",
+        _ => "of some receivers hears the same message twice",
+    };
     if subjects.is_empty() {
-        return None;
+        // Where the subject is what the message is about, each of them is heard about once or twice.
+        subjects = of_least(1);
+        title = "hears some messages twice";
+        let messages: u64 = subjects.values().sum();
+        if messages < MESSAGES || messages * 100 > again.heard * SOME_PERCENT {
+            return None;
+        }
     }
     let name = context.name(site);
     let mut sites = vec![context.site(site)];
     let mut receipts: Vec<_> = again.receipts.iter().collect();
     receipts.sort_by_key(|&(site, count)| (std::cmp::Reverse(count), site));
     sites.extend(receipts.iter().map(|(site, _)| context.site(**site)));
-    let words = if subjects.len() == 1 { "one receiver" } else { "some receivers" };
-    let mut finding = Finding::new(KIND, format!("{name} of {words} hears the same message twice"), sites);
+    let mut finding = Finding::new(KIND, format!("{name} {title}"), sites);
     finding.subjects = context.subjects(&subjects);
     finding.cost = Cost::of_work(context.ns(again.ticks), again.events);
     finding.evidence = Evidence {
@@ -173,6 +189,27 @@ mod tests {
         }
         let found = "View::mark of one receiver hears the same message twice: second_calls=20 receivers=1";
         assert_eq!(run.found(HeardTwice::default()), [found]);
+    }
+
+    #[test]
+    fn orders_of_which_some_are_heard_twice_are_found_and_orders_that_two_depots_hear_are_silent() {
+        let heard = |depots: fn(u64) -> u64| {
+            let mut run = Run::new();
+            run.site("orders::sent", SiteKind::Announcement);
+            run.site("orders::received", SiteKind::Announcement);
+            for order in 0..100 {
+                let sent = run.leaf("orders::sent", None, 10);
+                for _ in 0..depots(order) {
+                    let received = run.instant("orders::received", None, Some(sent));
+                    run.because(Some(received), "shop::reserve", order, |run| run.work(100));
+                }
+            }
+            run.found(HeardTwice::default())
+        };
+        let found = "reserve hears some messages twice: second_calls=10 receivers=10";
+        assert_eq!(heard(|order| 1 + u64::from(order % 10 == 3)), [found]);
+        assert_eq!(heard(|_| 2), [] as [&str; 0]);
+        assert_eq!(heard(|order| 1 + u64::from(order % 2 == 0)), [] as [&str; 0]);
     }
 
     #[test]

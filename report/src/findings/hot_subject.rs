@@ -118,13 +118,13 @@ impl Detector for HotSubject {
                 let row = &mut self.rows[cause as usize];
                 row.effects = row.effects.saturating_add(1);
             }
-            let is_call = matches!(kind, SiteKind::Method | SiteKind::Async);
+            let is_call = matches!(kind, SiteKind::Method | SiteKind::Async | SiteKind::Span);
             let Some(number) = event.row.filter(|_| is_call && it.subject.is_some()) else { continue };
             let at = number as usize;
             if self.rows.len() <= at {
                 self.rows.resize(at + 1, Row::default());
             }
-            self.open.open(event, kind == SiteKind::Async, number);
+            self.open.open(event, kind.is_entered(), number);
             let row = &mut self.rows[at];
             let unit = event.unit.map(|unit| unit.id);
             row.is_across |= row.calls > 0 && row.unit != unit;

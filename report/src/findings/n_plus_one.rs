@@ -35,6 +35,14 @@ const WAIT_NS: u64 = 50_000;
 const RECEIPTS: u64 = 2_000;
 /// Maximum number of causes between an answer and its question.
 const ANSWER_CAUSES: usize = 8;
+/// Least share of a loop's effects that differ in what they ask for, in percent. Two posts may have one author.
+const DIFFERENT_PERCENT: u64 = 50;
+/// Least number of subjects that recur in loops, and least share of them whose neighbours are others each time, in percent.
+/// Then no answer leads to the next question.
+const RECURRING: u64 = 20;
+const SHUFFLED_PERCENT: u64 = 80;
+/// Maximum number of subjects whose neighbours are remembered.
+const NEIGHBOURS: usize = 1 << 14;
 /// Maximum number of loops whose arguments are compared, and of effects in each of them.
 const COMPARED_LOOPS: usize = 8;
 const COMPARED: usize = 64;
@@ -108,10 +116,36 @@ struct Loops {
     follows: Option<SiteId>,
     /// Calls whose own time before the first effect is as long as an effect.
     preparing: u64,
+    before: Neighbours,
+    after: Neighbours,
     /// Effects of loops over one subject, which must differ in their arguments.
     compared: Vec<Vec<EventId>>,
     subjects: HashMap<Subject, u64>,
     events: Vec<EventId>,
+}
+
+/// Subjects that stand beside others in loops.
+#[derive(Default)]
+struct Neighbours {
+    last: HashMap<Subject, Subject>,
+    recurring: u64,
+    others: u64,
+}
+
+impl Neighbours {
+    fn add(&mut self, subject: Subject, neighbour: Subject) {
+        if self.last.len() >= NEIGHBOURS && !self.last.contains_key(&subject) {
+            return;
+        }
+        if let Some(last) = self.last.insert(subject, neighbour) {
+            self.recurring += 1;
+            self.others += u64::from(last != neighbour);
+        }
+    }
+
+    fn are_shuffled(&self) -> bool {
+        self.recurring >= RECURRING && is_share(self.others, self.recurring, SHUFFLED_PERCENT)
+    }
 }
 
 impl Detector for NPlusOne {
@@ -251,7 +285,7 @@ impl Call {
 fn close(call: &mut Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
     for effects in std::mem::take(&mut call.effects) {
         let subjects: HashSet<Subject> = effects.subjects.iter().copied().collect();
-        let are_different = subjects.len() as u64 == effects.count;
+        let are_different = subjects.len() > 1 && is_share(subjects.len() as u64, effects.count, DIFFERENT_PERCENT);
         let is_loop = effects.count >= EFFECTS && !effects.is_parallel && (are_different || subjects.len() <= 1);
         if !is_loop || effects.site == call.site || !is_share(effects.ticks, call.span, PERCENT) {
             continue;
@@ -267,6 +301,10 @@ fn close(call: &mut Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
         found.following += u64::from(effects.follows.is_some());
         found.follows = found.follows.or(effects.follows);
         found.preparing += u64::from((effects.start - call.start) * effects.count * 2 >= effects.ticks);
+        for pair in effects.subjects.windows(2) {
+            found.after.add(pair[0], pair[1]);
+            found.before.add(pair[1], pair[0]);
+        }
         subjects.into_iter().for_each(|subject| *found.subjects.entry(subject).or_default() += 1);
         if found.events.len() < NAMED {
             found.events.push(effects.first);
@@ -278,13 +316,20 @@ fn finding(from: SiteId, to: SiteId, found: &Loops, context: &Context<'_>) -> Op
     // What is asked for must be known before the first answer. Where nothing was asked before, each answer may lead to
     // the next question, as the pages of a long list do.
     let follows = found.follows.filter(|_| found.following == found.calls);
-    let is_known_before = follows.is_some() || found.preparing * 100 >= found.calls * PREPARING_PERCENT;
+    let is_known_before = follows.is_some()
+        || found.preparing * 100 >= found.calls * PREPARING_PERCENT
+        || found.before.are_shuffled() && found.after.are_shuffled();
     if found.calls < CALLS || !is_known_before || !waits(to, found, context) || !are_different(found, context) {
         return None;
     }
     let (name, effect) = (context.name(from), context.name(to));
     let is_subject = found.compared.is_empty();
     let of_what = if is_subject { "subject" } else { "argument" };
+    let of_which = match found.subjects.len() as u64 {
+        _ if !is_subject => "with different arguments".to_owned(),
+        subjects if subjects == found.effects => "on different subjects".to_owned(),
+        subjects => format!("on {} subjects", grouped(subjects)),
+    };
     let title = format!("{name} waits for {effect} once for each {of_what}, one after another");
     let mut finding = Finding::new(KIND, title, vec![context.site(to), context.site(from)]);
     finding.sites.extend(innermost(to, &found.events, context).map(|site| context.site(site)));
@@ -293,11 +338,10 @@ fn finding(from: SiteId, to: SiteId, found: &Loops, context: &Context<'_>) -> Op
     finding.cost = Cost::of_waiting(saved, found.effects);
     finding.evidence = Evidence {
         text: format!(
-            "{} calls of {name} wait for {} calls of {effect} {} different {of_what}s, which never overlap: {} in all, and \
+            "{} calls of {name} wait for {} calls of {effect} {of_which}, which never overlap: {} in all, and \
              {} if each call waited only once, for the longest.",
             grouped(found.calls),
             grouped(found.effects),
-            if is_subject { "on" } else { "with" },
             time(context.ns(found.ticks)),
             time(context.ns(found.longest)),
         ),
@@ -322,7 +366,8 @@ fn are_different(found: &Loops, context: &Context<'_>) -> bool {
     found.compared.iter().all(|calls| {
         let values = calls.iter().filter_map(|id| Values::of(*id, context).map(|values| values.arguments));
         let known: Vec<_> = values.filter(|arguments| !arguments.is_empty()).collect();
-        known.len() == calls.len() && known.iter().collect::<HashSet<_>>().len() == known.len()
+        let different = known.iter().collect::<HashSet<_>>().len();
+        known.len() == calls.len() && different > 1 && is_share(different as u64, known.len() as u64, DIFFERENT_PERCENT)
     })
 }
 
@@ -407,6 +452,19 @@ mod tests {
     }
 
     #[test]
+    fn carts_whose_items_are_in_any_order_are_found_and_what_each_answer_leads_to_is_silent() {
+        // Each item stands in carts with other items before and after it.
+        let shuffled = |run: &mut Run, cart: u64| {
+            (0..8).for_each(|at| wait(run, "shop::customer", (at * (cart + 1) * 7 + cart) % 23));
+        };
+        let title = "page waits for customer once for each subject, one after another";
+        check(shuffled, &[&format!("{title}: calls=10 effects=80")]);
+        // A list of which each part names the next one, and a tree in which each one has one parent.
+        check(|run, page| (0..8).for_each(|at| wait(run, "shop::customer", page % 3 + at)), &[]);
+        check(|run, page| (0..8).for_each(|at| wait(run, "shop::customer", (1 << at) + page % (1 << at))), &[]);
+    }
+
+    #[test]
     fn polling_one_subject_and_work_without_waiting_are_silent() {
         let polls = |run: &mut Run, page| {
             wait(run, "shop::orders", None);
@@ -459,6 +517,7 @@ mod tests {
     fn calls_whose_source_waits_for_one_argument_after_another_are_found() {
         let found = "page waits for Db::customer once for each argument, one after another: calls=10 effects=80";
         check_threads("self=ref waits", true, |order| order, &[found]);
+        check_threads("self=ref waits", true, |order| order % 8 % 6, &[found]);
         check_threads("self=ref waits", true, |order| order / 8, &[]);
         check_threads("self=ref waits", false, |order| order, &[]);
         check_threads("self=ref", true, |order| order, &[]);

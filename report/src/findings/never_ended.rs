@@ -14,7 +14,7 @@ const KIND: &str = "never-ended";
 /// Least number of subjects that live on at the end.
 const SUBJECTS: u64 = 50;
 /// Least share of all subjects of the kind that live on at the end, in percent.
-const PERCENT: u64 = 50;
+const PERCENT: u64 = 20;
 /// Parts of the recording at whose ends the subjects are counted that live and are not used again.
 const PARTS: usize = 8;
 /// Least share of the subjects that live on at the end which each quarter of the recording adds, in percent.

@@ -6,7 +6,7 @@ use metaspy_reader::{Cause, EventId, LaneId, ResolvedEvent};
 use super::finding::{NAMED, is_share};
 use super::map::HashMap;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
-use crate::text::{grouped, percent, time};
+use crate::text::{counted, grouped, percent, time};
 
 /// Word of the kind.
 const KIND: &str = "one-lane";
@@ -21,6 +21,8 @@ const PERCENT: u64 = 80;
 /// Least share of its time in which the busy thread works, in percent. A thread that waits for work could take that of the
 /// others.
 const WORKING_PERCENT: u64 = 50;
+/// Least share of uneven teams among the teams of a site, in percent.
+const TEAMS_PERCENT: u64 = 50;
 /// Threads belong together if they begin within this share of the time of the busy one, in percent.
 const BEGIN_PERCENT: u64 = 20;
 
@@ -30,6 +32,22 @@ pub(super) struct OneLane {
     /// The thread that runs on each lane.
     running: HashMap<LaneId, usize>,
     threads: Vec<Thread>,
+}
+
+/// Teams of threads of one site.
+#[derive(Default)]
+struct Teams<'t> {
+    /// Number of teams that had enough work to share.
+    all: u64,
+    uneven: Vec<Uneven<'t>>,
+}
+
+/// Team of which one thread does nearly all of the work.
+struct Uneven<'t> {
+    busy: &'t Thread,
+    threads: u64,
+    events: u64,
+    ticks: u64,
 }
 
 /// Thread that is an event from its begin to its end.
@@ -97,7 +115,11 @@ impl Detector for OneLane {
         for thread in &self.threads {
             teams.entry((thread.site, thread.cause)).or_default().push(thread);
         }
-        teams.values().filter_map(|team| finding(team, context)).collect()
+        let mut sites: HashMap<SiteId, Teams<'_>> = HashMap::default();
+        for team in teams.values() {
+            sites.entry(team[0].site).or_default().add(team, context);
+        }
+        sites.into_iter().filter_map(|(site, teams)| finding(site, teams, context)).collect()
     }
 }
 
@@ -124,38 +146,65 @@ fn is_thread(site: SiteId, context: &Context<'_>) -> bool {
     context.site_kind(site) == SiteKind::Async && context.survey.events_of(site) <= THREADS_MAX
 }
 
-fn finding(team: &[&Thread], context: &Context<'_>) -> Option<Finding> {
-    let busy = team.iter().max_by_key(|thread| (thread.ticks, thread.id))?;
-    let near = (busy.end - busy.start) / 100 * BEGIN_PERCENT;
-    let threads: Vec<_> = team.iter().filter(|thread| thread.start.abs_diff(busy.start) <= near).collect();
-    let events: u64 = threads.iter().map(|thread| thread.events).sum();
-    let ticks = threads.iter().map(|thread| thread.ticks).fold(0, u64::saturating_add);
-    let does_all = busy.events * 100 >= events * PERCENT && is_share(busy.ticks, ticks, PERCENT);
-    let works = is_share(busy.ticks, busy.last.saturating_sub(busy.first), WORKING_PERCENT);
-    // A thread is never left, so nothing counts its polls.
-    let is_task = || context.store.polls(busy.id).is_some();
-    if threads.len() < THREADS || busy.events < EVENTS || !does_all || !works || is_task() {
+impl<'t> Teams<'t> {
+    fn add(&mut self, team: &[&'t Thread], context: &Context<'_>) {
+        let Some(&busy) = team.iter().max_by_key(|thread| (thread.ticks, thread.id)) else { return };
+        let near = (busy.end - busy.start) / 100 * BEGIN_PERCENT;
+        let threads: Vec<_> = team.iter().filter(|thread| thread.start.abs_diff(busy.start) <= near).collect();
+        // A thread is never left, so nothing counts its polls.
+        let is_task = || context.store.polls(busy.id).is_some();
+        if threads.len() < THREADS || busy.events < EVENTS || is_task() {
+            return;
+        }
+        self.all += 1;
+        let events: u64 = threads.iter().map(|thread| thread.events).sum();
+        let ticks = threads.iter().map(|thread| thread.ticks).fold(0, u64::saturating_add);
+        let does_all = busy.events * 100 >= events * PERCENT && is_share(busy.ticks, ticks, PERCENT);
+        let works = is_share(busy.ticks, busy.last.saturating_sub(busy.first), WORKING_PERCENT);
+        if does_all && works {
+            self.uneven.push(Uneven { busy, threads: threads.len() as u64, events, ticks });
+        }
+    }
+}
+
+fn finding(site: SiteId, mut teams: Teams<'_>, context: &Context<'_>) -> Option<Finding> {
+    // Where most teams share their work, the others have little of it.
+    if !is_share(teams.uneven.len() as u64, teams.all, TEAMS_PERCENT) {
         return None;
     }
-    let (&site, _) = busy.sites.iter().max_by_key(|&(site, ticks)| (ticks, *site))?;
-    let (name, work) = (context.store.site_path(busy.site), context.name(site));
-    let title = format!("One of the threads {name} does nearly all calls of {work}");
-    let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(busy.site)]);
-    let shared = busy.ticks / threads.len() as u64;
-    finding.cost = Cost::of_work(context.ns(busy.ticks - shared), busy.events - busy.events / threads.len() as u64);
+    teams.uneven.sort_by_key(|team| team.busy.id);
+    let sum = |number: fn(&Uneven<'_>) -> u64| teams.uneven.iter().map(number).fold(0, u64::saturating_add);
+    let mut works: HashMap<SiteId, u64> = HashMap::default();
+    for (&work, ticks) in teams.uneven.iter().flat_map(|team| &team.busy.sites) {
+        *works.entry(work).or_default() += ticks;
+    }
+    let (&work, _) = works.iter().max_by_key(|&(site, ticks)| (ticks, *site))?;
+    let (name, work_name) = (context.store.site_path(site), context.name(work));
+    let title = format!("One of the threads {name} does nearly all calls of {work_name}");
+    let mut finding = Finding::new(KIND, title, vec![context.site(work), context.site(site)]);
+    let ticks_for_others = sum(|team| team.busy.ticks - team.busy.ticks / team.threads);
+    finding.cost =
+        Cost::of_work(context.ns(ticks_for_others), sum(|team| team.busy.events - team.busy.events / team.threads));
+    let (busy_events, events) = (sum(|team| team.busy.events), sum(|team| team.events));
+    let (busy_ticks, ticks) = (sum(|team| team.busy.ticks), sum(|team| team.ticks));
+    let threads = sum(|team| team.threads);
+    let (in_teams, one) = match teams.uneven.len() {
+        1 => (String::new(), "One of them"),
+        teams => (format!("In {teams} teams, "), "One of each team"),
+    };
     finding.evidence = Evidence {
         text: format!(
-            "{} threads are {name}. One of them has {} of their {} events ({}) and {} of their self time of {}.",
-            threads.len(),
-            grouped(busy.events),
+            "{in_teams}{} are {name}. {one} has {} of their {} events ({}) and {} of their self time of {}.",
+            counted(threads, "thread"),
+            grouped(busy_events),
             grouped(events),
-            percent(busy.events, events),
-            time(context.ns(busy.ticks)),
+            percent(busy_events, events),
+            time(context.ns(busy_ticks)),
             time(context.ns(ticks)),
         ),
-        numbers: vec![("threads", threads.len() as u64), ("busy_events", busy.events), ("events", events)],
-        events: busy.first_events.clone(),
-        filter: context.filter(site),
+        numbers: vec![("threads", threads), ("busy_events", busy_events), ("events", events)],
+        events: teams.uneven.iter().flat_map(|team| team.busy.first_events.iter().copied()).take(NAMED).collect(),
+        filter: context.filter(work),
     };
     finding.certainty = Certainty::Estimated(
         "the counts are exact; whether the calls could run side by side is not recorded".to_owned(),
@@ -191,6 +240,40 @@ mod tests {
     fn one_thread_that_does_all_is_found() {
         let title = "One of the threads build::workers::thread does nearly all calls of compile";
         check(|_| 2, 100, &[&format!("{title}: threads=4 busy_events=600 events=600")]);
+    }
+
+    #[test]
+    fn threads_that_are_started_again_and_again_are_one_finding() {
+        let queries = |uneven: u64| {
+            let mut run = Run::new();
+            run.site("search::query::thread", SiteKind::Async);
+            for query in 0..10 {
+                run.call("search::query", None, |run| {
+                    let query_id = run.leaf("search::plan", None, 10);
+                    let began = run.now;
+                    for lane in 1..4 {
+                        run.on(lane);
+                        run.now = began + u64::from(lane);
+                        run.because(Some(query_id), "search::query::thread", None, |run| {
+                            let of_lane = if query >= uneven {
+                                200
+                            } else if lane == 1 {
+                                600
+                            } else {
+                                2
+                            };
+                            (0..of_lane).for_each(|it| _ = run.leaf("search::score", it, 10_000));
+                            run.now = began + 6_100_000;
+                        });
+                    }
+                    run.on(0);
+                });
+            }
+            run.found(OneLane::default())
+        };
+        let title = "One of the threads search::query::thread does nearly all calls of score";
+        assert_eq!(queries(10), [format!("{title}: threads=30 busy_events=6000 events=6040")]);
+        assert_eq!(queries(4), [] as [&str; 0]);
     }
 
     #[test]

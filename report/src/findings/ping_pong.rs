@@ -124,7 +124,12 @@ impl PingPong {
             let was_elsewhere = !before.calls.contains(&Some(call)) || before.queue != step.queue;
             if is_new && is_back && was_elsewhere {
                 step.rounds = before.rounds + 1;
-                self.sites.entry(it.site).or_default().add(event, subject, &step);
+                let is_first_here = match step.rounds {
+                    1 => true,
+                    2 => !before.calls.iter().flatten().any(|call| call.site == it.site),
+                    _ => false,
+                };
+                self.sites.entry(it.site).or_default().add(event, subject, &step, is_first_here);
             }
         }
         self.steps.insert(id, step);
@@ -132,9 +137,9 @@ impl PingPong {
 }
 
 impl OfSite {
-    fn add(&mut self, event: &ResolvedEvent, subject: Subject, step: &Step) {
+    fn add(&mut self, event: &ResolvedEvent, subject: Subject, step: &Step, is_first_here: bool) {
         self.answers += 1;
-        self.chains += u64::from(step.rounds == 1);
+        self.chains += u64::from(is_first_here);
         self.long_chains += u64::from(step.rounds == ROUNDS);
         self.longest = self.longest.max(step.rounds);
         self.self_ticks = self.self_ticks.saturating_add(event.self_ticks.unwrap_or(0));

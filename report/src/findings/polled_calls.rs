@@ -9,14 +9,18 @@ use super::open_calls::OpenCalls;
 
 /// Maximum number of calls of a site whose polls are looked up, because the numbers are not in the events.
 const CALLS_OF_SITE: u64 = 500;
+/// End of the path of a future's own function.
+const POLL: &str = "::Future::poll";
 
 /// Async calls that run.
 #[derive(Default)]
 pub(super) struct PolledCalls {
     open: OpenCalls<PolledCall>,
     looked_up: BySite<u64>,
-    /// Calls that are open on each lane, by the outermost async call around them.
-    lanes: HashMap<LaneId, HashMap<EventId, u64>>,
+    /// Number of calls that have begun on each lane and not ended.
+    lanes: HashMap<LaneId, u64>,
+    /// Sites of the polls of futures, which are no effects of the call that is polled.
+    polls: BySite<bool>,
 }
 
 /// Async call that has ended.
@@ -24,8 +28,8 @@ pub(super) struct PolledCall {
     pub(super) id: EventId,
     pub(super) site: SiteId,
     lane: LaneId,
-    /// Outermost async call around it that was open when it began, possibly itself.
-    outermost: EventId,
+    /// Number of calls that caused it, directly or not, and had begun on its thread and not ended.
+    causes: u64,
     /// Ticks from begin to end.
     pub(super) span: u64,
     pub(super) polls: u64,
@@ -34,16 +38,17 @@ pub(super) struct PolledCall {
     /// Polls of the async calls directly inside it, and ticks in these.
     pub(super) inner_polls: u64,
     pub(super) inner_busy: u64,
-    /// Number of direct effects.
+    /// Number of direct effects. Polls of futures inside it are counted apart.
     pub(super) effects: u64,
-    /// True if another async call, which is not around it, had begun on its thread and not ended.
+    pub(super) inner_futures: u64,
+    /// True if another async call, which is not among its causes, had begun on its thread and not ended.
     pub(super) has_neighbours: bool,
 }
 
 impl PolledCalls {
     /// Takes the next event, and passes the calls to `closed` that have ended.
     pub(super) fn read(&mut self, event: &ResolvedEvent, context: &Context<'_>, mut closed: impl FnMut(&PolledCall)) {
-        let PolledCalls { open, looked_up, lanes } = self;
+        let PolledCalls { open, looked_up, lanes, polls: sites_of_polls } = self;
         let it = &event.event;
         let is_async = context.site_kind(it.site) == SiteKind::Async;
         if open.is_empty() && !is_async {
@@ -60,10 +65,15 @@ impl PolledCalls {
         } else {
             None
         };
-        let mut outermost = it.id;
+        let mut causes = 0;
         if let Some((cause, _)) = open.cause_of(event) {
-            cause.effects += 1;
-            outermost = cause.outermost;
+            let is_poll = || context.store.site_path(it.site).ends_with(POLL);
+            if *sites_of_polls.or_insert_with(it.site, is_poll) {
+                cause.inner_futures += 1;
+            } else {
+                cause.effects += 1;
+            }
+            causes = if cause.lane == it.lane { cause.causes + 1 } else { 0 };
             if let Some(polls) = polls {
                 cause.inner_polls += polls.polls;
                 cause.inner_busy += polls.busy_ticks;
@@ -71,19 +81,21 @@ impl PolledCalls {
         }
         let (Some(polls), Some(span)) = (polls, it.span) else { return };
         let on_lane = lanes.entry(it.lane).or_default();
-        let has_neighbours = on_lane.keys().any(|other| *other != outermost);
-        *on_lane.entry(outermost).or_default() += 1;
+        // A cause that has ended is not open any more, so this may miss a neighbour.
+        let has_neighbours = *on_lane > causes;
+        *on_lane += 1;
         let call = PolledCall {
             id: it.id,
             site: it.site,
             lane: it.lane,
-            outermost,
+            causes,
             span,
             polls: polls.polls,
             busy: polls.busy_ticks,
             inner_polls: 0,
             inner_busy: 0,
             effects: 0,
+            inner_futures: 0,
             has_neighbours,
         };
         open.open(event, true, call);
@@ -95,12 +107,8 @@ impl PolledCalls {
     }
 }
 
-fn leave(call: &PolledCall, lanes: &mut HashMap<LaneId, HashMap<EventId, u64>>) {
-    let Some(on_lane) = lanes.get_mut(&call.lane) else { return };
-    if let Some(count) = on_lane.get_mut(&call.outermost) {
-        *count -= 1;
-        if *count == 0 {
-            on_lane.remove(&call.outermost);
-        }
+fn leave(call: &PolledCall, lanes: &mut HashMap<LaneId, u64>) {
+    if let Some(on_lane) = lanes.get_mut(&call.lane) {
+        *on_lane -= 1;
     }
 }

@@ -29,6 +29,10 @@ const WORK_PERCENT: u64 = 5;
 const KEPT: u64 = 4;
 /// Share of equal numbers of calls from which on the repetition is by plan, in percent: steps of a simulation, passes.
 const EQUAL_PERCENT: u64 = 95;
+/// Largest share of repeats in loops, in percent, unless the arguments are recorded.
+const LOOPS_PERCENT: u64 = 50;
+/// Word of the facts of a function whose answer may depend on more than its subject.
+const MORE_ARGUMENTS: &str = "more_arguments";
 /// Maximum number of sites that are remembered for a subject.
 const SITES: usize = 32;
 
@@ -40,6 +44,8 @@ pub(super) struct Repeated {
     sites: BySite<Repeats>,
     /// True for methods that take `&self`.
     reads: BySite<bool>,
+    /// True for functions that are given more than their subject.
+    asks_more: BySite<bool>,
     /// The first calls on places.
     on_places: Vec<EventId>,
     /// Number of changes and announcements so far. They may concern any subject.
@@ -57,7 +63,8 @@ struct LastCall {
     changes: u64,
     /// What was called on the subject afterwards.
     touched: Touched,
-    /// Site of the cause.
+    /// Cause and its site.
+    cause: Option<EventId>,
     caller: Option<SiteId>,
     /// Number of calls on the subject in the unit of work so far.
     calls: u64,
@@ -91,6 +98,9 @@ struct Repeats {
     numbers: HashMap<u64, u64>,
     /// Repeats that another site asks for than asked for the call before.
     others: u64,
+    /// Repeats by the very event that asked before, of a function that is given more than its subject: a loop may ask for
+    /// something else each time.
+    in_loops: u64,
     events: Vec<EventId>,
     /// For each of these the call before.
     before: Vec<EventId>,
@@ -172,6 +182,7 @@ impl Repeated {
             outcome: it.outcome,
             changes: self.changes,
             touched: Touched::Never,
+            cause: event.cause.event().map(|cause| cause.id),
             caller: event.cause.event().map(|cause| cause.site),
             calls: 1,
         };
@@ -196,7 +207,12 @@ impl Repeated {
                 // A call that failed is not repeated for its result.
                 let has_result = matches!(before.outcome, Outcome::Returned | Outcome::Succeeded);
                 if is_same && has_result && event.links.is_empty() {
-                    repeats.others += u64::from(before.caller != event.cause.event().map(|cause| cause.site));
+                    repeats.others += u64::from(before.caller != last[at].caller);
+                    let asks_more = self.asks_more.or_insert_with(it.site, || {
+                        let site = context.store.site(it.site);
+                        site.is_some_and(|site| site.facts.split(' ').any(|word| word == MORE_ARGUMENTS))
+                    });
+                    repeats.in_loops += u64::from(*asks_more && before.cause == last[at].cause);
                     repeats.add(event, subject, &before);
                 }
             }
@@ -233,12 +249,16 @@ fn follow_failures(found: &Repeats, context: &Context<'_>) -> bool {
     failed * 2 > found.before.len()
 }
 
-/// Returns true if the recorded arguments of most of these calls differ from those of the calls before.
-fn differ(found: &Repeats, context: &Context<'_>) -> bool {
+/// Returns true if the recorded arguments of most of these calls differ from those of the calls before, or may differ
+/// where none are recorded.
+fn may_differ(found: &Repeats, context: &Context<'_>) -> bool {
     let arguments = |id: EventId| {
         let details = context.store.details(id).into_iter();
         details.filter(|detail| detail.kind == DetailKind::Argument).map(|it| (it.name, it.value)).collect::<Vec<_>>()
     };
+    if found.in_loops * 100 > found.repeats * LOOPS_PERCENT && found.events.iter().all(|id| arguments(*id).is_empty()) {
+        return true;
+    }
     let pairs = found.events.iter().zip(&found.before);
     let different = pairs.filter(|(again, before)| arguments(**again) != arguments(**before)).count();
     different * 2 > found.events.len()
@@ -269,7 +289,7 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     if is_rare || is_otherwise || is_by_plan || is_cheap || (found.subjects.len() as u64) < least_subjects {
         return None;
     }
-    if differ(found, context) || follow_failures(found, context) || !are_questions(site, found, context) {
+    if may_differ(found, context) || follow_failures(found, context) || !are_questions(site, found, context) {
         return None;
     }
     let name = context.name(site);
@@ -404,6 +424,26 @@ mod tests {
             });
         }
         assert_eq!(run.found(Repeated::default()), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_loop_that_asks_for_each_page_is_silent_unless_it_asks_for_one_page_only() {
+        let drawn = |page: Option<fn(u64) -> u64>| {
+            let mut run = Run::new();
+            run.function("page", "page::draw", "self=none more_arguments");
+            for document in 0..40 {
+                run.call("page::preview", document, |run| {
+                    for page_number in 0..4 + document % 3 {
+                        let call = run.leaf("page::draw", document, 1_000);
+                        if let Some(page) = page {
+                            run.argument(call, "page", &page(page_number).to_string());
+                        }
+                    }
+                });
+            }
+            run.found(Repeated::default()).len()
+        };
+        assert_eq!((drawn(None), drawn(Some(|number| number)), drawn(Some(|_| 7))), (0, 0, 1));
     }
 
     #[test]

@@ -19,6 +19,9 @@ const POLLS: u64 = 5_000;
 const PAUSE_NS: u64 = 5_000;
 /// Largest time of a poll, in nanoseconds. What does a part of its work in each poll takes longer.
 const POLL_NS: u64 = 1_000;
+/// The same where the polls of the future inside it are observed, too: the hooks take time.
+const OBSERVED_PAUSE_NS: u64 = 20_000;
+const OBSERVED_POLL_NS: u64 = 5_000;
 /// Least number of polls for each effect.
 const POLLS_OF_EFFECT: u64 = 10;
 
@@ -60,8 +63,10 @@ impl Detector for SelfWake {
 
 fn add(call: &PolledCall, sites: &mut HashMap<SiteId, Spins>, context: &Context<'_>) {
     let own = call.polls.saturating_sub(call.inner_polls);
-    let is_often = own >= POLLS_OF_CALL && context.ns(call.span) / call.polls <= PAUSE_NS;
-    let does_nothing = context.ns(call.busy) / call.polls.max(1) <= POLL_NS && call.effects * POLLS_OF_EFFECT <= own;
+    let is_observed = call.inner_futures * 2 > own;
+    let (pause, poll) = if is_observed { (OBSERVED_PAUSE_NS, OBSERVED_POLL_NS) } else { (PAUSE_NS, POLL_NS) };
+    let is_often = own >= POLLS_OF_CALL && context.ns(call.span) / call.polls <= pause;
+    let does_nothing = context.ns(call.busy) / call.polls.max(1) <= poll && call.effects * POLLS_OF_EFFECT <= own;
     if !is_often || !does_nothing {
         return;
     }
@@ -128,6 +133,27 @@ mod tests {
     fn a_future_that_wakes_itself_is_found_at_the_innermost_call() {
         let title = "until_ready is polled again and again while it waits";
         check(40_000, 2_000_000, &[&format!("{title}: calls=10 polls=400000")]);
+    }
+
+    #[test]
+    fn a_future_whose_own_polls_are_observed_is_found() {
+        let waits = |busy_ns: u64| {
+            let mut run = Run::new();
+            run.site("relay::switch_on", SiteKind::Async);
+            for device in 0..10 {
+                run.polled("relay::switch_on", device, Outcome::Returned, 1_001, 1_000 * busy_ns, |run| {
+                    for _ in 0..1_000 {
+                        run.leaf("relay::Ready::Future::poll", None, 1_000);
+                        run.work(5_000);
+                    }
+                    run.leaf("relay::configure", device, 100);
+                });
+            }
+            run.found(SelfWake::default())
+        };
+        let title = "switch_on is polled again and again while it waits";
+        assert_eq!(waits(3_000), [format!("{title}: calls=10 polls=10010")]);
+        assert_eq!(waits(30_000), [] as [&str; 0]);
     }
 
     #[test]

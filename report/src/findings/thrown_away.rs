@@ -13,7 +13,7 @@ const KIND: &str = "thrown-away";
 /// Least number of cancelled calls that begin anew.
 const CALLS: u64 = 10;
 /// Least share of the cancelled calls' time in which they work, in percent. What is cancelled while it waits loses nothing.
-const BUSY_PERCENT: u64 = 20;
+const BUSY_PERCENT: u64 = 5;
 /// Maximum number of cancelled calls that are remembered.
 const REMEMBERED: usize = 100_000;
 

@@ -135,7 +135,7 @@ impl Function<'_> {
         let place = Place::of_function(sig, block.brace_token.span.close());
         let kind = if Call::is_async(sig, block) { "Async" } else { "Method" };
         let facts = within.facts(sig, attrs, vis, block, kind);
-        let facts = facts.to_string() + &waiting::word_of(block) + options.subject_only(sig);
+        let facts = facts.to_string() + &waiting::word_of(block) + options.arguments_word(sig);
         let owner = within.defined.as_ref();
         let definition = Definition { krate: &krate, kind, name, place: &place, skipped: None, facts: &facts, owner };
         let self_type = within.self_type;
