@@ -10,7 +10,7 @@ use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
 /// Word of the kind.
-const KIND: &str = "cold-cache";
+pub(super) const KIND: &str = "cold-cache";
 /// Least number of lookups, of fills, and of calls.
 const CALLS: u64 = 50;
 /// Share of hits below which a cache never hits, in percent.

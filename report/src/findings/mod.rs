@@ -9,6 +9,7 @@ mod baseline;
 mod blocking_poll;
 mod call_graph;
 mod cold_cache;
+mod cold_cache_type;
 mod config;
 mod context;
 mod coverage;
@@ -148,6 +149,7 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
         Box::new(backlog::Backlog::default()),
         Box::new(blocking_poll::BlockingPoll::default()),
         Box::new(cold_cache::ColdCache::default()),
+        Box::new(cold_cache_type::ColdCacheType::default()),
         Box::new(productions::CUT_SHORT),
         Box::new(failing_subject::FailingSubject::default()),
         Box::new(failing_unit::FailingUnit::default()),
