@@ -8,6 +8,7 @@ use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent, UnitOfWork};
 use super::finding::NAMED;
 use super::map::{BySite, HashMap};
 use super::question;
+use super::recent::Recent;
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
@@ -46,6 +47,8 @@ pub(super) struct Repeated {
     reads: BySite<bool>,
     /// True for functions that are given more than their subject.
     asks_more: BySite<bool>,
+    /// The last subject of which an event asked such a function.
+    asked: Recent<(EventId, SiteId), Subject>,
     /// The first calls on places.
     on_places: Vec<EventId>,
     /// Number of changes and announcements so far. They may concern any subject.
@@ -68,6 +71,8 @@ struct LastCall {
     caller: Option<SiteId>,
     /// Number of calls on the subject in the unit of work so far.
     calls: u64,
+    /// True if it repeats a call of its own cause.
+    is_again: bool,
 }
 
 /// Calls of other sites on the subject of a call since it began, other than those inside it.
@@ -98,8 +103,8 @@ struct Repeats {
     numbers: HashMap<u64, u64>,
     /// Repeats that another site asks for than asked for the call before.
     others: u64,
-    /// Repeats by the very event that asked before, of a function that is given more than its subject: a loop may ask for
-    /// something else each time.
+    /// Repeats by the very event that asked before, of a function that is given more than its subject. A loop asks for
+    /// something else each time: of one subject more than twice, or of others in between.
     in_loops: u64,
     events: Vec<EventId>,
     /// For each of these the call before.
@@ -171,6 +176,19 @@ impl Repeated {
             before.map(|at| last.swap_remove(at));
             return;
         };
+        let asks_more = *self.asks_more.or_insert_with(it.site, || {
+            let site = context.store.site(it.site);
+            site.is_some_and(|site| site.facts.split(' ').any(|word| word == MORE_ARGUMENTS))
+        });
+        let cause = event.cause.event().map(|cause| cause.id);
+        let is_of_others_between =
+            cause.filter(|_| asks_more).is_some_and(|cause| match self.asked.get_mut(&(cause, it.site)) {
+                Some(last) => std::mem::replace(last, subject) != subject,
+                None => {
+                    self.asked.insert((cause, it.site), subject);
+                    false
+                }
+            });
         let repeats = self.sites.of(it.site);
         repeats.calls += 1;
         let call = LastCall {
@@ -182,9 +200,10 @@ impl Repeated {
             outcome: it.outcome,
             changes: self.changes,
             touched: Touched::Never,
-            cause: event.cause.event().map(|cause| cause.id),
+            cause,
             caller: event.cause.event().map(|cause| cause.site),
             calls: 1,
+            is_again: false,
         };
         match before {
             // Recursion, or another thread: the call before has not ended.
@@ -208,11 +227,9 @@ impl Repeated {
                 let has_result = matches!(before.outcome, Outcome::Returned | Outcome::Succeeded);
                 if is_same && has_result && event.links.is_empty() {
                     repeats.others += u64::from(before.caller != last[at].caller);
-                    let asks_more = self.asks_more.or_insert_with(it.site, || {
-                        let site = context.store.site(it.site);
-                        site.is_some_and(|site| site.facts.split(' ').any(|word| word == MORE_ARGUMENTS))
-                    });
-                    repeats.in_loops += u64::from(*asks_more && before.cause == last[at].cause);
+                    last[at].is_again = before.cause == cause;
+                    let is_in_loop = last[at].is_again && (before.is_again || is_of_others_between);
+                    repeats.in_loops += u64::from(asks_more && is_in_loop);
                     repeats.add(event, subject, &before);
                 }
             }
@@ -323,6 +340,8 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::super::Config;
     use super::super::testing::Run;
     use super::*;
@@ -427,23 +446,30 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_asks_for_each_page_is_silent_unless_it_asks_for_one_page_only() {
-        let drawn = |page: Option<fn(u64) -> u64>| {
+    fn loops_that_may_ask_for_something_else_are_silent_and_asking_twice_is_found() {
+        let drawn = |pages: u64, subjects: fn(u64) -> Range<u64>, page: Option<fn(u64) -> u64>| {
             let mut run = Run::new();
             run.function("page", "page::draw", "self=none more_arguments");
             for document in 0..40 {
                 run.call("page::preview", document, |run| {
-                    for page_number in 0..4 + document % 3 {
-                        let call = run.leaf("page::draw", document, 1_000);
-                        if let Some(page) = page {
-                            run.argument(call, "page", &page(page_number).to_string());
+                    for page_number in 0..pages + document % 3 {
+                        for of in subjects(document) {
+                            let call = run.leaf("page::draw", of, 1_000);
+                            if let Some(page) = page {
+                                run.argument(call, "page", &page(page_number).to_string());
+                            }
                         }
                     }
                 });
             }
             run.found(Repeated::default()).len()
         };
-        assert_eq!((drawn(None), drawn(Some(|number| number)), drawn(Some(|_| 7))), (0, 0, 1));
+        let own = |document| document..document + 1;
+        assert_eq!(drawn(4, own, None), 0);
+        assert_eq!(drawn(4, own, Some(|number| number)), 0);
+        assert_eq!(drawn(4, own, Some(|_| 7)), 1);
+        assert_eq!(drawn(1, own, None), 1);
+        assert_eq!(drawn(1, |document| document..document + 9, None), 0);
     }
 
     #[test]
