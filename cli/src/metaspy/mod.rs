@@ -36,11 +36,13 @@ mod verify;
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Result;
 use clap::CommandFactory;
+use clap_mangen::Man;
 use metaspy_blueprints::Kind;
 use metaspy_core::Store;
 use metaspy_core::store::EventId;
@@ -174,12 +176,41 @@ fn completions(printed: Printed, out: &mut impl Write) -> Result<Ended> {
     let mut text = Vec::new();
     match printed {
         Printed::For(shell) => clap_complete::generate(shell, &mut Cli::command(), "metaspy", &mut text),
-        Printed::Man => clap_mangen::Man::new(Cli::command()).render(&mut text)?,
+        Printed::Man => man_page(&mut text)?,
     }
     // In bash, completions offer hidden commands, too.
     let text = String::from_utf8(text)?.replace(&format!(" {}", arguments::STORY), "");
     out.write_all(text.as_bytes())?;
     Ok(Ended::Fine)
+}
+
+/// Writes the man page, with a section for each command in the order of the help.
+fn man_page(out: &mut Vec<u8>) -> Result<()> {
+    let mut command = Cli::command();
+    command.build();
+    let page = Man::new(command.clone());
+    page.render_title(out)?;
+    page.render_name_section(out)?;
+    page.render_synopsis_section(out)?;
+    page.render_description_section(out)?;
+    let with_parts = |command: &clap::Command| {
+        let parts = command.get_subcommands().filter(|part| part.get_name() != "help").cloned();
+        iter::once(command.clone()).chain(parts.collect::<Vec<_>>())
+    };
+    for command in arguments::in_order(&command).flat_map(with_parts) {
+        let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
+        let page = Man::new(command);
+        let mut sections = Vec::new();
+        page.render_description_section(&mut sections)?;
+        page.render_synopsis_section(&mut sections)?;
+        page.render_options_section(&mut sections)?;
+        page.render_extra_section(&mut sections)?;
+        // These are sections of the command, and not of the page.
+        let sections = String::from_utf8(sections)?.replace(".SH ", ".SS ");
+        write!(out, ".SH \"{}\"\n{sections}", name.to_uppercase())?;
+    }
+    page.render_version_section(out)?;
+    Ok(())
 }
 
 /// Fails without a terminal: the crawler needs one.

@@ -38,7 +38,7 @@ pub use instructions::Instructions;
 pub use lsp::Lsp;
 #[cfg(feature = "mcp")]
 pub use mcp::Mcp;
-pub use overview::{Printed, overview};
+pub use overview::{Printed, in_order, overview};
 pub use report::Report;
 #[cfg(feature = "sample")]
 pub use sample::Sample;

@@ -36,6 +36,12 @@ pub fn overview() -> String {
     text + "Exit codes: 0 fine; 1 a condition failed, or a recording is damaged; 2 unusable"
 }
 
+/// Returns the commands in the order of the overview.
+pub fn in_order(metaspy: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+    let names = GROUPS.iter().flat_map(|(_, names)| *names).chain(FLEETS);
+    names.filter_map(|name| metaspy.find_subcommand(name))
+}
+
 /// What `metaspy completions` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Printed {
