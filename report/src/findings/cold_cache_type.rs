@@ -152,7 +152,7 @@ impl Detector for ColdCacheType {
                         && miss.made.is_none()
                         && matches!(context.site_kind(it.site), SiteKind::Method | SiteKind::Async | SiteKind::Span)
                     {
-                        let ticks = it.span.unwrap_or(0);
+                        let ticks = context.busy_ticks(event);
                         miss.made = Some(Made { id: it.id, site: it.site, subject: it.subject, ticks });
                     }
                 }

@@ -109,14 +109,14 @@ fn finding(site: SiteId, again: &Again, context: &Context<'_>) -> Option<Finding
         subjects.filter(|&(subject, count)| count >= least && context.is_one_object(subject)).collect()
     };
     let mut subjects = of_least(MESSAGES);
-    let mut title = match subjects.len() {
-        1 => "of one receiver hears the same message twice",
-        _ => "of some receivers hears the same message twice",
+    let (mut title, mut counted) = match subjects.len() {
+        1 => ("of one receiver hears the same message twice", "receivers"),
+        _ => ("of some receivers hears the same message twice", "receivers"),
     };
     if subjects.is_empty() {
         // Where the subject is what the message is about, each of them is heard about once or twice.
         subjects = of_least(1);
-        title = "hears some messages twice";
+        (title, counted) = ("hears some messages twice", "subjects");
         let messages: u64 = subjects.values().sum();
         if messages < MESSAGES || messages * 100 > again.heard * SOME_PERCENT {
             return None;
@@ -135,7 +135,7 @@ fn finding(site: SiteId, again: &Again, context: &Context<'_>) -> Option<Finding
             "{} calls are caused by a second receipt of a message that had already reached the same {name} and subject.",
             grouped(again.events),
         ),
-        numbers: vec![("second_calls", again.events), ("receivers", subjects.len() as u64)],
+        numbers: vec![("second_calls", again.events), (counted, subjects.len() as u64)],
         events: again.first.clone(),
         filter: context.filter(site),
     };
@@ -206,7 +206,7 @@ mod tests {
             }
             run.found(HeardTwice::default())
         };
-        let found = "reserve hears some messages twice: second_calls=10 receivers=10";
+        let found = "reserve hears some messages twice: second_calls=10 subjects=10";
         assert_eq!(heard(|order| 1 + u64::from(order % 10 == 3)), [found]);
         assert_eq!(heard(|_| 2), [] as [&str; 0]);
         assert_eq!(heard(|order| 1 + u64::from(order % 2 == 0)), [] as [&str; 0]);
