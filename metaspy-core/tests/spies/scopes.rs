@@ -187,6 +187,28 @@ fn a_table_grows_before_it_loses_rows() {
 }
 
 #[test]
+fn a_table_grows_while_threads_find_the_same_rows() {
+    static PLACES: Kind = Kind::new("shared place");
+    const ROWS: u64 = 10_000;
+    const THREADS: u64 = 4;
+    let _alone = alone();
+    let recording = Recording::memory().budget(64 << 20).start().expect("it starts");
+    let installed = visits().install().expect("it installs");
+    let visit_all = || {
+        for place in 1..=ROWS {
+            PLACE.set(Subject::new(PLACES.id(), place));
+            visit();
+        }
+    };
+    std::thread::scope(|scope| (0..THREADS).for_each(|_| _ = scope.spawn(visit_all)));
+    drop(installed);
+    let profile = recording.store().profile("visits").expect("it was installed");
+    let table = profile.table("places").expect("it was made");
+    assert_eq!((table.rows.len() as u64, table.lost), (ROWS, 0));
+    assert!(table.rows.iter().all(|row| row.value(table, 0) == Value::Number(THREADS)));
+}
+
+#[test]
 fn rows_of_a_method_that_lost_values_are_lower_bounds_and_those_of_others_are_not() {
     let _alone = alone();
     let recording = Recording::memory().budget(1 << 20).start().expect("it starts");

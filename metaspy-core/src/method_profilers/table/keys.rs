@@ -17,15 +17,19 @@ const ROWS_MIN: usize = 64;
 /// The part of the area that the first keys of a table take at most.
 const AREA_SHARE: usize = 16;
 
-/// Rows of the first index at most.
-const FIRST_MAX: usize = 1 << 16;
+/// Rows of the first index at most: a recording of few calls is a short file.
+const FIRST_MAX: usize = 1 << 10;
+/// How many times larger the next index is than the one before. A key that a thread did not use last is looked for in each.
+const GROWTH: usize = 4;
+/// The next index is made when a quarter of the rows is left, because a signal handler cannot make it.
+const LEFT: usize = 4;
 
 /// Slots of tables that ended, for later ones.
 static UNUSED: Mutex<Vec<&[AtomicU32]>> = Mutex::new(Vec::new());
 
 /// Finds the row of a key. Threads only meet where a key is new.
 ///
-/// When all rows are in use, it continues in another index with twice as many, as long as the recording has room.
+/// When its rows are nearly all in use, it continues in a larger index, as long as the recording has room.
 pub(super) struct KeyIndex {
     log: &'static Log,
     table: u32,
@@ -78,7 +82,7 @@ impl KeyIndex {
     /// The row of a key, made if it is new; `None` if there is no room for another row. A table has this many at most.
     #[inline]
     pub fn row(&self, key: Key, most: usize) -> Option<u32> {
-        match self.row_here(key) {
+        match self.row_here(key, most) {
             Some(row) => Some(self.first + row),
             None => self.row_behind(key, most),
         }
@@ -102,7 +106,7 @@ impl KeyIndex {
     #[cold]
     fn grow(&self, most: usize) -> Option<&KeyIndex> {
         let first = self.first as usize + self.rows();
-        let rows = most.checked_sub(first).filter(|rows| *rows >= ROWS_MIN)?.min(2 * self.rows());
+        let rows = most.checked_sub(first).filter(|rows| *rows >= ROWS_MIN)?.min(GROWTH * self.rows());
         if self.is_last.load(Relaxed) || may_be_in_handler() {
             return None;
         }
@@ -123,7 +127,7 @@ impl KeyIndex {
     }
 
     #[inline]
-    fn row_here(&self, key: Key) -> Option<u32> {
+    fn row_here(&self, key: Key, most: usize) -> Option<u32> {
         let who = key.who();
         let mut made = None;
         for at in self.places(key) {
@@ -132,7 +136,7 @@ impl KeyIndex {
             if found == 0 {
                 let row = match made {
                     Some(row) => row,
-                    None => self.make(key)?,
+                    None => self.make(key, most)?,
                 };
                 match slot.compare_exchange(0, row + 1, AcqRel, Acquire) {
                     Ok(_) => return Some(row),
@@ -168,12 +172,15 @@ impl KeyIndex {
     }
 
     #[cold]
-    fn make(&self, key: Key) -> Option<u32> {
+    fn make(&self, key: Key, most: usize) -> Option<u32> {
         let row = self.used.fetch_update(AcqRel, Relaxed, |used| ((used as usize) < self.rows()).then_some(used + 1));
         let row = row.ok()?;
         let at = row as usize * Key::WORDS;
         self.keys[at + Key::KEY].store(key.key, Relaxed);
         self.keys[at + Key::WHO].store(key.who(), Release);
+        if row as usize == self.rows() - self.rows() / LEFT {
+            let _ = self.grow(most);
+        }
         Some(row)
     }
 }
