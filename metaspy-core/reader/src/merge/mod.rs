@@ -19,6 +19,7 @@ mod profiles;
 mod remap;
 mod rows;
 mod selection;
+mod sites;
 #[cfg(test)]
 mod tests;
 mod watch;

@@ -8,11 +8,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::merge::profiles::Tables;
 use crate::merge::remap::{Input, NAMELESS_KIND};
-use crate::merge::{MergeError, Process, notes};
-use crate::names::{RecordedKind, RecordedSite};
+use crate::merge::{MergeError, Process, notes, sites};
+use crate::names::RecordedKind;
 use metaspy_format::arena::{Entry, head, nature, push_text, site_words, two_kinds};
 use metaspy_format::slot::FIRST_MARK;
-use metaspy_probe::SiteKind;
 
 /// Words of the merged arena.
 #[derive(Default)]
@@ -59,34 +58,9 @@ impl Arena {
         self.entry(Entry::Program, 0, &[], &[&serde_json::json!({ "name": name }).to_string()]);
     }
 
-    /// Adds the sites. Sites with the same path, type arguments, kind, file and first line are united. Stores the new
-    /// numbers in the inputs.
+    /// Adds the sites. Stores the new numbers in the inputs.
     pub fn sites(&mut self, inputs: &mut [Input]) -> Result<(), MergeError> {
-        let mut numbers: HashMap<(String, SiteKind, String, u32), Vec<u32>> = HashMap::new();
-        let mut all: Vec<RecordedSite> = Vec::new();
-        for input in inputs.iter_mut() {
-            for site in input.store.sites().to_vec() {
-                let next = all.len() as u32 + 1;
-                let place = (site.path.clone(), site.kind, site.file.clone(), site.lines.0);
-                let candidates = numbers.entry(place).or_default();
-                let known = candidates.iter().find(|&&number| is_one(&all[number as usize - 1], &site));
-                let number = known.copied().unwrap_or(next);
-                if number == next {
-                    candidates.push(next);
-                    all.push(site.clone());
-                } else {
-                    let known = &mut all[number as usize - 1];
-                    known.skipped = known.skipped.take().filter(|_| site.skipped.is_some());
-                    // A process may have been built without a weaver.
-                    if known.facts.is_empty() {
-                        (known.module, known.facts) = (site.module, site.facts.clone());
-                    }
-                }
-                let own = site.id.0 as usize;
-                input.sites.resize(input.sites.len().max(own + 1), 0);
-                input.sites[own] = number;
-            }
-        }
+        let all = sites::unite(inputs);
         let nameless = all.len() as u32 + 1;
         if nameless >= FIRST_MARK {
             return Err(MergeError::TooMany("sites"));
@@ -182,13 +156,4 @@ impl Arena {
             self.entry(Entry::Lane, input.lane + lane.id.0, &[], &[&name]);
         }
     }
-}
-
-/// Returns true if two sites of one path and place have the same type arguments, as those that a macro makes may not, or
-/// if those of one are not known.
-fn is_one(known: &RecordedSite, site: &RecordedSite) -> bool {
-    known.facts == site.facts
-        || known.facts.is_empty()
-        || site.facts.is_empty()
-        || known.path_with_arguments() == site.path_with_arguments()
 }

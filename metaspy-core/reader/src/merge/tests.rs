@@ -381,6 +381,38 @@ fn sites_of_one_path_are_told_apart_as_each_recording_does() {
 }
 
 #[test]
+fn a_function_is_one_in_two_builds_of_a_program_whose_lines_moved() {
+    let process = |pid: u32, build: &str, lines: &[u32]| {
+        let writer = process(pid, "moved");
+        writer.entry(Entry::Program, 0, &[], &[&format!(r#"{{"name":"moved","build_id":"{build}"}}"#)]);
+        for (id, &line) in (9..).zip(lines) {
+            let words = [1 | u64::from(line) << 32, u64::from(line + 2)];
+            writer.entry(Entry::Site, id, &words, &["both::parse", "src/both.rs", "", "c=1"]);
+        }
+        writer.store()
+    };
+    type Build<'b> = (&'b str, &'b [u32]);
+    let cases: [(Build<'_>, Build<'_>, usize); 6] = [
+        (("b1", &[7]), ("b2", &[9]), 1),
+        // One build has both, of a macro or under two conditions.
+        (("b1", &[7]), ("b1", &[9]), 2),
+        (("b1", &[7, 9]), ("b2", &[8, 10]), 4),
+        (("b1", &[7]), ("b2", &[8, 10]), 3),
+        (("b1", &[7]), ("", &[9]), 2),
+        (("", &[7]), ("", &[7]), 1),
+    ];
+    for ((build, lines), (other, others), expected) in cases {
+        let store = merged(&[("a", process(1, build, lines)), ("b", process(2, other, others))]);
+        let found = store.sites().iter().filter(|site| site.path == "both::parse").count();
+        assert_eq!(found, expected, "{build:?} {lines:?}, {other:?} {others:?}");
+    }
+    // A third recording, of the second build, has the function as well.
+    let stores = [("a", process(1, "b1", &[7])), ("b", process(2, "b2", &[9])), ("c", process(3, "b2", &[9]))];
+    let store = merged(&stores);
+    assert_eq!(store.sites().iter().filter(|site| site.path == "both::parse").count(), 1);
+}
+
+#[test]
 fn facts_of_the_code_in_one_process_hold_for_all() {
     let process = |pid: u32, facts: &str| {
         let writer = process(pid, "woven");
@@ -400,17 +432,20 @@ fn facts_of_the_code_in_one_process_hold_for_all() {
 fn of_several_costs_of_hooks_the_lowest_counts_and_none_if_one_with_times_is_not_known() {
     let table = TableDef { profile: "calls".into(), columns: vec![Column::ticks("total")], ..TableDef::default() };
     let json = serde_json::to_string(&table).expect("it is a value");
-    let timed = |pid, cost: [u64; 2]| {
+    let timed = |pid, cost: [u64; 3]| {
         let writer = process(pid, "timed");
         writer.entry(Entry::Table, 0, &[], &[&json]);
         writer.set(sb::HOOKS_WITHIN, cost[0]);
         writer.set(sb::HOOKS_WHOLE, cost[1]);
+        writer.set(sb::HOOKS_RETURNED, cost[2]);
         writer.store()
     };
-    let cost_of = |stores: &[(&str, Store)]| merged(stores).hook_cost().map(|cost| (cost.within_ns, cost.whole_ns));
-    let both = [("a", timed(1, [21_500, 58_000])), ("b", timed(2, [20_250, 60_000]))];
-    assert_eq!(cost_of(&both), Some((21.5, 58.0)));
+    let cost_of = |stores: &[(&str, Store)]| {
+        merged(stores).hook_cost().map(|cost| (cost.within_ns, cost.whole_ns, cost.returned_ns))
+    };
+    let both = [("a", timed(1, [21_500, 58_000, 6_250])), ("b", timed(2, [20_250, 60_000, 0]))];
+    assert_eq!(cost_of(&both), Some((21.5, 58.0, 6.25)));
     let untimed = ("c", process(3, "untimed").store());
-    assert_eq!(cost_of(&[both[0].clone(), untimed]), Some((21.5, 58.0)));
-    assert_eq!(cost_of(&[both[0].clone(), ("d", timed(4, [0, 0]))]), None);
+    assert_eq!(cost_of(&[both[0].clone(), untimed]), Some((21.5, 58.0, 6.25)));
+    assert_eq!(cost_of(&[both[0].clone(), ("d", timed(4, [0, 0, 0]))]), None);
 }
