@@ -111,7 +111,7 @@ impl Log {
             return false;
         }
         if round.feed.is_none() {
-            round.feed = LiveEvents::new(self);
+            round.feed = LiveEvents::new(self).map(Box::new);
         }
         round.feed.as_mut().is_some_and(|feed| feed.pass(self))
     }
@@ -121,7 +121,7 @@ impl Log {
         let mut round = lock_for_long(&self.collecting);
         self.is_watched.store(true, Ordering::Relaxed);
         if round.feed.is_none() {
-            round.feed = LiveEvents::new(self);
+            round.feed = LiveEvents::new(self).map(Box::new);
         }
         drop(round);
         // Its rounds are more frequent now.
@@ -140,7 +140,7 @@ impl Log {
 
     /// Takes the events that were read, and a store to resolve them.
     pub fn take_read(&self) -> Option<(Vec<LiveEvent>, Store)> {
-        lock_for_long(&self.collecting).feed.as_mut().map(LiveEvents::take)
+        lock_for_long(&self.collecting).feed.as_mut().map(|feed| feed.take())
     }
 
     /// Keeps events from being folded while it is held, so that a reader counts every call exactly once. A lane that is

@@ -19,8 +19,8 @@ pub(crate) struct CollectorState {
     pub named_ns: u64,
     /// True if the recording states that its budget was spent.
     pub reported_spent: bool,
-    /// Reads events for subscribers; `None` without any.
-    pub feed: Option<LiveEvents>,
+    /// Reads events for subscribers; `None` without any. It is large, and the state stays as long as the log.
+    pub feed: Option<Box<LiveEvents>>,
 }
 
 impl CollectorState {

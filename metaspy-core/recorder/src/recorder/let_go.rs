@@ -10,9 +10,13 @@ use std::sync::atomic::fence;
 use crate::format::{Region, superblock as sb};
 use crate::platform::lock::{lock, lock_for_long};
 use crate::platform::{map, truncation};
-use crate::recorder::log::Log;
+use crate::recorder::collector_state::CollectorState;
+use crate::recorder::log::{LaneRows, Log};
 use crate::recorder::protocol::{is_unused, let_go};
 use crate::recorder::{folders, listener};
+
+// A log stays for ever, without its memory: its address is known to calls that may still end.
+const _: () = assert!(size_of::<Log>() <= 1 << 10);
 
 /// Logs that a rotation has closed, and that were in use when it tried to let go of them.
 static CLOSED: Mutex<Vec<&'static Log>> = Mutex::new(Vec::new());
@@ -46,6 +50,9 @@ impl Log {
         self.own_words.give_back();
         self.cut_spans.give_back();
         folders::give_back(self.folders);
+        *lock_for_long(&self.collecting) = CollectorState::new();
+        *lock(&self.lanes) = LaneRows::default();
+        *lock(&self.statements.waiting) = Vec::new();
         self.file.iter().for_each(|file| file.close());
         true
     }
