@@ -8,6 +8,7 @@
 //! - [`contexts`]: the tree of calling contexts.
 //! - [`coverage`]: what of a program ran: the text of `cargo metaspy`.
 //! - [`functions`]: functions by processor time, of recordings with samples.
+//! - [`flame`]: stacks with what each costs, as a page.
 //! - [`types`]: the types that arrived at methods.
 //! - [`findings`]: what a recording states about its program.
 //! - [`gate`]: the decision of a check.
@@ -25,6 +26,7 @@ pub mod program;
 pub mod contexts;
 pub mod coverage;
 pub mod findings;
+pub mod flame;
 pub mod functions;
 pub mod rows;
 pub mod types;

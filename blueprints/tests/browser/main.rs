@@ -5,6 +5,7 @@
 mod chrome;
 #[path = "../fixture/mod.rs"]
 mod fixture;
+mod flame;
 mod screenshots;
 
 use std::path::{Path, PathBuf};

@@ -24,14 +24,15 @@ pub(super) const ROWS: usize = 30;
 const COLUMNS: u16 = 100;
 
 /// Draws the picture of one version: into the named files, and otherwise as text.
-pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
+pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
+    no_baseline(options)?;
     if options.by.is_some() {
         return Err(say("--by is for an evolution: metaspy blueprint evolution before.spy after.spy --by calls"));
     }
-    if options.hooks.is_some() && matches!(options.kind, Kind::Grammar | Kind::Domain) {
+    if options.hooks.is_some() && matches!(kind, Kind::Grammar | Kind::Domain) {
         return Err(say("--hooks is for pictures of methods: structural, behavioural, calls or coverage"));
     }
-    if options.from.is_some() && matches!(options.kind, Kind::Structural | Kind::Coverage) {
+    if options.from.is_some() && matches!(kind, Kind::Structural | Kind::Coverage) {
         return Err(say("--from is for pictures of calls: behavioural, calls, grammar or domain"));
     }
     let names: Vec<String> = options.sources.iter().map(|source| title(source)).collect();
@@ -45,7 +46,7 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         (PictureError::NothingRan, Some(filter)) => say(format!("no method has calls that pass `{filter}`")),
         _ => say(error.to_string()),
     };
-    if options.kind == Kind::Grammar {
+    if kind == Kind::Grammar {
         let mut grammar = Grammar::read(&store, &filter);
         set_root(options, &mut grammar.graph)?;
         let scene = picture::draw_grammar(&grammar, &drawn).map_err(picture_error)?;
@@ -66,8 +67,18 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     if let Some(path) = &options.from {
         graph = graph.below(path).map_err(say)?;
     }
-    let scene = picture::draw(options.kind, &graph, &drawn).map_err(picture_error)?;
-    show(options, &scene, &graph, || page(options.kind, &graph, &drawn).map_err(picture_error), out)
+    let scene = picture::draw(kind, &graph, &drawn).map_err(picture_error)?;
+    show(options, &scene, &graph, || page(kind, &graph, &drawn).map_err(picture_error), out)
+}
+
+/// Fails if an option is given that only flame graphs have.
+pub(super) fn no_baseline(options: &arguments::Blueprint) -> Result<()> {
+    match options.baseline.is_empty() {
+        true => Ok(()),
+        false => {
+            Err(say("--baseline is for flame graphs: `metaspy blueprint evolution OLD NEW` compares versions in boxes"))
+        }
+    }
 }
 
 /// Begins a picture at the requested element. Its numbers stay those of the whole run.
@@ -79,7 +90,7 @@ fn set_root(options: &arguments::Blueprint, graph: &mut Graph) -> Result<()> {
 }
 
 /// A recording in a title: a whole path has its last two parts.
-fn title(source: &Path) -> String {
+pub(super) fn title(source: &Path) -> String {
     let parts: Vec<_> = source.components().collect();
     let last = &parts[parts.len().saturating_sub(2)..];
     if source.is_absolute() {
@@ -142,7 +153,7 @@ pub(super) fn read(sources: &[PathBuf], passes: Option<&str>, hooks: Option<Hook
 }
 
 /// Recordings that are read as one, and the filter of their events.
-fn open_recording(sources: &[PathBuf], passes: Option<&str>) -> Result<(Store, Filter)> {
+pub(super) fn open_recording(sources: &[PathBuf], passes: Option<&str>) -> Result<(Store, Filter)> {
     let filter = filter::parse(passes)?;
     let store = live::open_all(sources)?;
     filter::check(&filter, &store)?;

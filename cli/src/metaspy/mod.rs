@@ -11,6 +11,7 @@ mod evolution;
 mod export;
 mod filter;
 mod findings;
+mod flame;
 #[cfg(feature = "grammar")]
 mod grammar;
 #[cfg(feature = "sample")]
@@ -55,7 +56,7 @@ use serde::Serialize;
 use crate::exit::{Ended, say};
 #[cfg(feature = "sample")]
 use crate::metaspy::arguments::History;
-use crate::metaspy::arguments::{Cli, Command, Printed};
+use crate::metaspy::arguments::{Cli, Command, Picture, Printed};
 use crate::options::JsonOption;
 use live::{Cleaned, Listed};
 
@@ -125,8 +126,11 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Sample(options) => sample::run(&options, &mut out),
         #[cfg(feature = "sample")]
         Command::Instructions(options) => instructions::run(&options, &mut out),
-        Command::Blueprint(options) if options.kind == Kind::Evolution => evolution::run(&options, &mut out),
-        Command::Blueprint(options) => blueprint::run(&options, &mut out),
+        Command::Blueprint(options) => match options.kind {
+            Picture::Flame => flame::run(&options, &mut out),
+            Picture::Scene(Kind::Evolution) => evolution::run(&options, &mut out),
+            Picture::Scene(kind) => blueprint::run(kind, &options, &mut out),
+        },
         #[cfg(feature = "editor")]
         Command::Lsp(options) => lsp::run(&options),
         #[cfg(feature = "mcp")]

@@ -40,6 +40,7 @@ pub fn counts(recorded: &Recorded, expected: &ByPath<u64>) -> Vec<(&'static str,
         ("speedscope", speedscope(&recorded.json(&["export", "--to", "speedscope"]), 0)),
         ("a structural picture", of(drawn(recorded, "structural"))),
         ("a picture of coverage", of(drawn(recorded, "coverage"))),
+        ("a flame page", of(flame(recorded, "causes"))),
     ]
 }
 
@@ -49,6 +50,7 @@ pub fn own_times(recorded: &Recorded) -> Vec<(&'static str, ByPath<u64>)> {
         ("the report's JSON", reported(recorded, "self_ns")),
         ("collapsed stacks", collapsed(&recorded.ask(&["export", "--to", "collapsed-time"]))),
         ("speedscope", speedscope(&recorded.json(&["export", "--to", "speedscope"]), 1)),
+        ("a flame page", flame(recorded, "causes").into_iter().map(|(path, found)| (path, found.own_ns)).collect()),
     ]
 }
 
@@ -70,7 +72,23 @@ pub fn profiled(recorded: &Recorded) -> Vec<(&'static str, ByPath<Numbers>)> {
         ("the program's JSON", methods(&recorded.json(&["export", "--to", "json"]))),
         ("a structural picture", drawn(recorded, "structural")),
         ("a picture of coverage", drawn(recorded, "coverage")),
+        ("a flame page", flame(recorded, "callers")),
     ]
+}
+
+/// The functions of a flame page, in one of its sets of stacks. The first measure is a time, and the second is calls.
+fn flame(recorded: &Recorded, set: &str) -> ByPath<Numbers> {
+    let file = recorded.package.dir.join("flame.html");
+    recorded.ask(&["blueprint", "flame", "--html", &file.display().to_string()]);
+    let page = std::fs::read_to_string(file).expect("it was written");
+    let (_, data) = page.split_once("application/json\">").expect("the page has data");
+    let data: Value = serde_json::from_str(data.split("</script>").next().expect("the data end")).expect("it is JSON");
+    let stacks = list(&data["stacks"]).iter().find(|stacks| stacks["name"] == set).expect("the set is there");
+    let row = |row: &Value| {
+        let path = path_of(&data["functions"][number(&row[0]) as usize][0]);
+        (path, Numbers { count: number(&row[3]), total_ns: number(&row[2]), own_ns: number(&row[1]) })
+    };
+    united(list(&stacks["rows"]).iter().map(row))
 }
 
 /// The methods of a program's JSON that ran.

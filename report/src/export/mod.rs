@@ -62,6 +62,7 @@ pub use record::Record;
 pub use selection::{Progress, Selection, is_stopped};
 pub use speedscope::Speedscope;
 pub use spy::Spy;
+pub(crate) use stacks::notes as chain_notes;
 
 /// A format in which `Source` can be written.
 pub trait Exporter<Source: ?Sized> {

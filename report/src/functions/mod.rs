@@ -93,6 +93,15 @@ pub struct Function {
     pub total_ns: u64,
 }
 
+/// A stack with the samples of its innermost frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sampled {
+    /// The number of each function and the line in it, the innermost first.
+    pub frames: Vec<(u64, u32)>,
+    /// Samples.
+    pub samples: u64,
+}
+
 /// A frame of the tree of stacks.
 #[derive(Clone, Debug, Default)]
 struct Frame {
@@ -153,6 +162,16 @@ impl Functions {
     /// The place of a function in [`all`](Self::all).
     pub fn place(&self, number: u64) -> Option<usize> {
         self.places.get(&number).copied()
+    }
+
+    /// The stacks with samples, each with the functions from the innermost one outward and their lines.
+    pub fn stacks(&self) -> impl Iterator<Item = Sampled> {
+        self.frames.iter().enumerate().filter(|(_, frame)| frame.samples > 0).map(|(leaf, frame)| {
+            // A damaged recording may have a circle.
+            let around = std::iter::successors(Some(leaf), |&at| self.frames[at].caller).take(self.frames.len());
+            let frames = around.map(|at| (self.frames[at].function, self.frames[at].line)).collect();
+            Sampled { frames, samples: frame.samples }
+        })
     }
 
     /// The share of samples in percent, with the half width of the interval that holds the true share with 95 % probability.

@@ -1,93 +1,23 @@
-//! Flame graph as a page for a browser: each frame is as wide as its samples, and callers are above
-//! callees.
+//! Flame graph as a page for a browser: the stacks of each thread, merged and in the order of time.
 //!
-//! If a sampled process records, a second graph begins with the subjects: the object that the time
-//! was for, then the code. A strip in each frame divides it by the lines of its function.
+//! If a sampled process records, a second set of stacks begins with the subjects: the object that the time was for, then
+//! the code.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use metaspy_report::export::{Exporter, Written};
+use metaspy_report::flame::{
+    self, Call, FlamePage, InTime, Lane, Longest, MEASURES, Measure, Stacks, Tree, Unit, source_lines,
+};
 use metaspy_report::source_line::SourceFiles;
-use metaspy_report::text::{clean, json_in_page, shorten};
-use serde::Serialize;
-use serde::ser::{SerializeTuple, Serializer};
+use metaspy_report::text::counted;
 
+use super::thread_name;
+use crate::options::Clock;
 use crate::profile::Profile;
-use crate::samples::UNKNOWN;
-use crate::symbols::Category;
-
-/// Template of the page, with a marker in place of the data.
-const PAGE: &str = include_str!("flame.html");
-/// Marker that the data replace in [`PAGE`].
-const MARK: &str = "/*DATA*/";
-/// Smallest share of all samples that a node needs, as a divisor. Smaller nodes would be invisible.
-const LEAST: u64 = 10_000;
-/// Maximum number of source lines for a function.
-const LINES: usize = 12;
-/// Maximum columns of a source line.
-const COLUMNS: usize = 100;
-
-#[derive(Serialize)]
-struct Data<'a> {
-    title: String,
-    total: u64,
-    period_ns: u64,
-    /// Names of the kinds of frames: owners of code, then recorded events.
-    kinds: Vec<&'static str>,
-    /// Name, file and kind index of each function.
-    names: Vec<(&'a str, &'a str, usize)>,
-    /// Source lines by index of the function: line number, samples, text.
-    lines: BTreeMap<usize, Vec<(u32, u64, String)>>,
-    code: &'a Node,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    subjects: Option<&'a Node>,
-}
-
-/// Frame with its samples and its callees.
-#[derive(Default)]
-struct Node {
-    name: usize,
-    samples: u64,
-    children: Vec<Node>,
-    /// Index of each child, by its name's index.
-    places: HashMap<usize, usize>,
-}
-
-/// The form is `[name, samples, children]`.
-impl Serialize for Node {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut tuple = serializer.serialize_tuple(3)?;
-        tuple.serialize_element(&self.name)?;
-        tuple.serialize_element(&self.samples)?;
-        tuple.serialize_element(&self.children)?;
-        tuple.end()
-    }
-}
-
-impl Node {
-    /// Adds samples to the frames of a stack, outermost first.
-    fn add(&mut self, frames: impl Iterator<Item = usize>, samples: u64) {
-        let mut node = self;
-        node.samples += samples;
-        for name in frames {
-            let Node { children, places, .. } = node;
-            let at = *places.entry(name).or_insert_with(|| {
-                children.push(Node { name, ..Node::default() });
-                children.len() - 1
-            });
-            node = &mut children[at];
-            node.samples += samples;
-        }
-    }
-
-    /// Removes small frames, and sorts the rest by size, the largest first.
-    fn finish(&mut self, least: u64) {
-        self.children.retain(|child| child.samples >= least);
-        self.children.sort_by_key(|child| (std::cmp::Reverse(child.samples), child.name));
-        self.children.iter_mut().for_each(|child| child.finish(least));
-    }
-}
+use crate::samples::{Sample, UNKNOWN};
 
 /// Exporter of a flame graph as an HTML page.
 #[derive(Clone, Copy, Debug)]
@@ -95,72 +25,141 @@ pub struct Flame;
 
 impl Exporter<Profile> for Flame {
     fn export(&self, profile: &Profile, out: &mut dyn Write) -> io::Result<Written> {
-        let samples = &profile.run.samples;
-        let kind = |category: Category| Category::ALL.iter().position(|&it| it == category).unwrap_or(0);
-        let event_kind = Category::ALL.len();
-        let functions = &profile.symbols.functions;
-        let labels: Vec<String> =
-            samples.events.iter().map(|event| event_label(&event.site, event.subject.as_deref())).collect();
-        let whole = functions.len() + labels.len();
-        let mut names: Vec<(&str, &str, usize)> = Vec::with_capacity(whole + 3);
-        names
-            .extend(functions.iter().map(|of| (of.name.as_str(), of.file.as_deref().unwrap_or(""), kind(of.category))));
-        names.extend(labels.iter().map(|label| (label.as_str(), "", event_kind)));
-        names.push(("all", "", kind(Category::Unknown)));
-        names.push(("in no recorded event", "", kind(Category::Unknown)));
-        names.push(("in events that left the window", "", kind(Category::Unknown)));
-
-        let mut counts: HashMap<(u32, u32), u64> = HashMap::new();
-        samples.samples.iter().for_each(|sample| *counts.entry((sample.events, sample.stack)).or_default() += 1);
-        let root = || Node { name: whole, ..Node::default() };
-        let (mut code, mut subjects) = (root(), root());
-        for ((events, stack), count) in counts {
-            let mut frames: Vec<usize> = profile.methods_of(stack).map(|function| function as usize).collect();
-            frames.reverse();
-            code.add(frames.iter().copied(), count);
-            let around: Vec<usize> = match samples.lists.get(events as usize).filter(|list| !list.is_empty()) {
-                Some(list) => list.iter().map(|&event| functions.len() + event as usize).collect(),
-                None => vec![whole + if events == UNKNOWN { 2 } else { 1 }],
-            };
-            subjects.add(around.into_iter().chain(frames), count);
-        }
-        let least = (profile.total() / LEAST).max(1);
-        code.finish(least);
-        subjects.finish(least);
-        let data = Data {
-            title: format!("{}: {} samples", profile.run.target.join(" "), profile.total()),
-            total: profile.total(),
-            period_ns: profile.sample_ns,
-            kinds: Category::ALL.iter().map(|category| category.name()).chain(["recorded events"]).collect(),
-            names,
-            lines: lines(profile, least),
-            code: &code,
-            subjects: (!samples.events.is_empty()).then_some(&subjects),
-        };
-        let json = json_in_page(&serde_json::to_string(&data)?);
-        let (before, behind) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
-        [before, &json, behind].iter().try_for_each(|part| out.write_all(part.as_bytes()))?;
+        out.write_all(page(profile).html().as_bytes())?;
         Ok(Written { events: profile.total(), notes: Vec::new() })
     }
 }
 
-/// Collects the lines with the most samples for each function that is not too small, in source
-/// order.
-fn lines(profile: &Profile, least: u64) -> BTreeMap<usize, Vec<(u32, u64, String)>> {
+/// Builds the page of a run.
+fn page(profile: &Profile) -> FlamePage {
+    let samples = &profile.run.samples;
+    let mut page = FlamePage::new(profile.run.target.join(" "));
     let mut sources = SourceFiles::default();
-    let of_function = |(function, lines): (u32, BTreeMap<u32, u64>)| {
-        let mut lines: Vec<(u32, u64)> = lines.into_iter().filter(|&(_, samples)| samples >= least).collect();
-        lines.sort_by_key(|&(line, samples)| (std::cmp::Reverse(samples), line));
-        lines.truncate(LINES);
-        lines.sort_unstable();
-        let file = profile.symbols.functions[function as usize].file.as_deref().unwrap_or("");
-        let text = |(line, samples)| {
-            let source = sources.line(file, line).unwrap_or("").trim();
-            (line, samples, shorten(&clean(source), COLUMNS))
-        };
-        (function as usize, lines.into_iter().map(text).collect::<Vec<_>>())
+    let mut lines = profile.lines();
+    let functions: Vec<usize> = (0..)
+        .zip(&profile.symbols.functions)
+        .map(|(number, function)| {
+            let place = function.file.as_deref().unwrap_or(&function.module);
+            let at = page.function(&function.name, place, function.category.name());
+            if let Some(lines) = lines.remove(&number) {
+                page.functions[at].lines = source_lines(lines, place, &mut sources);
+            }
+            at
+        })
+        .collect();
+    let stacks: Vec<Vec<usize>> = (0..samples.stacks.len())
+        .map(|stack| profile.own_stack(stack).map(|function| functions[function as usize]).collect())
+        .collect();
+    page.stacks.push(by_thread(profile, &stacks));
+    if samples.events.is_empty() {
+        let why = "no sampled process records: METASPY_RECORD=run.spy metaspy sample -- PROGRAM";
+        page.absent.push(flame::Absent { name: "subjects".into(), why: why.into() });
+    } else {
+        let subjects = by_subject(profile, &stacks, &mut page);
+        page.stacks.push(subjects);
+    }
+    page
+}
+
+fn stacks(profile: &Profile, name: &str, about: &str, lanes: Vec<Lane>) -> Stacks {
+    let time = if profile.run.options.clock == Clock::Wall { "wall time" } else { "processor time" };
+    let mut stacks = Stacks {
+        name: name.into(),
+        about: about.into(),
+        measures: vec![Measure::new(time, Unit::Samples(profile.sample_ns))],
+        lanes,
+        ..Stacks::default()
     };
-    profile.lines().into_iter().map(of_function).filter(|(_, lines)| !lines.is_empty()).collect()
+    stacks.add_up();
+    stacks
+}
+
+fn by_thread(profile: &Profile, stacks: &[Vec<usize>]) -> Stacks {
+    let samples = &profile.run.samples;
+    let first_ns =
+        samples.samples.iter().map(|sample| sample.time_ns).min().unwrap_or(0).saturating_sub(profile.sample_ns);
+    let mut by_thread: HashMap<u32, Vec<&Sample>> = HashMap::new();
+    samples.samples.iter().for_each(|sample| by_thread.entry(sample.thread).or_default().push(sample));
+    let mut by_thread: Vec<(u32, Vec<&Sample>)> = by_thread.into_iter().collect();
+    by_thread.sort_by_key(|(thread, samples)| (Reverse(samples.len()), *thread));
+    let mut longest = Longest::default();
+    let mut lanes = Vec::new();
+    for (lane, (thread, samples)) in by_thread.into_iter().enumerate() {
+        let mut tree = Tree::default();
+        for sample in &samples {
+            tree.add(stacks[sample.stack as usize].iter().copied(), ONE);
+        }
+        in_time(profile, stacks, samples, first_ns, |call| longest.add(lane, call));
+        lanes.push(Lane { name: thread_name(profile, thread), tree, in_time: None });
+    }
+    let (shorter, in_time) = (longest.shorter, longest.by_lane(lanes.len()));
+    for (lane, calls) in lanes.iter_mut().zip(in_time) {
+        lane.in_time = Some(InTime { calls: calls.calls });
+    }
+    let about = "samples of each thread by stack; inlined functions are frames";
+    let mut stacks = self::stacks(profile, "samples", about, lanes);
+    if shorter > 0 {
+        stacks.notes.push(format!("in the order of time: without the {} that are shortest", counted(shorter, "call")));
+    }
+    stacks
+}
+
+/// Numbers of a sample.
+const ONE: [u64; MEASURES] = [1, 0, 0];
+
+/// Makes calls of the samples of a thread: neighbours with the same callers are in one call. A sample ends the period that
+/// it stands for.
+fn in_time(
+    profile: &Profile,
+    stacks: &[Vec<usize>],
+    mut samples: Vec<&Sample>,
+    first_ns: u64,
+    mut found: impl FnMut(Call),
+) {
+    samples.sort_by_key(|sample| sample.time_ns);
+    let mut open: Vec<(u64, usize)> = Vec::new();
+    let mut last_ns = 0;
+    let end = |open: &mut Vec<(u64, usize)>, kept: usize, at: u64, found: &mut dyn FnMut(Call)| {
+        for (start_ns, function) in open.drain(kept..) {
+            found(Call { start_ns, end_ns: Reverse(at), function });
+        }
+    };
+    for sample in samples {
+        let now = sample.time_ns.saturating_sub(first_ns);
+        let start = now.saturating_sub(profile.sample_ns).max(last_ns);
+        let stack = &stacks[sample.stack as usize];
+        // A thread that waited has no samples meanwhile.
+        let waited = start > last_ns.saturating_add(profile.sample_ns / 2);
+        let is_same = |(&(_, open), now): (&(u64, usize), &usize)| open == *now;
+        let kept = if waited { 0 } else { open.iter().zip(stack).take_while(|&pair| is_same(pair)).count() };
+        end(&mut open, kept, last_ns, &mut found);
+        open.extend(stack[kept..].iter().map(|&function| (start, function)));
+        last_ns = now;
+    }
+    end(&mut open, 0, last_ns, &mut found);
+}
+
+fn by_subject(profile: &Profile, stacks: &[Vec<usize>], page: &mut FlamePage) -> Stacks {
+    let samples = &profile.run.samples;
+    let labels: Vec<usize> = (samples.events.iter())
+        .map(|event| page.function(&event_label(&event.site, event.subject.as_deref()), "", "recorded events"))
+        .collect();
+    let outside = page.function("in no recorded event", "", "");
+    let unknown = page.function("in events that left the window", "", "");
+    let mut counts: HashMap<(u32, u32), u64> = HashMap::new();
+    samples.samples.iter().for_each(|sample| *counts.entry((sample.events, sample.stack)).or_default() += 1);
+    let mut tree = Tree::default();
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_unstable();
+    for ((events, stack), count) in counts {
+        let around: Vec<usize> = match samples.lists.get(events as usize).filter(|list| !list.is_empty()) {
+            Some(list) => list.iter().map(|&event| labels[event as usize]).collect(),
+            None => vec![if events == UNKNOWN { unknown } else { outside }],
+        };
+        tree.add(around.into_iter().chain(stacks[stack as usize].iter().copied()), ONE.map(|one| one * count));
+    }
+    let about = "samples by the recorded events around them: for which object the time was, and below in which code";
+    self::stacks(profile, "subjects", about, vec![Lane { tree, ..Lane::default() }])
 }
 
 /// Formats the label of an event: `Scene::layout #412 <p>`.
@@ -175,25 +174,30 @@ mod tests {
     use crate::testing::{Sampled, profile};
 
     #[test]
-    fn the_page_has_a_tree_whose_frames_add_up() {
+    fn the_page_has_a_tree_whose_frames_add_up_and_calls_in_the_order_of_time() {
         let profile = profile(&[
             Sampled { count: 3, stack: "main:1 > </script>:10 [inner:99]" },
             Sampled { count: 2, stack: "main:2 > </script>:11" },
             Sampled { count: 1, stack: "main:7" },
         ]);
-        let mut page = Vec::new();
-        Flame.export(&profile, &mut page).expect("memory has room");
-        let page = String::from_utf8(page).expect("a page is text");
-        let (_, rest) = page.split_once("application/json\">").expect("the page has data");
-        let (json, _) = rest.split_once("</script>").expect("the data ends");
-        let data: serde_json::Value = serde_json::from_str(json).expect("the data is JSON");
-        let name = |node: &serde_json::Value| data["names"][node[0].as_u64().expect("a number") as usize][0].clone();
-        let main = &data["code"][2][0];
-        let outer = &main[2][0];
-        assert_eq!((name(&data["code"]), name(main), name(outer)), ("all".into(), "main".into(), "</script>".into()));
-        assert_eq!([&data["code"][1], &main[1], &outer[1], &outer[2][0][1]], [6, 6, 5, 3]);
-        let lines = &data["lines"][outer[0].to_string()];
-        assert_eq!(lines, &serde_json::json!([[10, 3, ""], [11, 2, ""]]));
-        assert!(data.get("subjects").is_none() && data["total"] == 6);
+        let mut html = Vec::new();
+        Flame.export(&profile, &mut html).expect("memory has room");
+        let html = String::from_utf8(html).expect("a page is text");
+        assert_eq!(html.matches("</script>").count(), 2, "a name ends no script");
+        let page = page(&profile);
+        let samples = &page.stacks[0];
+        let name = |at: usize| page.functions[at].name.as_str();
+        let frames = &samples.lanes[0].tree.frames;
+        let found: Vec<_> =
+            frames[1..].iter().map(|frame| (name(frame.function), frame.own[0], frame.total[0])).collect();
+        assert_eq!(found, [("main", 1, 6), ("</script>", 2, 5), ("inner", 3, 3)]);
+        let lines: Vec<_> =
+            page.functions.iter().map(|function| (function.name.as_str(), function.lines.len())).collect();
+        assert_eq!(lines, [("main", 3), ("inner", 1), ("</script>", 2)]);
+        let calls = &samples.lanes[0].in_time.as_ref().expect("samples have times").calls;
+        let calls: Vec<_> = calls.iter().map(|call| (name(call.function), call.start_ns, call.end_ns.0)).collect();
+        // The first sample was taken at 0 ns.
+        assert_eq!(calls, [("main", 0, 5_000_000), ("</script>", 0, 4_000_000), ("inner", 0, 2_000_000)]);
+        assert_eq!((page.stacks.len(), page.absent[0].name.as_str()), (1, "subjects"));
     }
 }

@@ -72,6 +72,16 @@ impl Profile {
         frames.flat_map(|&at| self.symbols.addresses[at as usize].frames.iter().map(|frame| frame.function))
     }
 
+    /// Returns the functions of a stack, outermost first. The last one is the function whose self time its samples are.
+    pub(crate) fn own_stack(&self, stack: usize) -> impl Iterator<Item = FunctionId> {
+        let frames = self.run.samples.stacks[stack].frames.iter().enumerate().rev();
+        frames.flat_map(|(above, &at)| {
+            let frames = &self.symbols.addresses[at as usize].frames;
+            let own = if above == 0 { self.own(frames).unwrap_or(0) } else { 0 };
+            frames[own..].iter().rev().map(|frame| frame.function)
+        })
+    }
+
     /// Counts the samples with incomplete stacks.
     pub fn doubts(&self) -> Doubts {
         let mut doubts = Doubts::default();

@@ -1,5 +1,6 @@
 //! The arguments of `metaspy blueprint`.
 
+use std::iter;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -14,8 +15,8 @@ use crate::outputs::{OutputPath, document};
 #[derive(Debug, Args)]
 pub struct Blueprint {
     /// The picture
-    #[arg(value_parser = parse_kind())]
-    pub kind: Kind,
+    #[arg(value_parser = parse_picture())]
+    pub kind: Picture,
     /// Files, or the names or the processes of live recordings; several are read as one. For an evolution each is a version,
     /// the oldest first: a recording, several as A1,A2,A3, or a directory with one for each run
     #[arg(required = true, value_name = "FILE|NAME|-")]
@@ -23,6 +24,9 @@ pub struct Blueprint {
     /// What an evolution compares [default: time with at least 3 runs of each version, otherwise calls]
     #[arg(long, value_name = "NUMBER")]
     pub by: Option<ChangeOf>,
+    /// An earlier recording, whose numbers a flame graph shows beside its own; several as A1,A2 are read as one
+    #[arg(long, value_name = "FILE|NAME", value_delimiter = ',')]
+    pub baseline: Vec<PathBuf>,
     /// Only calls that pass: 'site:taffy::**'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
@@ -69,8 +73,38 @@ pub enum ChangeOf {
     Instructions,
 }
 
-fn parse_kind() -> impl TypedValueParser<Value = Kind> {
-    let values = Kind::ALL.map(|kind| PossibleValue::new(kind.word()).help(kind.description()));
-    let find = |word: String| Kind::ALL.into_iter().find(|kind| kind.word() == word);
+/// What is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture {
+    /// A picture of boxes.
+    Scene(Kind),
+    /// Stacks with what each costs.
+    Flame,
+}
+
+impl Picture {
+    fn all() -> impl Iterator<Item = Picture> {
+        iter::once(Picture::Flame).chain(Kind::ALL.map(Picture::Scene))
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Picture::Scene(kind) => kind.word(),
+            Picture::Flame => "flame",
+        }
+    }
+
+    fn description(self) -> &'static str {
+        match self {
+            Picture::Scene(kind) => kind.description(),
+            Picture::Flame => "stacks: calling contexts, objects on the heap, samples, callers and times, events",
+        }
+    }
+}
+
+fn parse_picture() -> impl TypedValueParser<Value = Picture> {
+    let values = Picture::all().map(|picture| PossibleValue::new(picture.word()).help(picture.description()));
+    let find = |word: String| Picture::all().find(|picture| picture.word() == word);
+    let values: Vec<PossibleValue> = values.collect();
     PossibleValuesParser::new(values).map(move |word| find(word).expect("the parser accepts only these words"))
 }

@@ -26,7 +26,7 @@ use metaspy_core::store::EventId;
 use super::schema::Schema;
 use crate::options::JsonOption;
 
-pub use blueprint::{Blueprint, ChangeOf};
+pub use blueprint::{Blueprint, ChangeOf, Picture};
 pub use demo::{Demo, Limits, Policy};
 pub use diff::Diff;
 pub use export::Export;
@@ -204,6 +204,8 @@ pub enum Command {
     #[command(
         before_help = "Examples:\n  metaspy demo --record run.spy --seconds 1\n  metaspy blueprint structural run.spy\n  \
         metaspy blueprint behavioural run.spy --html run.html --open\n  \
+        metaspy blueprint flame run.spy --html flame.html\n  \
+        metaspy blueprint flame run.spy --baseline run.spy --html change.html\n  \
         metaspy blueprint behavioural run.spy --from Scene::layout --threshold 0.1\n  \
         metaspy blueprint structural run.spy --hooks measured\n  \
         metaspy blueprint coverage run.spy --svg coverage.svg\n  \
