@@ -14,7 +14,7 @@ use metaspy::{Identify, Mode, Profiler, Recording, Site, site};
 
 use crate::arming::observe;
 use crate::child::CHILD;
-use crate::things::{self, Dense, Thing, WOVEN, by_weaver, by_weaver_on};
+use crate::things::{self, Dense, Thing, WOVEN, WOVEN_WHOLE, by_weaver, by_weaver_on, by_weaver_whole};
 use crate::workload::{Workload, nothing};
 
 /// A row may exceed the table by this part of it, and by this many instructions: another compiler chooses other
@@ -43,7 +43,7 @@ const fn case(name: &'static str, what: &'static str, run: fn()) -> Case {
 }
 
 /// All of them, in the order of the table. What the first one takes is subtracted from the others.
-pub const CASES: [Case; 14] = [
+pub const CASES: [Case; 16] = [
     case("plain", "the call alone", || unarmed(Thing::plain)),
     case("unarmed", "a hook that is not armed", || unarmed(Thing::by_dense)),
     case("tally_site", "counted by site", || armed(site!(things::by_none).site(), Mode::Tally, 0, things::by_none)),
@@ -56,6 +56,12 @@ pub const CASES: [Case; 14] = [
         profiled(TestCoverage::default(), 50, by_weaver_on);
     }),
     case("callers", "a woven function, with its caller and time", || profiled(Calls::default(), OBJECTS, by_weaver)),
+    case("returns", "a woven function whose value is seen, counted", || {
+        armed(&WOVEN_WHOLE, Mode::Tally, 0, by_weaver_whole);
+    }),
+    case("returns_callers", "... with its caller and time", || {
+        profiled(Calls::default(), OBJECTS, by_weaver_whole);
+    }),
     case("contexts", "a woven function, in the tree of contexts", || {
         profiled(Contexts::default(), OBJECTS, by_weaver);
     }),

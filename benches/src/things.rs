@@ -131,6 +131,24 @@ metaspy_probe::register! {
     pub static WOVEN: Site = Site::woven(module_path!(), "by_weaver", file!(), (line!(), line!()), "");
 }
 
+/// As [`by_weaver`], with `--returns`: `metaspy_probe::whole!`.
+#[inline(never)]
+pub fn by_weaver_whole(thing: &mut Thing, by: u64) -> u64 {
+    let mut frame = Frame::vacant();
+    let mut guard = Guard::begin(&WOVEN_WHOLE, &mut frame, Object::NONE);
+    let value = thing.work(by);
+    if guard.is_seen() {
+        metaspy_probe::apart(|| guard.returned(&metaspy_probe::value!(own any "", value)));
+    }
+    value
+}
+
+metaspy_probe::register! {
+    /// The site of [`by_weaver_whole`]. Its facts do not say that its hook sees values: where one does, `TestCoverage` counts
+    /// the calls that each call makes, at all sites.
+    pub static WOVEN_WHOLE: Site = Site::woven(module_path!(), "by_weaver_whole", file!(), (line!(), line!()), "c=1");
+}
+
 /// As [`by_weaver`], of a method: its calls are about the object.
 #[inline(never)]
 pub fn by_weaver_on(thing: &mut Thing, by: u64) -> u64 {

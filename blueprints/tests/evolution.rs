@@ -32,6 +32,7 @@ fn graph(rows: &[Row]) -> Graph {
             has_more_objects: false,
             instructions: None,
             is_cache: false,
+            shows_returned: false,
             returns: None,
             tests: TestCount::default(),
             fingerprint,

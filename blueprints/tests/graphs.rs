@@ -156,22 +156,30 @@ fn the_cost_of_hooks_is_subtracted_down_to_zero_and_named() {
     graph.calls = vec![call(0, 1, 1, 90_000), call(1, 2, 1_000, 60_000), call(2, 3, 5, 5_000), call(3, 2, 5, 0)];
     graph.entries.clear();
     let recorded: Vec<u64> = graph.methods.iter().map(|method| method.total_ns.unwrap_or(0)).collect();
-    graph.subtract_hooks(HookCost { within_ns: 20.0, whole_ns: 45.0 });
+    // The hook of 1 sees what it returns.
+    graph.methods[1].shows_returned = true;
+    graph.subtract_hooks(HookCost { within_ns: 20.0, whole_ns: 45.0, returned_ns: 7.0 });
     let own: Vec<_> = graph.methods.iter().map(|method| method.self_ns.unwrap_or(0)).collect();
-    // 30,000 less 20 for its own call and 25 for each call that it makes; 59,900 less 20,000 and 125; less than nothing is none.
-    assert_eq!(own, [10_000 - 20 - 25, 30_000 - 20 - 25_000, 59_900 - 20_000 - 125, 0]);
+    // 30,000 less 27 for its own call and 25 for each call that it makes; 59,900 less 20,000 and 125; less than nothing is none.
+    assert_eq!(own, [10_000 - 20 - 25, 30_000 - 27 - 25_000, 59_900 - 20_000 - 125, 0]);
     let total: Vec<u64> = (0..4).map(|at| graph.total(at)).collect();
     assert!(total[1].abs_diff(own[1] + graph.calls[1].total_ns) <= 1, "{total:?} {:?}", graph.calls);
     assert!(total[0].abs_diff(own[0] + total[1]) <= 1 && own.iter().zip(&total).all(|(own, total)| own <= total));
     let sums: Vec<u64> = graph.methods.iter().map(|method| method.total_ns.unwrap_or(0) + method.hooks_ns).collect();
     assert_eq!(sums, recorded);
     let scene = picture::draw(Kind::Structural, &graph, &Options::default()).expect("all is recorded");
-    assert!(scene.notes.iter().any(|note| note.contains("20 ns within each call, 45 ns in all")), "{:?}", scene.notes);
+    assert!(
+        scene.notes.iter().any(|note| note.contains("20 ns within each call, 45 ns in all, 7 ns more where")),
+        "{:?}",
+        scene.notes
+    );
     let svg = emit::svg(&scene, &graph);
     assert!(svg.contains("recorded total") && svg.contains("of it hooks"), "{svg}");
     let json = emit::json(&scene, &graph);
     assert_eq!(json["methods"][0].as_array().map(Vec::len), Some(12));
-    let stated = json!({ "within_ns": 20.0, "whole_ns": 45.0, "from": "option", "is_subtracted": true });
+    let stated = json!({
+        "within_ns": 20.0, "whole_ns": 45.0, "returned_ns": 7.0, "from": "option", "is_subtracted": true,
+    });
     assert_eq!(json["hook_cost"], stated);
 }
 
@@ -183,6 +191,6 @@ fn a_total_without_hooks_is_never_rounded_below_its_own_time() {
         (method.executions, method.total_ns, method.self_ns) = (executions, Some(total), Some(own));
     }
     graph.calls = vec![Call { from: 0, to: 1, count: 200, total_ns: 85 }];
-    graph.subtract_hooks(HookCost { within_ns: 0.5, whole_ns: 0.5 });
+    graph.subtract_hooks(HookCost { within_ns: 0.5, whole_ns: 0.5, returned_ns: 0.0 });
     assert_eq!((graph.methods[0].self_ns, graph.methods[0].total_ns), (Some(15), Some(15)));
 }

@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Result<Hooks, String> {
     let numbers = text.split_once(',').and_then(|(within, whole)| Some((within.parse().ok()?, whole.parse().ok()?)));
     match numbers {
         Some((within_ns, whole_ns)) if 0.0 <= within_ns && within_ns <= whole_ns && f64::is_finite(whole_ns) => {
-            Ok(Hooks::Cost(HookCost { within_ns, whole_ns }))
+            Ok(Hooks::Cost(HookCost { within_ns, whole_ns, returned_ns: 0.0 }))
         }
         _ => Err("expected `measured`, `kept`, or the nanoseconds between the clocks of a call and of its hooks in all: 21,58"
             .into()),
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_cost_is_two_numbers_the_first_a_part_of_the_second() {
-        let cost = HookCost { within_ns: 21.5, whole_ns: 58.0 };
+        let cost = HookCost { within_ns: 21.5, whole_ns: 58.0, returned_ns: 0.0 };
         assert_eq!((parse("21.5,58"), parse("measured")), (Ok(Hooks::Cost(cost)), Ok(Hooks::Measured)));
         assert_eq!(parse("kept"), Ok(Hooks::Kept));
         for wrong in ["", "21", "58,21", "-1,5", "NaN,NaN", "1,inf", "a,b"] {

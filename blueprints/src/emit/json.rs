@@ -24,6 +24,7 @@ fn hook_cost(graph: &Graph, cost: HookCost) -> Value {
     json!({
         "within_ns": cost.within_ns,
         "whole_ns": cost.whole_ns,
+        "returned_ns": cost.returned_ns,
         "from": if graph.recorded_hooks() == Some(cost) { "recording" } else { "option" },
         "is_subtracted": true,
     })

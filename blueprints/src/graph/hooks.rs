@@ -14,8 +14,8 @@ impl Graph {
     /// Subtracts the cost of hooks from all times. No time falls below zero, and a caller keeps at
     /// least the time of its callees. [`Method::hooks_ns`] keeps the subtracted time.
     ///
-    /// A method loses `within` for each of its calls, and the rest of the hook's cost for each call
-    /// that it makes. Its total is then its own time and its part of the totals of its callees.
+    /// A method loses `within` for each of its calls, and `returned` if its hook sees returned
+    /// values. It loses the rest of the hook's cost for each call that it makes. Its total is then its own time and its part of the totals of its callees.
     pub fn subtract_hooks(&mut self, cost: HookCost) {
         let mut calls_out = vec![0_u64; self.methods.len()];
         self.calls.iter().for_each(|call| calls_out[call.from] += call.count);
@@ -25,7 +25,8 @@ impl Graph {
             .iter()
             .zip(&calls_out)
             .map(|(method, &out)| {
-                let hooks = cost.within_ns * method.executions as f64 + outside * out as f64;
+                let returned = if method.shows_returned { cost.returned_ns } else { 0.0 };
+                let hooks = (cost.within_ns + returned) * method.executions as f64 + outside * out as f64;
                 (method.self_ns.unwrap_or(0) as f64 - hooks).max(0.0)
             })
             .collect();

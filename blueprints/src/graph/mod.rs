@@ -98,6 +98,8 @@ pub struct Method {
     pub has_more_objects: bool,
     /// Instructions in the method's own code; `None` if they were not counted.
     pub instructions: Option<Instructions>,
+    /// True if its hook sees what each call returns, which takes time of the call.
+    pub shows_returned: bool,
     /// Summary of the returned values; `None` if they were not recorded.
     pub returns: Option<Returned>,
     /// True if the method is a cache already, judged by its name, the name of its type, or its
@@ -196,6 +198,7 @@ impl Graph {
                 objects: profile.objects.map(|objects| objects.count),
                 has_more_objects: profile.objects.is_some_and(|objects| objects.is_least),
                 instructions: profile.instructions(),
+                shows_returned: method.facts.as_ref().is_some_and(|facts| facts.is_deep),
                 returns: profile.returns,
                 is_cache: is_cache(method, &element.name, &program.elements[under].name),
                 tests: profile.test_count(),

@@ -169,8 +169,14 @@ fn hooks_note(graph: &Graph) -> String {
         return "times include the cost of the hooks of all calls within".into();
     };
     let most = graph.methods.iter().map(|method| method.hooks_ns).max().unwrap_or(0);
+    let is_seen = cost.returned_ns > 0.0 && graph.methods.iter().any(|method| method.shows_returned);
+    let seen = if is_seen {
+        format!(", {:.0} ns more where the returned value is seen", cost.returned_ns)
+    } else {
+        String::new()
+    };
     format!(
-        "the cost of hooks is subtracted from times: at least {:.0} ns within each call, {:.0} ns in all, {} at most for a method",
+        "the cost of hooks is subtracted from times: at least {:.0} ns within each call, {:.0} ns in all{seen}, {} at most for a method",
         cost.within_ns,
         cost.whole_ns,
         time(most)

@@ -11,7 +11,7 @@ pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
 /// Version of the layout. A reader refuses a newer major version, and reads every older one.
 pub const MAJOR: u32 = 1;
 /// Minor version. It adds parts that an older reader skips.
-pub const MINOR: u32 = 7;
+pub const MINOR: u32 = 8;
 /// The first minor version in which folded calls count their time once ([`nesting`](crate::nesting)).
 pub const MINOR_NESTING: u32 = 6;
 
@@ -149,6 +149,9 @@ pub const HOOKS_WITHIN: usize = 97;
 pub const HOOKS_WHOLE: usize = 98;
 /// Files of a rotation before this one. In several files that were read as one: those of them that were not among these.
 pub const EARLIER_FILES: usize = 99;
+/// Picoseconds between the two clocks of a timed call that a hook takes beside [`HOOKS_WITHIN`] if it sees the returned value.
+/// Since version 1.8; 0 = not measured.
+pub const HOOKS_RETURNED: usize = 101;
 /// 1 if the rotation went on in another file, which was not read together with this one. 2 in several files that were read
 /// as one if that holds for none of them, and did for some before. Else 0. Unless it is 0, calls that seem to run may have ended.
 pub const FOLLOWED: usize = 100;

@@ -11,6 +11,8 @@ pub struct HookCost {
     pub within_ns: f64,
     /// Nanoseconds of the hooks in all. The part beyond `within_ns` is own time of the caller.
     pub whole_ns: f64,
+    /// Further nanoseconds between the two clock readings, of hooks that see returned values; 0 if that was not measured.
+    pub returned_ns: f64,
 }
 
 impl HookCost {
@@ -22,9 +24,13 @@ impl HookCost {
     }
 
     /// Encodes the cost as words of the first page.
-    pub(crate) fn words(self) -> [(usize, u64); 2] {
+    pub(crate) fn words(self) -> [(usize, u64); 3] {
         let ps = |ns: f64| (ns * 1_000.0).round() as u64;
-        [(sb::HOOKS_WITHIN, ps(self.within_ns)), (sb::HOOKS_WHOLE, ps(self.whole_ns))]
+        [
+            (sb::HOOKS_WITHIN, ps(self.within_ns)),
+            (sb::HOOKS_WHOLE, ps(self.whole_ns)),
+            (sb::HOOKS_RETURNED, ps(self.returned_ns)),
+        ]
     }
 }
 
@@ -33,9 +39,9 @@ impl Store {
     /// profiler that times calls was installed. For several recordings with times, it is the lowest
     /// cost. `None` if it was not measured.
     pub fn hook_cost(&self) -> Option<HookCost> {
-        let [within, whole] = [sb::HOOKS_WITHIN, sb::HOOKS_WHOLE].map(|at| self.words().get(at));
-        let ns = |ps: u64| ps as f64 / 1_000.0;
-        (0 < whole && within <= whole).then(|| HookCost { within_ns: ns(within), whole_ns: ns(whole) })
+        let words = [sb::HOOKS_WITHIN, sb::HOOKS_WHOLE, sb::HOOKS_RETURNED];
+        let [within_ns, whole_ns, returned_ns] = words.map(|at| self.words().get(at) as f64 / 1_000.0);
+        (0.0 < whole_ns && within_ns <= whole_ns).then_some(HookCost { within_ns, whole_ns, returned_ns })
     }
 
     /// Returns true if a table has times.

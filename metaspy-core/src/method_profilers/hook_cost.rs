@@ -51,6 +51,15 @@ struct Cost {
     /// Between the two clocks.
     within: u64,
     whole: u64,
+    /// Between the two clocks, beside `within`, if the hook sees the returned value.
+    returned: u64,
+}
+
+/// Ticks of the hooks of a round's calls.
+#[derive(Clone, Copy)]
+struct Round {
+    within: u64,
+    whole: u64,
 }
 
 static COST: OnceLock<Cost> = OnceLock::new();
@@ -79,6 +88,7 @@ pub(super) fn write(log: &Log) {
     if let Some(cost) = COST.get() {
         log.word(sb::HOOKS_WITHIN).store(cost.within, Relaxed);
         log.word(sb::HOOKS_WHOLE).store(cost.whole, Relaxed);
+        log.word(sb::HOOKS_RETURNED).store(cost.returned, Relaxed);
     }
 }
 
@@ -105,30 +115,51 @@ fn measure() -> Option<Cost> {
     let pages = ScratchPages::new()?;
     pages.remember_pair(TABLE, Key { site: CALLEE, second: CALLER, key: 0 }.who(), [&PAIRS[0], &PAIRS[1]]);
     let own = Apart { cells: cells.as_mut_ptr(), calls: from_mut(&mut *thread).cast(), pages: pages.address() };
-    apart(own, rounds)?
+    apart(own, || {
+        let plain = fastest_round(call)?;
+        let showing = fastest_round(call_that_shows_its_value)?;
+        let [within, whole] = [plain.within.min(plain.whole), plain.whole].map(picoseconds);
+        let returned = picoseconds(showing.within.saturating_sub(plain.within));
+        (whole > 0).then_some(Cost { within, whole, returned })
+    })?
 }
 
-/// The cost of the fastest round. `None` if something else has happened than these calls: profilers were installed, say.
-fn rounds() -> Option<Cost> {
+/// As `metaspy_probe::hook!`.
+#[inline(always)]
+fn call() {
+    let mut frame = Frame::vacant();
+    drop(Guard::begin(black_box(&SITE), &mut frame, Object::NONE));
+}
+
+/// As `metaspy_probe::whole!`, with a value that cannot fail, as the others cost more.
+#[inline(always)]
+fn call_that_shows_its_value() {
+    let mut frame = Frame::vacant();
+    let mut guard = Guard::begin(black_box(&SITE), &mut frame, Object::NONE);
+    let value = black_box(0_u64);
+    if guard.is_seen() {
+        metaspy_probe::apart(|| guard.returned(&metaspy_probe::value!(own any "", value)));
+    }
+}
+
+/// The fastest round of such calls. `None` if something else has happened than these calls: profilers were installed, say.
+#[inline(always)]
+fn fastest_round(call: impl Fn()) -> Option<Round> {
     let [[_, own], [calls, _]] = &PAIRS;
-    let mut fastest = Cost { within: 0, whole: u64::MAX };
+    let mut fastest = Round { within: 0, whole: u64::MAX };
     for _ in 0..ROUNDS {
         let (own_before, calls_before) = (own.load(Relaxed), calls.load(Relaxed));
         let started = clock::now();
-        for _ in 0..CALLS {
-            let mut frame = Frame::vacant();
-            drop(Guard::begin(black_box(&SITE), &mut frame, Object::NONE));
-        }
+        (0..CALLS).for_each(|_| call());
         let whole = clock::now().saturating_sub(started);
         if calls.load(Relaxed) - calls_before != CALLS {
             return None;
         }
         if whole < fastest.whole {
-            fastest = Cost { within: own.load(Relaxed) - own_before, whole };
+            fastest = Round { within: own.load(Relaxed) - own_before, whole };
         }
     }
-    let cost = Cost { within: picoseconds(fastest.within.min(fastest.whole)), whole: picoseconds(fastest.whole) };
-    (cost.whole > 0).then_some(cost)
+    Some(fastest)
 }
 
 /// The picoseconds of one of the calls that took these ticks together.

@@ -31,6 +31,8 @@ fn callers_are_counted_and_recursion_counts_once() {
         // Not under a sanitizer, whose hooks are of another kind.
         assert!(cost.is_some() || cfg!(metaspy_plain), "it was measured when the profiler was installed");
         assert!(cost.is_none_or(|cost| 0.0 < cost.within_ns && cost.within_ns <= cost.whole_ns), "{cost:?}");
+        // A hook that looks at the returned value does more than one that does not.
+        assert!(cost.is_none_or(|cost| cost.returned_ns > 0.0), "{cost:?}");
         let known = |row: RowKey| !store.site_path(row.site()).is_empty();
         assert!(callers.rows.iter().all(|row| known(row.key)), "{callers:?}");
     }

@@ -124,7 +124,13 @@ fn method(run: &Run, keys: &Keys, element: &Element, method: &Method) -> Value {
 
 /// The cost of hooks that was measured while recording. Pictures subtract it; the times here are those of the recording.
 fn hook_cost(cost: HookCost) -> Value {
-    json!({ "within_ns": cost.within_ns, "whole_ns": cost.whole_ns, "from": "recording", "is_subtracted": false })
+    json!({
+        "within_ns": cost.within_ns,
+        "whole_ns": cost.whole_ns,
+        "returned_ns": cost.returned_ns,
+        "from": "recording",
+        "is_subtracted": false,
+    })
 }
 
 fn edge(path: Option<&str>, edge: &Edge) -> Value {
