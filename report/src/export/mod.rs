@@ -40,6 +40,7 @@ mod firefox;
 mod graphviz;
 mod json_lines;
 mod perfetto;
+pub mod pprof;
 pub mod speedscope;
 mod spy;
 

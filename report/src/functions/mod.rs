@@ -7,6 +7,7 @@
 
 mod details;
 mod json;
+pub mod tables;
 mod text;
 
 use std::collections::HashMap;

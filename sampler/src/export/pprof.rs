@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
 
+use metaspy_report::export::pprof::{Document, Function, Label, Line, Location, Sample, ValueType};
 use metaspy_report::export::{Exporter, Written};
 use prost::Message;
 
@@ -16,83 +17,6 @@ use crate::profile::Profile;
 /// Exporter for `go tool pprof` and for services that keep profiles. The output is not compressed.
 #[derive(Clone, Copy, Debug)]
 pub struct Pprof;
-
-#[derive(Clone, PartialEq, Message)]
-struct Document {
-    #[prost(message, repeated, tag = "1")]
-    sample_type: Vec<ValueType>,
-    #[prost(message, repeated, tag = "2")]
-    sample: Vec<Sample>,
-    #[prost(message, repeated, tag = "4")]
-    location: Vec<Location>,
-    #[prost(message, repeated, tag = "5")]
-    function: Vec<Function>,
-    #[prost(string, repeated, tag = "6")]
-    string_table: Vec<String>,
-    #[prost(int64, tag = "9")]
-    time_nanos: i64,
-    #[prost(int64, tag = "10")]
-    duration_nanos: i64,
-    #[prost(message, optional, tag = "11")]
-    period_type: Option<ValueType>,
-    #[prost(int64, tag = "12")]
-    period: i64,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ValueType {
-    #[prost(int64, tag = "1")]
-    kind: i64,
-    #[prost(int64, tag = "2")]
-    unit: i64,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Sample {
-    #[prost(uint64, repeated, tag = "1")]
-    location_id: Vec<u64>,
-    #[prost(int64, repeated, tag = "2")]
-    value: Vec<i64>,
-    #[prost(message, repeated, tag = "3")]
-    label: Vec<Label>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Label {
-    #[prost(int64, tag = "1")]
-    key: i64,
-    #[prost(int64, tag = "2")]
-    text: i64,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Location {
-    #[prost(uint64, tag = "1")]
-    id: u64,
-    /// Inlined functions of a location, innermost first.
-    #[prost(message, repeated, tag = "4")]
-    line: Vec<Line>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Line {
-    #[prost(uint64, tag = "1")]
-    function_id: u64,
-    #[prost(int64, tag = "2")]
-    line: i64,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Function {
-    #[prost(uint64, tag = "1")]
-    id: u64,
-    #[prost(int64, tag = "2")]
-    name: i64,
-    #[prost(int64, tag = "3")]
-    system_name: i64,
-    #[prost(int64, tag = "4")]
-    filename: i64,
-}
 
 /// Table of distinct texts, whose first entry is empty, as the format requires.
 struct Texts {
@@ -134,6 +58,7 @@ impl Exporter<Profile> for Pprof {
         let location = |(at, of): (usize, &crate::symbols::Resolved)| Location {
             id: at as u64 + 1,
             line: of.frames.iter().map(line).collect(),
+            ..Location::default()
         };
         let mut counts: BTreeMap<(u32, u32, u32), i64> = BTreeMap::new();
         for sample in &run.samples.samples {
@@ -166,6 +91,7 @@ impl Exporter<Profile> for Pprof {
             duration_nanos: run.elapsed.as_nanos() as i64,
             period_type: Some(time),
             period: profile.sample_ns as i64,
+            ..Document::default()
         };
         out.write_all(&document.encode_to_vec())?;
         Ok(Written { events: profile.total(), notes: Vec::new() })

@@ -17,10 +17,10 @@ use std::path::Path;
 use metaspy_format::profile::{Column, KeyKind, TableDef};
 use metaspy_probe::SiteId;
 use metaspy_reader::{EndState, Store};
+use metaspy_report::append::Room;
 use metaspy_report::program::{INSTRUCTIONS, OWN_INSTRUCTIONS};
 
 use crate::code_file::{CodeFile, Directory};
-use crate::record::Room;
 use crate::samples::Module;
 use crate::symbols::elf::{Elf, Names};
 use crate::symbols::{Category, Symbols};

@@ -8,21 +8,16 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{Hash, Hasher};
 use std::io;
 
-use metaspy_format::arena::TEXT_MAX;
-use metaspy_format::profile::{Column, ColumnKind, Key, KeyKind, Merge, TableDef};
+use metaspy_format::profile::{Column, Key, TableDef};
 use metaspy_reader::EventId;
-use metaspy_report::functions::{EVENTS, FRAMES, PROFILE, columns};
+use metaspy_report::append::{Room, Row};
+use metaspy_report::functions::tables::{FunctionRow, ROOM_PARTS, add_functions, hash_of, number, sampled, table};
+use metaspy_report::functions::{EVENTS, FRAMES, columns};
 
-use super::room::{Room, Row};
-use super::{NO_SITE, Recorded};
+use super::Recorded;
 use crate::symbols::{Frame, FunctionId};
-
-/// Number of equal parts of the room, of which the last stays free. Other tables by site are small
-/// and fit there, and others may append later.
-const ROOM_PARTS: usize = 4;
 
 /// Frame in the tree of callers.
 #[derive(Clone, Copy)]
@@ -130,36 +125,20 @@ impl Tree {
         Some(caller)
     }
 
-    /// Adds the functions, those with the most samples first, until the room for names is full.
-    /// Returns the number of functions.
-    ///
-    /// A declaration can name a limited number of functions, so there may be several tables.
+    /// Adds the functions, those with the most samples first. Returns the number of functions.
     fn add_functions(&self, recorded: &Recorded<'_>, room: &mut Room) -> io::Result<usize> {
         let mut counts: Vec<(FunctionId, Count)> = self.functions.iter().map(|(&id, &count)| (id, count)).collect();
         counts.sort_by_key(|&(id, count)| (Reverse(count.own), Reverse(count.total), id));
-        let mut left = room.bytes() / ROOM_PARTS * (ROOM_PARTS - 1);
-        let (mut part, mut kept, mut lost) = (Part::default(), 0, 0);
-        for (id, count) in counts {
+        let row = |(id, count): (FunctionId, Count)| {
             let function = &recorded.profile.symbols.functions[id as usize];
             let file = function.file.as_deref().unwrap_or_default();
-            // JSON adds quotes and a comma, and may escape letters.
-            let bytes = 2 * (function.name.len() + file.len() + function.module.len()) + 12;
-            if bytes > left.min(TEXT_MAX / 2) {
-                lost += 1;
-                continue;
+            FunctionRow {
+                number: hash_of(function),
+                names: [&*function.name, file, function.category.name(), &function.module],
+                values: [count.own, recorded.ticks(count.own), count.total, recorded.ticks(count.total)],
             }
-            if part.bytes + bytes > TEXT_MAX / 2 {
-                kept += std::mem::take(&mut part).add_to(room, 0)?;
-            }
-            left -= bytes;
-            part.bytes += bytes;
-            let names = [&*function.name, file, function.category.name(), &function.module];
-            let mut words: Vec<u64> =
-                part.names.iter_mut().zip(names).map(|(column, name)| column.word(name)).collect();
-            words.extend([count.own, recorded.ticks(count.own), count.total, recorded.ticks(count.total)]);
-            part.rows.push((sampled(hash_of(function)), words));
-        }
-        Ok(kept + part.add_to(room, lost)?)
+        };
+        add_functions(counts.into_iter().map(row), room)
     }
 
     fn frames(&self, recorded: &Recorded<'_>) -> (TableDef, Vec<Row>) {
@@ -193,90 +172,4 @@ impl Tree {
         };
         rows.into_iter().map(row).collect()
     }
-}
-
-/// Makes the key of a row without an event.
-fn sampled(number: u64) -> Key {
-    Key { site: NO_SITE, second: 0, key: number }
-}
-
-fn table(name: &str, columns: Vec<Column>) -> TableDef {
-    TableDef {
-        profile: PROFILE.to_owned(),
-        name: name.to_owned(),
-        key: KeyKind::Sampled,
-        columns,
-        ..TableDef::default()
-    }
-}
-
-/// Makes a column whose numbers are the same in every process.
-fn number(name: &str) -> Column {
-    Column::new(name).merged_by(Merge::Max)
-}
-
-/// Functions of a single table.
-#[derive(Default)]
-struct Part {
-    names: [Words; 4],
-    rows: Vec<Row>,
-    /// Upper limit of the bytes that the names need.
-    bytes: usize,
-}
-
-impl Part {
-    fn add_to(self, room: &mut Room, lost: u64) -> io::Result<usize> {
-        let names = self.names.into_iter().zip(["name", "file", "owner", "module"]);
-        let mut columns: Vec<Column> = names.map(|(words, name)| words.column(name)).collect();
-        columns.extend([Column::new("samples"), Column::ticks("cpu")]);
-        columns.extend([Column::new("total samples"), Column::ticks("total cpu")]);
-        room.add(table("", columns), &self.rows, lost)
-    }
-}
-
-/// Distinct texts of a column.
-#[derive(Default)]
-struct Words {
-    all: Vec<String>,
-    places: HashMap<String, u64>,
-}
-
-impl Words {
-    /// Returns the word of a text: its index + 1, or 0 for an empty text.
-    fn word(&mut self, text: &str) -> u64 {
-        if text.is_empty() {
-            return 0;
-        }
-        if let Some(&place) = self.places.get(text) {
-            return place;
-        }
-        self.all.push(text.to_owned());
-        self.places.insert(text.to_owned(), self.all.len() as u64);
-        self.all.len() as u64
-    }
-
-    fn column(self, name: &str) -> Column {
-        Column { kind: ColumnKind::Choice(self.all), ..number(name) }
-    }
-}
-
-/// FNV-1a hash, which is the same in every process and never 0.
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0.max(1)
-    }
-}
-
-fn hash_of(of: &impl Hash) -> u64 {
-    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-    of.hash(&mut hasher);
-    hasher.finish()
 }

@@ -7,7 +7,6 @@
 //! what they are, so those of several processes are the same rows.
 
 mod functions;
-mod room;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -15,13 +14,11 @@ use std::path::Path;
 
 use metaspy_format::profile::{Column, Key, KeyKind, TableDef};
 use metaspy_reader::{EndState, Store};
+use metaspy_report::append::{Room, Row};
 use metaspy_report::rows::cpu::{PROFILE, SAMPLES};
 
 use crate::profile::Profile;
 use crate::samples::{Sample, UNKNOWN};
-use room::Row;
-
-pub(crate) use room::Room;
 
 /// Site number of samples outside all events.
 const NO_SITE: u32 = 0;

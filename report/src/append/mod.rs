@@ -1,5 +1,7 @@
 //! Appends tables and names to recordings whose process has ended.
 
+mod room;
+
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -7,6 +9,8 @@ use std::path::Path;
 use metaspy_format::layout::{Area, Layout};
 use metaspy_format::superblock as sb;
 use metaspy_reader::Store;
+
+pub use room::{Room, Row};
 
 /// The room that a recording has for more.
 #[derive(Clone, Copy, Debug)]

@@ -7,15 +7,17 @@ use metaspy_format::arena::{Entry, TEXT_MAX, head, push_text};
 use metaspy_format::profile::page::{self, Content, HEAD_WORDS, HEADER_WORDS, Kind};
 use metaspy_format::profile::{Key, ROWS_MAX, TableDef};
 use metaspy_reader::Store;
-use metaspy_report::append::{Space, append};
 
-/// First number of the sampler's tables. Tables of method profilers are numbered from 0.
+use super::{Space, append};
+
+/// First number of appended tables. Tables of method profilers are numbered from 0.
 const FIRST_TABLE: u32 = 1 << 31;
 
 /// Row of a table: its key, and a word for each column.
 pub type Row = (Key, Vec<u64>);
 
 /// Tables that will be appended to a recording, and the room left for them.
+#[derive(Debug)]
 pub struct Room {
     installation: u32,
     tables: u32,
@@ -70,7 +72,7 @@ impl Room {
     }
 
     /// Adds a table with one column and a row for each site. Returns false if it finds no room.
-    pub(crate) fn add_by_site(&mut self, def: TableDef, words: &[u64]) -> io::Result<bool> {
+    pub fn add_by_site(&mut self, def: TableDef, words: &[u64]) -> io::Result<bool> {
         if self.pages_left < 2 * HEADER_WORDS + HEAD_WORDS + words.len() {
             return Ok(false);
         }
