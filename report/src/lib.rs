@@ -9,6 +9,7 @@
 //! - [`coverage`]: what of a program ran: the text of `cargo metaspy`.
 //! - [`functions`]: functions by processor time, of recordings with samples.
 //! - [`flame`]: stacks with what each costs, as a page.
+//! - [`import`]: profiles of other tools, which become recordings.
 //! - [`types`]: the types that arrived at methods.
 //! - [`findings`]: what a recording states about its program.
 //! - [`gate`]: the decision of a check.
@@ -28,6 +29,7 @@ pub mod coverage;
 pub mod findings;
 pub mod flame;
 pub mod functions;
+pub mod import;
 pub mod rows;
 pub mod types;
 

@@ -78,7 +78,7 @@ fn shown(name: &str, page: &FlamePage) -> Option<Chrome> {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flame").join(name);
     std::fs::create_dir_all(&dir).expect("the directory is made");
     let Some(mut chrome) = Chrome::start(&dir.join("profile")) else {
-        println!("SKIPPED: flame page: {name} needs Chromium, which is not installed");
+        println!("SKIPPED: browser: {name} needs Chromium, which is not installed");
         return None;
     };
     let file = dir.join("page.html");
@@ -196,7 +196,7 @@ fn callers_one_level_up_have_a_sandwich_and_bounds_keep_their_sign() {
     chrome.key("p");
     chrome.evaluate("openSandwich([...rowsOf(state.set).keys()].find(f => nameOf(f) === 'app::Shop::price'))");
     is(chrome, DRAWN, "Shop::total ≥40 ns, main ≥20 ns, Shop::price ≥60 ns");
-    is_true(chrome, "$('footer').textContent.includes('≥: some found no room')");
+    is_true(chrome, "$('footer').textContent.includes('≥: some are missing')");
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
 }
 

@@ -16,6 +16,7 @@ mod flame;
 mod grammar;
 #[cfg(feature = "sample")]
 mod history;
+mod import;
 mod incoming;
 #[cfg(feature = "sample")]
 mod instructions;
@@ -24,7 +25,6 @@ mod live;
 mod lsp;
 #[cfg(feature = "mcp")]
 mod mcp;
-#[cfg(any(feature = "grammar", feature = "sample"))]
 mod private_directory;
 mod progress;
 mod report;
@@ -122,6 +122,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Findings(options) => findings::run(&options, &mut out),
         Command::Diff(options) => diff::run(&options, &mut out),
         Command::Export(options) => export::run(&options),
+        Command::Import(options) => import::run(&options),
         #[cfg(feature = "sample")]
         Command::Sample(options) => sample::run(&options, &mut out),
         #[cfg(feature = "sample")]

@@ -27,6 +27,7 @@ mod examples;
 mod export;
 mod findings;
 mod gates;
+mod import;
 #[cfg(all(feature = "demo", unix))]
 mod killed;
 #[cfg(unix)]

@@ -3,13 +3,14 @@
 //! A frame is drawn with what it calls only where all calls of its method are below it: elsewhere nobody recorded how its
 //! time divides. So all drawn numbers are exact, and the sandwich of any method has its callers and callees.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use metaspy_probe::SiteId;
-use metaspy_reader::{Filter, Store};
+use metaspy_reader::{Filter, RowKey, Store};
 
 use super::{Edge, FlamePage, Lane, Measure, Row, Sites, Stacks, Tree, Unit, Values, tree};
-use crate::program::Program;
+use crate::program::{INSTRUCTIONS, OWN_INSTRUCTIONS, Program};
+use crate::text::counted;
 
 /// Measure of times. The other one is calls.
 const TIME: usize = 0;
@@ -49,13 +50,6 @@ pub fn add(page: &mut FlamePage, store: &Store) {
     }
     let edges: Vec<Edge> = edges.into_iter().map(|((from, to), total)| Edge { from, to, total }).collect();
     let (tree, parts) = expanded(&edges, &rows);
-    let mut notes = Vec::new();
-    if parts > 0 {
-        notes.push(format!(
-            "{parts} hatched frames are methods with several callers: what they call is not recorded by caller, and their \
-             sandwich has it"
-        ));
-    }
     // The calls of a method are no part of its caller's.
     let calls = Measure { is_width: false, ..Measure::new("calls", Unit::Count) };
     let measures = [Measure::new("wall time", Unit::Ns), calls];
@@ -66,16 +60,90 @@ pub fn add(page: &mut FlamePage, store: &Store) {
         lanes: vec![Lane { tree, ..Lane::default() }],
         rows,
         edges: Some(edges),
-        notes,
+        notes: parts_note(parts),
         ..Stacks::default()
     });
+}
+
+/// Adds the instructions by caller of a profile of callgrind.
+pub fn add_instructions(page: &mut FlamePage, store: &Store) {
+    let profiles = store.united_profiles();
+    let mut edges: Vec<Edge> = Vec::new();
+    let mut rows: BTreeMap<usize, Row> = BTreeMap::new();
+    let mut function = |site: SiteId| {
+        let path = store.site_path(site);
+        let known = store.site(site).filter(|site| !site.file.is_empty());
+        let place = known.map_or(String::new(), |site| format!("{}:{}", site.file, site.lines.0));
+        page.function(path, &place, path.split("::").next().unwrap_or_default())
+    };
+    for table in profiles.iter().filter(|profile| profile.name == INSTRUCTIONS).flat_map(|profile| &profile.tables) {
+        for row in &table.rows {
+            let number = |column| table.value(row.key, column).number().unwrap_or(0);
+            match row.key {
+                RowKey::Site(site) => rows.entry(function(site)).or_default().own[0] += number(OWN_INSTRUCTIONS),
+                RowKey::Caller(to, Some(from)) => {
+                    let total = [number(OWN_INSTRUCTIONS), number("calls"), 0];
+                    edges.push(Edge { from: Some(function(from)), to: function(to), total });
+                }
+                _ => {}
+            }
+        }
+    }
+    if edges.is_empty() {
+        return;
+    }
+    // Calls within a recursion have no instructions of their own.
+    let is_least = edges.iter().any(|edge| edge.total[TIME] == 0 && edge.total[1] > 0);
+    for row in rows.values_mut() {
+        row.total[0] = row.own[0];
+    }
+    let mut called: BTreeSet<usize> = BTreeSet::new();
+    for edge in edges.iter().filter(|edge| edge.from != Some(edge.to)) {
+        let row = rows.entry(edge.from.expect("it has a caller")).or_default();
+        row.total[0] = row.total[0].saturating_add(edge.total[0]);
+        called.extend((edge.total[0] > 0).then_some(edge.to));
+    }
+    for edge in &edges {
+        let row = rows.entry(edge.to).or_default();
+        let calls = row.own[1].saturating_add(edge.total[1]);
+        (row.own[1], row.total[1]) = (calls, calls);
+    }
+    for (&to, row) in rows.iter().filter(|(at, _)| !called.contains(at)) {
+        edges.push(Edge { from: None, to, total: row.total });
+    }
+    let (tree, parts) = expanded(&edges, &rows);
+    let calls = Measure { is_width: false, ..Measure::new("calls", Unit::Count) };
+    let measures = [Measure::new("instructions", Unit::Count), calls];
+    page.stacks.push(Stacks {
+        name: "instructions".into(),
+        about: "instructions of all threads as callgrind counted them: they are known by caller, one level up".into(),
+        measures: measures.into_iter().map(|measure| Measure { is_least, ..measure }).collect(),
+        lanes: vec![Lane { tree, ..Lane::default() }],
+        rows,
+        edges: Some(edges),
+        notes: parts_note(parts),
+        ..Stacks::default()
+    });
+}
+
+/// A sentence about the frames whose callees are not known.
+fn parts_note(parts: usize) -> Vec<String> {
+    let note = || {
+        format!(
+            "{} with several callers: what they call is not recorded by caller, and their sandwich has it",
+            counted(parts as u64, "hatched frame")
+        )
+    };
+    (parts > 0).then(note).into_iter().collect()
 }
 
 /// Draws the methods below code without hooks, as far as their place is the only one. Returns how many frames are not.
 fn expanded(edges: &[Edge], rows: &BTreeMap<usize, Row>) -> (Tree, usize) {
     let mut callees: HashMap<Option<usize>, Vec<&Edge>> = HashMap::new();
     let mut callers: HashMap<usize, usize> = HashMap::new();
-    for edge in edges.iter().filter(|edge| edge.from != Some(edge.to)) {
+    // Calls within a recursion have no time of their own.
+    let has_cost = |edge: &&Edge| edge.from != Some(edge.to) && (edge.from.is_none() || edge.total[TIME] > 0);
+    for edge in edges.iter().filter(has_cost) {
         callees.entry(edge.from).or_default().push(edge);
         *callers.entry(edge.to).or_default() += 1;
     }

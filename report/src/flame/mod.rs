@@ -171,6 +171,7 @@ impl FlamePage {
             contexts::add(&mut page, store);
             samples::add(&mut page, store);
             calls::add(&mut page, store);
+            calls::add_instructions(&mut page, store);
         } else {
             for name in ["contexts", "allocations", "samples", "callers"] {
                 page.lacks(name, "it is added up while the program runs, and --filter selects stored events");

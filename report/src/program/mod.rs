@@ -25,7 +25,8 @@ pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};
 pub use method::{Edge, Instructions, Method, MethodProfile, Objects, Returned, TestCount};
 pub use profiles::{
-    ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS, PLACES, Profiles, is_additive, lost_note, lost_values, with_bound,
+    CALLERS, ColumnValue, INSTRUCTIONS, OWN_INSTRUCTIONS, PLACES, Profiles, is_additive, lost_note, lost_values,
+    with_bound,
 };
 pub use ratio::{Ratio, rate};
 

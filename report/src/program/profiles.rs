@@ -19,6 +19,8 @@ use crate::text::counted;
 pub const INSTRUCTIONS: &str = "instructions";
 /// The column of the instructions in a method's own code.
 pub const OWN_INSTRUCTIONS: &str = "instructions";
+/// The table of [`INSTRUCTIONS`] by caller and callee, in imported profiles.
+pub const CALLERS: &str = "callers";
 
 /// The column of receivers that only an address identifies: values move, and memory is used again.
 pub const PLACES: &str = "places";

@@ -7,6 +7,7 @@ mod export;
 mod findings;
 mod grammar;
 mod history;
+mod import;
 mod instructions;
 #[cfg(feature = "editor")]
 mod lsp;
@@ -33,6 +34,7 @@ pub use export::Export;
 pub use findings::Findings;
 pub use grammar::{Grammar, GrammarReport, Merged};
 pub use history::{History, HistoryRun};
+pub use import::Import;
 pub use instructions::Instructions;
 #[cfg(feature = "editor")]
 pub use lsp::Lsp;
@@ -179,6 +181,15 @@ pub enum Command {
         after_help = "What each format can hold is described in docs/export.md."
     )]
     Export(Export),
+    /// Makes a recording of another tool's profile
+    #[command(
+        before_help = "Examples:\n  perf script | stackcollapse-perf.pl > stacks.txt && metaspy import stacks.txt --period 1ms -o run.spy\n  \
+        metaspy import cpu.pprof -o run.spy\n  \
+        metaspy import profile.json.gz -o run.spy    # of samply, or saved from profiler.firefox.com\n  \
+        metaspy import callgrind.out.4711 -o run.spy && metaspy blueprint flame run.spy --html flame.html",
+        after_help = "What of each format is imported is described in docs/import.md."
+    )]
+    Import(Import),
     /// Samples where the processor time of any program goes
     #[command(
         before_help = "Examples:\n  metaspy sample -- metaspy demo --record run.spy --seconds 1\n  metaspy sample -- target/release/app --fast\n  metaspy sample --rate 100 --callers -- app\n  \

@@ -9,7 +9,7 @@ use super::Command;
 /// The groups, each with its commands.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Look", &["demo", "open", "attach", "list", "clean"]),
-    ("Record", &["sample", "grammar", "history", "instructions", "stream"]),
+    ("Record", &["sample", "grammar", "history", "instructions", "import", "stream"]),
     ("Compare,\ncheck", &["findings", "report", "diff", "export", "verify"]),
     ("Pictures,\neditor,\nscripts", &["blueprint", "lsp", "mcp", "schema", "completions"]),
 ];
@@ -31,8 +31,7 @@ pub fn overview() -> String {
             text += &format!("{:<10} {name:<12} {}\n", words.next().unwrap_or_default(), about(name));
         }
     }
-    text += &format!("{:<10} {}: of metaspy-scale,\n", "Fleets", FLEETS.join(", "));
-    text += &format!("{:<10} installed by  cargo install --locked --path scale  in a clone\n", "");
+    text += &format!("{:<10} {}: see docs/scale.md\n", "Fleets", FLEETS.join(", "));
     text + "Exit codes: 0 fine; 1 a condition failed, or a recording is damaged; 2 unusable"
 }
 

@@ -45,7 +45,7 @@ function footer() {
     : [...order.slice(0, GROUPS.length - 1).map((group, i) => key(GROUPS[i], group)), ...(order.length >= GROUPS.length ? [key(GROUPS.at(-1), `${order.length - GROUPS.length + 1} others`)] : [])];
   const folded = set.folded ? [`${grouped(set.folded)} smaller frames are folded into grey ones; the numbers of functions are of all frames`] : [];
   const hidden = set.hidden ? [`${grouped(set.hidden)} functions with less are not listed`] : [];
-  const least = set.measures.some(measure => measure.least) ? ['≥: some found no room, so there may be more'] : [];
+  const least = set.measures.some(measure => measure.least) ? ['≥: some are missing, so there may be more'] : [];
   const threads = set.lanes.length === 1 && !set.lanes[0].name ? ['threads are not distinguished here'] : [];
   $('footer').replaceChildren(element('div', ...keys), ...[set.about, ...folded, ...hidden, ...least, ...threads, ...set.notes].map(note => element('div', note)),
     ...DATA.absent.map(([name, why]) => element('div', `${name}: ${why}`)));

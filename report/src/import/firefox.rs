@@ -1,0 +1,210 @@
+//! The processed profile of profiler.firefox.com, as samply writes it.
+
+use serde::Deserialize;
+
+use super::samples::Samples;
+use super::{Content, Format, Imported, Result, error};
+use crate::text::counted;
+
+#[derive(Deserialize)]
+struct Profile {
+    meta: Meta,
+    threads: Option<Vec<Thread>>,
+    shared: Option<Thread>,
+    #[serde(default)]
+    libs: Vec<Library>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Meta {
+    /// Milliseconds.
+    interval: Option<f64>,
+    product: Option<String>,
+    preprocessed_profile_version: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct Library {
+    #[serde(default)]
+    name: String,
+}
+
+/// Samples and tables of a thread, or tables of all threads.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Thread {
+    samples: Option<Weighed>,
+    string_array: Option<Vec<String>>,
+    stack_table: Option<StackTable>,
+    frame_table: Option<FrameTable>,
+    func_table: Option<FuncTable>,
+    resource_table: Option<ResourceTable>,
+    sources: Option<Sources>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Weighed {
+    stack: Option<Vec<Option<usize>>>,
+    weight: Option<Vec<f64>>,
+    weight_type: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct StackTable {
+    prefix: Vec<Option<usize>>,
+    frame: Vec<usize>,
+}
+
+#[derive(Deserialize)]
+struct FrameTable {
+    func: Vec<usize>,
+    #[serde(default)]
+    line: Vec<Option<u32>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FuncTable {
+    name: Vec<usize>,
+    #[serde(default)]
+    file_name: Vec<Option<usize>>,
+    #[serde(default)]
+    source: Vec<Option<usize>>,
+    #[serde(default)]
+    resource: Vec<i64>,
+}
+
+#[derive(Deserialize)]
+struct ResourceTable {
+    name: Vec<usize>,
+}
+
+#[derive(Deserialize)]
+struct Sources {
+    filename: Vec<usize>,
+}
+
+pub fn read(bytes: &[u8]) -> Result<Imported> {
+    let profile: Profile = serde_json::from_slice(bytes)
+        .map_err(|why| error(format!("it is cut, damaged, or no profile of profiler.firefox.com: {why}")))?;
+    let Some(threads) = &profile.threads else {
+        return Err(error("it has no threads: it is no profile of profiler.firefox.com"));
+    };
+    if profile.meta.preprocessed_profile_version.is_none() {
+        return Err(error("it is a raw profile of Firefox: open it in profiler.firefox.com, and save it from there"));
+    }
+    let period_ns = profile.meta.interval.map_or(0.0, |ms| ms * 1e6);
+    if !(1.0..1e18).contains(&period_ns) {
+        return Err(error("it does not state its interval, the time of a sample"));
+    }
+    let mut samples = Samples { period_ns: period_ns.round() as u64, ..Samples::default() };
+    let mut used = 0;
+    for thread in threads {
+        used += usize::from(add(&mut samples, thread, profile.shared.as_ref())?);
+    }
+    let mut notes = Vec::new();
+    if used > 1 {
+        notes.push(format!("the samples of {} are added up", counted(used as u64, "thread")));
+    }
+    let unnamed = samples.functions.iter().filter(|function| function.name.starts_with("0x")).count();
+    if unnamed > 0 {
+        notes.push(format!(
+            "{} are addresses without a name: open the profile in profiler.firefox.com, which finds the names, and save it from there",
+            counted(unnamed as u64, "function")
+        ));
+    }
+    let program = profile.meta.product.or(profile.libs.into_iter().next().map(|of| of.name)).unwrap_or_default();
+    Ok(Imported { format: Format::Firefox, program, content: Content::Samples(samples), notes })
+}
+
+/// Adds the samples of a thread. Returns true if it has any.
+fn add(samples: &mut Samples, thread: &Thread, shared: Option<&Thread>) -> Result<bool> {
+    let Some(Weighed { stack: Some(stacks), weight, weight_type }) = &thread.samples else { return Ok(false) };
+    if stacks.is_empty() {
+        return Ok(false);
+    }
+    if let Some(other) = weight_type.as_deref().filter(|of| *of != "samples") {
+        return Err(error(format!("its weights are {other}: metaspy imports samples with their time")));
+    }
+    let tables = Tables::of(thread, shared)?;
+    let mut places: Vec<Option<usize>> = vec![None; tables.stacks.frame.len()];
+    for (at, &stack) in stacks.iter().enumerate() {
+        let weight = weight.as_ref().map_or(Some(1.0), |weights| weights.get(at).copied());
+        let weight = weight.filter(|of| of.fract() == 0.0 && (0.0..1e15).contains(of)).ok_or_else(|| {
+            error("a weight of a sample is no whole number: it is damaged, or a difference of two profiles")
+        })?;
+        let frame = stack.map(|stack| tables.frame(samples, &mut places, stack)).transpose()?;
+        samples.add(frame, weight as u64)?;
+    }
+    Ok(true)
+}
+
+/// Tables that a thread's stacks are in.
+struct Tables<'p> {
+    texts: &'p [String],
+    stacks: &'p StackTable,
+    frames: &'p FrameTable,
+    functions: &'p FuncTable,
+    resources: Option<&'p ResourceTable>,
+    sources: Option<&'p Sources>,
+}
+
+impl<'p> Tables<'p> {
+    fn of(own: &'p Thread, shared: Option<&'p Thread>) -> Result<Tables<'p>> {
+        let lacks = |name: &str| error(format!("it is damaged: a thread has samples and no {name}"));
+        macro_rules! table {
+            ($name:ident) => {
+                own.$name.as_ref().or_else(|| shared?.$name.as_ref())
+            };
+        }
+        Ok(Tables {
+            texts: table!(string_array).ok_or_else(|| lacks("strings"))?,
+            stacks: table!(stack_table).ok_or_else(|| lacks("stacks"))?,
+            frames: table!(frame_table).ok_or_else(|| lacks("frames"))?,
+            functions: table!(func_table).ok_or_else(|| lacks("functions"))?,
+            resources: table!(resource_table),
+            sources: table!(sources),
+        })
+    }
+
+    fn text(&self, at: Option<usize>) -> &str {
+        at.and_then(|at| self.texts.get(at)).map_or("", String::as_str)
+    }
+
+    /// The frame of a stack, whose callers are its prefixes.
+    fn frame(&self, samples: &mut Samples, places: &mut [Option<usize>], stack: usize) -> Result<usize> {
+        let damaged = || error("it is damaged: a stack leads to a place that it lacks, or around in a circle");
+        let mut path = Vec::new();
+        let mut next = Some(stack);
+        let mut frame = None;
+        while let Some(at) = next {
+            if let Some(known) = *places.get(at).ok_or_else(damaged)? {
+                frame = Some(known);
+                break;
+            }
+            path.push(at);
+            if path.len() > places.len() {
+                return Err(damaged());
+            }
+            next = *self.stacks.prefix.get(at).ok_or_else(damaged)?;
+        }
+        for at in path.into_iter().rev() {
+            let of = self.stacks.frame[at];
+            let function = *self.frames.func.get(of).ok_or_else(damaged)?;
+            let name = *self.functions.name.get(function).ok_or_else(damaged)?;
+            let source = self.functions.source.get(function).copied().flatten();
+            let file = source.and_then(|source| self.sources?.filename.get(source).copied());
+            let file = file.or_else(|| self.functions.file_name.get(function).copied().flatten());
+            let resource = self.functions.resource.get(function).and_then(|&at| usize::try_from(at).ok());
+            let module = resource.and_then(|at| self.resources?.name.get(at).copied());
+            let line = self.frames.line.get(of).copied().flatten().unwrap_or(0);
+            let function = samples.function(self.text(Some(name)), self.text(file), self.text(module));
+            let made = samples.frame(frame, function, line)?;
+            places[at] = Some(made);
+            frame = Some(made);
+        }
+        frame.ok_or_else(damaged)
+    }
+}

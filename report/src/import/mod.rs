@@ -1,0 +1,174 @@
+//! Profiles of other tools, which become recordings: collapsed stacks, pprof, the Firefox Profiler's JSON and callgrind's
+//! output.
+//!
+//! [`Imported::read`] knows the format by the content. A profile of samples becomes the tables that `metaspy sample` writes,
+//! so reports, the crawler and the flame page read it as their own. Callgrind counts calls and instructions by caller, and
+//! becomes sites with a table by caller. A format that states neither the time of a sample nor another unit needs it as
+//! an option: nothing is guessed.
+
+mod callgrind;
+mod collapsed;
+mod firefox;
+mod pprof;
+mod samples;
+mod write;
+
+use std::fmt;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+
+pub use callgrind::Calls;
+pub use samples::Samples;
+pub use write::Counts;
+
+/// Most bytes of a profile that is read line by line, also after it is decompressed.
+const LINES_MAX: u64 = 1 << 30;
+/// Most bytes of a profile that is decoded as a whole.
+const DOCUMENT_MAX: u64 = 256 << 20;
+/// Most frames and functions of a profile.
+const FRAMES_MAX: usize = metaspy_format::profile::ROWS_MAX as usize;
+
+/// Formats that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A line for each stack, as `stackcollapse-perf.pl` and inferno write them.
+    Collapsed,
+    /// pprof's protobuf, compressed or not.
+    Pprof,
+    /// The JSON of profiler.firefox.com, as samply writes it.
+    Firefox,
+    /// Callgrind's output, by function.
+    Callgrind,
+}
+
+/// A profile of another tool.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// Its format.
+    pub format: Format,
+    /// Name of the program; empty if the profile does not state it.
+    pub program: String,
+    /// What was measured.
+    pub content: Content,
+    /// Sentences about what was left out.
+    pub notes: Vec<String>,
+}
+
+/// What a profile measures.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Samples by stack.
+    Samples(Samples),
+    /// Calls and instructions by caller.
+    Calls(Calls),
+}
+
+/// Reason why a profile cannot be read: what is wrong, then what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportError(String);
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ImportError {}
+
+fn error(text: impl Into<String>) -> ImportError {
+    ImportError(text.into())
+}
+
+/// Result of reading a profile.
+type Result<T> = std::result::Result<T, ImportError>;
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 4] = [Format::Collapsed, Format::Pprof, Format::Firefox, Format::Callgrind];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Collapsed => "collapsed stacks",
+            Format::Pprof => "pprof",
+            Format::Firefox => "the Firefox Profiler's JSON",
+            Format::Callgrind => "callgrind's output",
+        }
+    }
+
+    /// The format of a profile, by its first bytes.
+    fn of(bytes: &[u8]) -> Result<Format> {
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+        let first = start.trim_start();
+        let is_line = |prefix: &str| start.lines().any(|line| line.starts_with(prefix));
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(error("the file is empty"));
+        }
+        if first.starts_with('{') {
+            return Ok(Format::Firefox);
+        }
+        if first.starts_with("# callgrind format") || is_line("events:") && (is_line("fn=") || is_line("creator:")) {
+            return Ok(Format::Callgrind);
+        }
+        // A message of pprof begins with one of its fields, and has a byte that no text has.
+        if bytes[..bytes.len().min(4096)].iter().any(|&byte| byte < b' ' && !byte.is_ascii_whitespace()) {
+            return Ok(Format::Pprof);
+        }
+        Ok(Format::Collapsed)
+    }
+}
+
+impl Imported {
+    /// Reads a profile. `period_ns` is the time of a sample, for formats that do not state it.
+    ///
+    /// # Errors
+    ///
+    /// If the profile is cut, damaged, too large, or in no known format; and if its numbers are no samples with a time.
+    pub fn read(bytes: Vec<u8>, period_ns: Option<u64>) -> Result<Imported> {
+        let bytes = decompressed(bytes)?;
+        let format = Format::of(&bytes)?;
+        let is_whole = matches!(format, Format::Pprof | Format::Firefox);
+        if is_whole && bytes.len() as u64 > DOCUMENT_MAX {
+            return Err(error(format!("it has more than {} MiB: record less, or at a lower rate", DOCUMENT_MAX >> 20)));
+        }
+        if format != Format::Collapsed && period_ns.is_some() {
+            return Err(error(format!("--period is for collapsed stacks: {} states what a sample is", format.name())));
+        }
+        match format {
+            Format::Collapsed => collapsed::read(&bytes, period_ns),
+            Format::Pprof => pprof::read(&bytes),
+            Format::Firefox => firefox::read(&bytes),
+            Format::Callgrind => callgrind::read(&bytes),
+        }
+    }
+}
+
+/// Decompresses what gzip wrote. It may become much larger, up to a limit.
+fn decompressed(bytes: Vec<u8>) -> Result<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut out = Vec::new();
+    let read = GzDecoder::new(&bytes[..]).take(LINES_MAX + 1).read_to_end(&mut out);
+    if out.len() as u64 > LINES_MAX {
+        return Err(error(format!(
+            "decompressed it has more than {} MiB: record less, or at a lower rate",
+            LINES_MAX >> 20
+        )));
+    }
+    read.map_err(|why| error(format!("it is cut or damaged: gzip: {why}")))?;
+    Ok(out)
+}
+
+/// A line of text, with its number for messages.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = Result<(usize, &str)>> {
+    let lines = bytes.split(|&byte| byte == b'\n').enumerate();
+    lines.map(|(at, line)| {
+        let line = std::str::from_utf8(line).map_err(|_| error(format!("line {} is not UTF-8", at + 1)))?;
+        Ok((at + 1, line.trim_end_matches('\r')))
+    })
+}
+
+#[cfg(test)]
+mod tests;
