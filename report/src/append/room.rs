@@ -11,7 +11,7 @@ use metaspy_reader::Store;
 use super::{Space, append};
 
 /// First number of appended tables. Tables of method profilers are numbered from 0.
-const FIRST_TABLE: u32 = 1 << 31;
+const FIRST_TABLE: u32 = 0x8000_0000;
 
 /// Row of a table: its key, and a word for each column.
 pub type Row = (Key, Vec<u64>);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use metaspy_probe::SiteId;
 use metaspy_reader::{Filter, RowKey, Store};
 
-use super::{Edge, FlamePage, Lane, Measure, Row, Sites, Stacks, Tree, Unit, Values, tree};
+use super::{Edge, FlamePage, Lane, Measure, Row, Sites, Stacks, Tree, Unit, Values, package_of, tree};
 use crate::program::{INSTRUCTIONS, OWN_INSTRUCTIONS, Program};
 use crate::text::counted;
 
@@ -74,7 +74,7 @@ pub fn add_instructions(page: &mut FlamePage, store: &Store) {
         let path = store.site_path(site);
         let known = store.site(site).filter(|site| !site.file.is_empty());
         let place = known.map_or(String::new(), |site| format!("{}:{}", site.file, site.lines.0));
-        page.function(path, &place, path.split("::").next().unwrap_or_default())
+        page.function(path, &place, package_of(path))
     };
     for table in profiles.iter().filter(|profile| profile.name == INSTRUCTIONS).flat_map(|profile| &profile.tables) {
         for row in &table.rows {

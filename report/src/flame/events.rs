@@ -6,7 +6,7 @@ use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{ChainFrame, Event, Filter, Position, Store};
 
 use super::in_time::{Call, Longest};
-use super::{FlamePage, Lane, MEASURES, Measure, Stacks, Tree, Unit};
+use super::{FlamePage, Lane, MEASURES, Measure, Stacks, Tree, Unit, package_of};
 use crate::text::counted;
 
 /// Events that are read at once.
@@ -41,7 +41,7 @@ fn function(page: &mut FlamePage, store: &Store, site: SiteId, functions: &mut H
         let path = store.site_path(site).to_owned();
         let file = store.site(site).filter(|site| !site.file.is_empty());
         let place = file.map_or(String::new(), |site| format!("{}:{}", site.file, site.lines.0));
-        page.function(&path, &place, path.split("::").next().unwrap_or_default())
+        page.function(&path, &place, package_of(&path))
     })
 }
 

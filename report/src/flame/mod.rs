@@ -198,8 +198,13 @@ impl FlamePage {
     /// Adds the function of a path: its place is that of the site with this path, if there is one.
     fn path(&mut self, path: &str, sites: &Sites) -> usize {
         let place = sites.0.get(path).map_or("", String::as_str);
-        self.function(path, place, path.split("::").next().unwrap_or_default())
+        self.function(path, place, package_of(path))
     }
+}
+
+/// The package of a path; empty if the path has none.
+fn package_of(path: &str) -> &str {
+    path.split_once("::").map_or("", |(package, _)| package)
 }
 
 /// File and line of each path.

@@ -22,10 +22,11 @@ pub use callgrind::Calls;
 pub use samples::Samples;
 pub use write::Counts;
 
-/// Most bytes of a profile that is read line by line, also after it is decompressed.
-const LINES_MAX: u64 = 1 << 30;
-/// Most bytes of a profile that is decoded as a whole.
-const DOCUMENT_MAX: u64 = 256 << 20;
+const MIB: u64 = 1_048_576;
+/// Most MiB of a profile that is read line by line, also after it is decompressed.
+const LINES_MAX: u64 = 1024;
+/// Most MiB of a profile that is decoded as a whole.
+const DOCUMENT_MAX: u64 = 256;
 /// Most frames and functions of a profile.
 const FRAMES_MAX: usize = metaspy_format::profile::ROWS_MAX as usize;
 
@@ -129,8 +130,8 @@ impl Imported {
         let bytes = decompressed(bytes)?;
         let format = Format::of(&bytes)?;
         let is_whole = matches!(format, Format::Pprof | Format::Firefox);
-        if is_whole && bytes.len() as u64 > DOCUMENT_MAX {
-            return Err(error(format!("it has more than {} MiB: record less, or at a lower rate", DOCUMENT_MAX >> 20)));
+        if is_whole && bytes.len() as u64 > DOCUMENT_MAX * MIB {
+            return Err(error(format!("it has more than {} MiB: record less, or at a lower rate", DOCUMENT_MAX)));
         }
         if format != Format::Collapsed && period_ns.is_some() {
             return Err(error(format!("--period is for collapsed stacks: {} states what a sample is", format.name())));
@@ -150,12 +151,9 @@ fn decompressed(bytes: Vec<u8>) -> Result<Vec<u8>> {
         return Ok(bytes);
     }
     let mut out = Vec::new();
-    let read = GzDecoder::new(&bytes[..]).take(LINES_MAX + 1).read_to_end(&mut out);
-    if out.len() as u64 > LINES_MAX {
-        return Err(error(format!(
-            "decompressed it has more than {} MiB: record less, or at a lower rate",
-            LINES_MAX >> 20
-        )));
+    let read = GzDecoder::new(&bytes[..]).take(LINES_MAX * MIB + 1).read_to_end(&mut out);
+    if out.len() as u64 > LINES_MAX * MIB {
+        return Err(error(format!("decompressed it has more than {} MiB: record less, or at a lower rate", LINES_MAX)));
     }
     read.map_err(|why| error(format!("it is cut or damaged: gzip: {why}")))?;
     Ok(out)

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use super::{FRAMES_MAX, Result, error};
 use crate::functions::tables::hash_of;
 
+/// Most nanoseconds of all samples together: half of what a clock of a recording counts.
+const NS_MAX: u64 = u64::MAX / 4;
+
 /// Samples of a program, as a tree of stacks.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
@@ -85,7 +88,7 @@ impl Samples {
     /// All samples.
     pub fn all(&self) -> Result<u64> {
         let sum = self.frames.iter().try_fold(self.without_stack, |sum, frame| sum.checked_add(frame.own));
-        let is_countable = |sum: &u64| sum.checked_mul(self.period_ns.max(1)).is_some_and(|ns| ns < 1 << 62);
+        let is_countable = |sum: &u64| sum.checked_mul(self.period_ns.max(1)).is_some_and(|ns| ns <= NS_MAX);
         sum.filter(is_countable).ok_or_else(|| error("its numbers are too large to be added up"))
     }
 

@@ -110,10 +110,10 @@ fn damaged_and_other_profiles_of_pprof_are_refused() {
 #[test]
 fn what_becomes_too_large_is_refused() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    let zeros = vec![b'\n'; 1 << 20];
-    (0..(LINES_MAX >> 20) + 1).for_each(|_| encoder.write_all(&zeros).expect("memory has room"));
+    let blank = vec![b'\n'; MIB as usize];
+    (0..=LINES_MAX).for_each(|_| encoder.write_all(&blank).expect("memory has room"));
     let bomb = encoder.finish().expect("memory has room");
-    assert!(bomb.len() < 8 << 20);
+    assert!(bomb.len() < 8 * MIB as usize);
     assert!(refused(&bomb).starts_with("decompressed it has more than 1024 MiB"));
 }
 

@@ -24,14 +24,14 @@ function error(samples, all) {
   const z = 1.96, p = samples / all;
   return 100 * z * Math.sqrt(p * (1 - p) / all + z * z / (4 * all * all)) / (1 + z * z / all);
 }
-const nameOf = f => f === ROOT ? (state.set.edges || state.set.name === 'contexts' ? 'code without hooks' : 'all') : f === FOLDED ? 'smaller frames' : DATA.functions[f][0];
+const nameOf = f => f === ROOT ? (['callers', 'contexts', 'allocations'].includes(state.set.name) ? 'code without hooks' : 'all') : f === FOLDED ? 'smaller frames' : DATA.functions[f][0];
 // Type and method, or the function alone.
 function shortName(f) {
   const name = nameOf(f), parts = name.replace(/<.*>/g, '').split('::');
   return f < 0 || parts.length < 2 ? name : /^[A-Z]/.test(parts.at(-2)) ? parts.slice(-2).join('::') : parts.at(-1);
 }
 // What gives a function its colour: its package, and in a program of one package the module or type.
-const groupOf = f => DATA.groups.length > 1 ? DATA.groups[DATA.functions[f][2]] || 'unknown' : nameOf(f).replace(/<.*>/g, '').split('::').slice(0, -1).join('::') || nameOf(f);
+const groupOf = f => DATA.groups.length > 1 ? DATA.groups[DATA.functions[f][2]] || 'unknown' : nameOf(f).replace(/<.*>/g, '').split('::').slice(0, -1).join('::') || 'functions';
 const whole = () => rootOf().total[state.k];
 const wholeBefore = () => rootOf().before.total[state.k];
 const wide = node => state.set.difference && state.earlier ? node.before.total[state.k] : node.total[state.k];
@@ -113,6 +113,7 @@ function describe(node) {
   const parts = set.measures.map((measure, k) => {
     const total = node.total[k], own = node.own[k], all = rootOf().total[k], isInverted = state.view === 'inverted';
     if (measure.unit === 'count' && !measure.width) return node.f >= 0 && own ? `${amount(own, k)} ${measure.name}` : '';
+    if (measure.unit === 'count' && (node.f === ROOT || isInverted)) return `${amount(total, k)} ${measure.name} (${percent(total, all)})`;
     if (measure.unit === 'count') return `${amount(own, k)} ${measure.name}, ${amount(total, k)} with callees (${percent(total, all)})`;
     const count = measure.unit === 'samples' ? `, ${grouped(total)} samples, ± ${error(total, all || 1).toFixed(1)} %` : '';
     const self = isInverted ? '' : node.part ? ', self not recorded by caller' : node.f === FOLDED || node.f === ROOT ? '' : `, self ${amount(own, k)} (${percent(own, all)})`;
