@@ -17,10 +17,14 @@ const ROWS_MIN: usize = 64;
 /// The part of the area that the first keys of a table take at most.
 const AREA_SHARE: usize = 16;
 
+/// Rows of an index at most, unless it has twice as many as the one before.
+const FITTING_MAX: usize = 1 << 16;
 /// Rows of the first index at most: a recording of few calls is a short file.
 const FIRST_MAX: usize = 1 << 10;
-/// How many times larger the next index is than the one before. A key that a thread did not use last is looked for in each.
-const GROWTH: usize = 4;
+/// Slots of the first index for a row, and of the others. Rows of the others are looked for in the first one, too, and a search
+/// ends at a free slot.
+const FIRST_SLOTS: usize = 8;
+const SLOTS: usize = 2;
 /// The next index is made when a quarter of the rows is left, because a signal handler cannot make it.
 const LEFT: usize = 4;
 
@@ -35,7 +39,7 @@ pub(super) struct KeyIndex {
     table: u32,
     /// The number of its first row.
     first: u32,
-    /// Row + 1 by the hash of its key; 0 = free. Twice as many as rows. A hook may read them after the table has ended.
+    /// Row + 1 by the hash of its key; 0 = free. More than rows. A hook may read them after the table has ended.
     slots: &'static [AtomicU32],
     /// The keys, in the recording.
     keys: &'static [AtomicU64],
@@ -52,9 +56,7 @@ pub(super) struct KeyIndex {
 impl KeyIndex {
     /// An index for a table with this many rows at most; `None` if the recording has no room at all.
     pub fn new(log: &'static Log, table: u32, most: usize) -> Option<Self> {
-        let fitting =
-            (log.layout.profiles.bytes() / AREA_SHARE / (Key::WORDS * 8)).clamp(ROWS_MIN, most.min(FIRST_MAX));
-        KeyIndex::with_rows(log, table, 0, 1 << fitting.ilog2())
+        KeyIndex::with_rows(log, table, 0, 1 << fitting(log, most).min(FIRST_MAX).ilog2())
     }
 
     /// An index with as many of these rows as the recording has room for.
@@ -66,8 +68,10 @@ impl KeyIndex {
                 None => return None,
             }
         };
+        let slots = if first == 0 { FIRST_SLOTS } else { SLOTS };
         let (used, next) = (AtomicU32::new(0), AtomicPtr::new(std::ptr::null_mut()));
-        let (slots, is_last, is_given_back) = (free_slots(rows * 2), AtomicBool::new(false), AtomicBool::new(false));
+        let (slots, is_last, is_given_back) =
+            (free_slots(rows * slots), AtomicBool::new(false), AtomicBool::new(false));
         Some(KeyIndex { log, table, first, slots, keys, used, next, is_last, is_given_back })
     }
 
@@ -106,7 +110,8 @@ impl KeyIndex {
     #[cold]
     fn grow(&self, most: usize) -> Option<&KeyIndex> {
         let first = self.first as usize + self.rows();
-        let rows = most.checked_sub(first).filter(|rows| *rows >= ROWS_MIN)?.min(GROWTH * self.rows());
+        let left = most.checked_sub(first).filter(|rows| *rows >= ROWS_MIN)?;
+        let rows = left.min(fitting(self.log, most).max(2 * self.rows()));
         if self.is_last.load(Relaxed) || may_be_in_handler() {
             return None;
         }
@@ -183,6 +188,11 @@ impl KeyIndex {
         }
         Some(row)
     }
+}
+
+/// The rows of an index that takes its share of the area.
+fn fitting(log: &Log, most: usize) -> usize {
+    (log.layout.profiles.bytes() / AREA_SHARE / (Key::WORDS * 8)).clamp(ROWS_MIN, most.min(FITTING_MAX))
 }
 
 /// So many slots, all of them free.
