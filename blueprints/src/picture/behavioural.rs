@@ -78,7 +78,7 @@ fn legend(graph: &Graph) -> Vec<Sign> {
     ];
     std::iter::once(Sign::words("width: calls"))
         .chain(widths(3.0, 3.0))
-        .chain([Sign::words("height: total time"), Sign::words("colour: what it returned")])
+        .chain([Sign::words("height: total time, wall clock"), Sign::words("colour: what it returned")])
         .chain(fills)
         .chain(marks)
         .collect()

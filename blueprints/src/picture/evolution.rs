@@ -299,7 +299,7 @@ fn legend(by: By) -> Vec<Sign> {
         Sign::words("+26 %: the change; a box without one is the same within noise"),
         Sign::words("width: calls"),
     ];
-    let sizes = widths(3.0, 3.0).chain([Sign::words("height: total time")]);
+    let sizes = widths(3.0, 3.0).chain([Sign::words("height: total time, wall clock")]);
     colours(by).into_iter().chain(marks).chain(sizes).collect()
 }
 

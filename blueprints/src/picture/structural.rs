@@ -48,7 +48,7 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let nodes: Vec<Node> = boxes.into_iter().map(node).collect();
     let low = nodes.iter().filter(|node| node.rect.h <= LEAST).count() as u64;
     let mut notes = vec![
-        format!("height is linear in total time, calls included: {TALLEST} px are {}", time(whole)),
+        format!("height is linear in total time by the wall clock, calls included: {TALLEST} px are {}", time(whole)),
         format!(
             "{} below {}, drawn at the least height of {LEAST} px",
             counted(low, "method"),
@@ -90,7 +90,7 @@ fn legend(most: u64, whole: u64) -> Vec<Sign> {
     ];
     std::iter::once(Sign::words("width: calls"))
         .chain(widths(3.0, 2.2))
-        .chain(std::iter::once(Sign::words("height (here a third of it): total time")))
+        .chain(std::iter::once(Sign::words("height (here a third of it): total time, wall clock")))
         .chain(heights)
         .chain(std::iter::once(Sign::words(
             "grey: receivers, or their places where an address is all that identifies them",

@@ -48,6 +48,7 @@ fn collapsed_stacks_open_in_reports_and_as_a_flame_graph() {
     assert_eq!(code, 0, "{error}");
     assert!(out.contains(" 95.2 % ███████████████    80.0 ms      20.0 ms   app::work"), "{out}");
     assert_eq!(ended(&["verify", text(&recording)]).0, 0);
+    assert!(ended(&["report", text(&recording)]).1.contains("it has samples and no events: --functions lists them"));
     // An earlier profile has half of the samples in a function.
     let earlier = directory.join("earlier.spy");
     std::fs::write(&stacks, "app::main;app::work 15\napp::main 2\n").expect("it can be written");

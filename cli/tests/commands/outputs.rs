@@ -33,7 +33,7 @@ const OUTPUTS: [&str; 16] = [
 ];
 
 /// The same of commands that start a program, and of those with other inputs.
-const OTHER_OUTPUTS: [&str; 15] = [
+const OTHER_OUTPUTS: [&str; 16] = [
     "demo --record OUT --events 1k",
     "sample --json=OUT -- PROGRAM",
     "sample --html OUT -- PROGRAM",
@@ -41,6 +41,7 @@ const OTHER_OUTPUTS: [&str; 15] = [
     "sample --speedscope OUT -- PROGRAM",
     "sample --firefox OUT -- PROGRAM",
     "sample --pprof OUT -- PROGRAM",
+    "import VIEW --period 1ms --output OUT",
     "instructions IN --json=OUT -- PROGRAM",
     "history run HEAD..HEAD --html OUT -- PROGRAM",
     "grammar PROGRAM --rule doc --json=OUT VIEW",

@@ -9,6 +9,7 @@ use metaspy_reader::{EndState, Measure, RecordedSite, Shares, Store, Totals, Val
 use super::cpu::{self, error_percent};
 use super::{By, Key, Part, Report, Row};
 use crate::condition::Verdict;
+use crate::functions;
 use crate::program::{ColumnValue, Ratio, lost_note};
 use crate::table::{Column, Table};
 use crate::text::{clean, clock, counted, grouped, outcomes, shorten, shorten_path, time};
@@ -162,7 +163,11 @@ pub fn nothing(report: &Report, store: &Store) -> String {
 /// Returns why a recording has no events, and what to do.
 pub fn unrecorded(store: &Store) -> &'static str {
     let is_whole = store.missing().is_empty() && store.absent_files().is_none();
-    if !is_whole || !store.united_profiles().is_empty() {
+    let profiles = store.united_profiles();
+    let has_profile = |name: &str| profiles.iter().any(|profile| profile.name == name);
+    if has_profile(functions::PROFILE) {
+        "it has samples and no events: --functions lists them, and `metaspy blueprint flame` draws them"
+    } else if !is_whole || !profiles.is_empty() {
         "it has no events: record with METASPY_RECORD=run.spy"
     } else if store.sites().is_empty() {
         "the program has no hooks: `cargo metaspy run` gives it some, as does `#[observe]` with metaspy's feature `record`"

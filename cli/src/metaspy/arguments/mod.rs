@@ -183,7 +183,7 @@ pub enum Command {
     Export(Export),
     /// Makes a recording of another tool's profile
     #[command(
-        before_help = "Examples:\n  perf script | stackcollapse-perf.pl > stacks.txt && metaspy import stacks.txt --period 1ms -o run.spy\n  \
+        before_help = "Examples:\n  echo 'main;parse 17' > stacks.txt && metaspy import stacks.txt --period 1ms -o stacks.spy\n  \
         metaspy import cpu.pprof -o run.spy\n  \
         metaspy import profile.json.gz -o run.spy    # of samply, or saved from profiler.firefox.com\n  \
         metaspy import callgrind.out.4711 -o run.spy && metaspy blueprint flame run.spy --html flame.html",

@@ -199,6 +199,7 @@ addEventListener('keydown', event => {
   if (known) { event.preventDefault(); known[2](); }
 });
 addEventListener('resize', draw);
+for (const setting of ['(prefers-contrast:more)', '(prefers-color-scheme:dark)']) matchMedia(setting).addEventListener('change', draw);
 addEventListener('beforeprint', () => { state.print = true; draw(); });
 addEventListener('afterprint', () => { state.print = false; draw(); });
 addEventListener('hashchange', () => find(decodeURIComponent(location.hash.slice(1))));
