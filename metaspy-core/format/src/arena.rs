@@ -56,6 +56,8 @@ pub enum Entry {
     UserMark = 12,
     /// `a` = number of a profile table. String: its declaration as JSON ([`crate::profile::TableDef`]).
     Table = 13,
+    /// `a` = number of a rule that says which events are kept. String: its text.
+    Keep = 14,
 }
 
 impl Entry {
@@ -75,6 +77,7 @@ impl Entry {
             11 => Entry::Unrelation,
             12 => Entry::UserMark,
             13 => Entry::Table,
+            14 => Entry::Keep,
             _ => return None,
         })
     }

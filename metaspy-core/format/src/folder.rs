@@ -7,6 +7,10 @@
 //!
 //! A row is merged into another one in the same way. The cursor then is in no block: its sequence has the mark [`MERGES`].
 //! While it is at a slot, the other row is as noted. While it is behind all slots, the merged row counts nothing.
+//!
+//! Single events are folded out of a block that is kept for others. The sequence of the cursor then has the mark [`SINGLE`].
+//! The event in progress is folded if its slot is a [`Mark::Folded`](crate::slot::Mark::Folded), and stored as long as it is
+//! not. All other events are where their slots say.
 
 use crate::row::{COUNT, ROW_WORDS};
 
@@ -50,9 +54,12 @@ pub const ALL: usize = crate::BLOCK_SLOTS;
 /// The mark of the sequence of a cursor that is in no block. The other bits count merged rows.
 pub const MERGES: u64 = 1 << 54;
 
+/// The mark of the sequence of a cursor while events of its block are folded one by one, and others are kept.
+pub const SINGLE: u64 = 1 << 53;
+
 /// The sequence of a cursor while the row with this number is merged.
 pub const fn merge_sequence(number: u64) -> u64 {
-    MERGES | (number & (MERGES - 1))
+    MERGES | (number & (SINGLE - 1))
 }
 
 /// The position of a folder.
@@ -71,6 +78,14 @@ impl Cursor {
     #[inline(always)]
     pub const fn pack(self) -> u64 {
         self.sequence << 9 | (self.slot as u64) << 1 | self.note as u64
+    }
+
+    /// The block whose events are folded one by one, if it is such a cursor, and its event in progress.
+    pub const fn single(self) -> Option<(u64, usize)> {
+        match self.sequence & (MERGES | SINGLE) {
+            SINGLE if self.slot < ALL => Some((self.sequence & !SINGLE, self.slot)),
+            _ => None,
+        }
     }
 
     /// Unpacks a cursor.
@@ -93,6 +108,10 @@ mod tests {
         ] {
             assert_eq!(Cursor::unpack(cursor.pack()), cursor);
         }
+        let cursor = |sequence, slot| Cursor { sequence, slot, note: 0 };
+        let ones =
+            [cursor(SINGLE | 300, 5), cursor(SINGLE | 300, ALL), cursor(300, 5), cursor(merge_sequence(u64::MAX), 1)];
+        assert_eq!(ones.map(|cursor| Cursor::unpack(cursor.pack()).single()), [Some((300, 5)), None, None, None]);
         assert_eq!([note_at(0), note_at(1), note_at(2)], [8, 16, 8]);
         let record = std::array::from_fn::<usize, WORDS, _>(|word| word);
         assert_eq!([note(&record, 0)[0], note(&record, 1)[0], note(&record, 3)[7]], [8, 16, 23]);

@@ -8,8 +8,11 @@ pub const SEQUENCE: usize = 0;
 pub const LANE_EPOCH: usize = 1;
 /// Word of the base tick. Starts in this block count from it.
 pub const BASE: usize = 2;
-/// Word of the number of events that the lane lost between its previous block and this one.
+/// Word of the number of events that the lane lost between its previous block and this one, with the mark [`KEPT`].
 pub const LOST_BEFORE: usize = 3;
+/// The mark, at [`LOST_BEFORE`], of a block that a folder has left some events of, because they are kept. The others are
+/// folded, and their slots are marks ([`Mark::Folded`](crate::slot::Mark::Folded)).
+pub const KEPT: u64 = 1 << 63;
 
 /// The place of the block with this sequence, in a ring of `blocks` places.
 #[inline(always)]
@@ -39,6 +42,18 @@ pub const fn lane_epoch(lane: u32, epoch: u32) -> u64 {
 #[inline(always)]
 pub const fn lane(lane_epoch: u64) -> u32 {
     low(lane_epoch)
+}
+
+/// The number of lost events in its word.
+#[inline(always)]
+pub const fn lost_before(word: u64) -> u64 {
+    word & !KEPT
+}
+
+/// True if the word of lost events marks a block that keeps only some of its events.
+#[inline(always)]
+pub const fn is_kept(word: u64) -> bool {
+    word & KEPT != 0
 }
 
 /// The epoch in the word of lane and epoch.

@@ -346,6 +346,9 @@ pub enum Mark {
     /// A call that was open when its lane took this block ([`nesting`](crate::nesting)). Words 1 to 3: an
     /// [`OpenCall`](crate::nesting::OpenCall).
     Open = 0xF_FFF8,
+    /// An event of a block that is kept for other events. It is counted in the tallies. Word 1: its site
+    /// ([`folded_site`]). Word 2: the key of its subject. Word 3: its last word. The start is its own.
+    Folded = 0xF_FFF7,
 }
 
 impl Mark {
@@ -361,9 +364,29 @@ impl Mark {
             0xF_FFFA => Some(Mark::Sent),
             0xF_FFF9 => Some(Mark::Remote),
             0xF_FFF8 => Some(Mark::Open),
+            0xF_FFF7 => Some(Mark::Folded),
             _ => None,
         }
     }
+}
+
+/// The bit of word 1 of a [`Mark::Folded`] whose site is known. No event has such an id.
+const HAS_SITE: u64 = 1 << 63;
+
+/// Word 1 of a [`Mark::Folded`].
+pub const fn folded_word(site: u32) -> u64 {
+    HAS_SITE | site as u64
+}
+
+/// The site in word 1 of a [`Mark::Folded`]. `None` if the folder was killed before it wrote the site.
+pub const fn folded_site(word: u64) -> Option<u32> {
+    if word & HAS_SITE != 0 { Some(word as u32) } else { None }
+}
+
+/// The commit word of an event as that of a [`Mark::Folded`].
+#[inline(always)]
+pub const fn folded_commit(event: u64) -> u64 {
+    commit(stamp(start(event), lap(event) as u64), Mark::Folded as u32)
 }
 
 /// Largest details of an event in bytes.

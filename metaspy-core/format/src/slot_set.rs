@@ -10,6 +10,11 @@ impl SlotSet {
         self.0 |= 1 << (slot % crate::BLOCK_SLOTS);
     }
 
+    /// Takes a slot out.
+    pub const fn remove(&mut self, slot: usize) {
+        self.0 &= !(1 << (slot % crate::BLOCK_SLOTS));
+    }
+
     /// True if the slot is in the set.
     pub const fn contains(self, slot: usize) -> bool {
         self.0 >> (slot % crate::BLOCK_SLOTS) & 1 == 1
@@ -37,6 +42,8 @@ mod tests {
         [1, 64, 127].into_iter().for_each(|slot| set.insert(slot));
         let found: Vec<usize> = (0..crate::BLOCK_SLOTS).filter(|slot| set.contains(*slot)).collect();
         assert_eq!(found, [1, 64, 127]);
+        set.remove(64);
+        assert!(!set.contains(64) && set.contains(127));
         assert!(!set.is_empty());
     }
 }

@@ -70,6 +70,8 @@ pub const PROFILES: usize = 32;
 pub const STATEMENTS: usize = 34;
 /// Records of folders ([`super::folder`]). Empty in recordings before version 1.5.
 pub const FOLDERS: usize = 36;
+/// Units of events that are kept ([`kept`]). Empty in recordings before version 1.8, and without rules.
+pub const KEPT: usize = 38;
 
 /// The current epoch.
 pub const EPOCH: usize = 64;
@@ -155,6 +157,14 @@ pub const HOOKS_RETURNED: usize = 101;
 /// 1 if the rotation went on in another file, which was not read together with this one. 2 in several files that were read
 /// as one if that holds for none of them, and did for some before. Else 0. Unless it is 0, calls that seem to run may have ended.
 pub const FOLLOWED: usize = 100;
+/// Rows of the table of kept units that were used so far.
+pub const KEPT_USED: usize = 101;
+/// Units that were kept and gave way to more surprising ones.
+pub const KEPT_GONE: usize = 102;
+/// Blocks that were folded before it was known whether they held events to keep.
+pub const KEPT_UNSEEN: usize = 103;
+/// Units of which events were folded before they were found, or that were too large.
+pub const KEPT_CUT: usize = 104;
 
 /// What happens when the budget of a recording is spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -223,6 +233,20 @@ pub mod lane {
     pub const PAGE: usize = 6;
     /// Events that found no block. The rows of the pages count them too.
     pub const LOST: usize = 7;
+}
+
+/// The row of a unit of kept events: an event that met a rule, with its causes, its effects and what it links to.
+pub mod kept {
+    /// 64-bit words of a row.
+    pub const WORDS: usize = 4;
+    /// The event that met the rule; 0 = the row is free. Stored last.
+    pub const EVENT: usize = 0;
+    /// The number of the rule (low 32 bits), and how many events are kept for this one (high 32 bits).
+    pub const RULE_EVENTS: usize = 1;
+    /// The span in ticks that it was longer than; 0 where the rule is not about lengths.
+    pub const THRESHOLD: usize = 2;
+    /// The tick at which it was found.
+    pub const FOUND: usize = 3;
 }
 
 /// The journal of the fold, before version 1.5. After a kill a fold is either complete or not begun.

@@ -21,6 +21,7 @@ mod profiles;
 mod verify;
 
 mod hook_cost;
+mod kept;
 mod merge;
 mod ratio;
 
@@ -60,6 +61,7 @@ pub use filter::selector::{self, Selector, SelectorError};
 pub use filter::violations::Violations;
 pub use filter::{Filter, FilterError, FilterTester};
 pub use hook_cost::HookCost;
+pub use kept::{Kept, KeptUnit};
 pub use merge::{MergeError, Process};
 pub use metaspy_format::detail::{Detail, DetailKind};
 pub use names::program::{Program, RecordedView};

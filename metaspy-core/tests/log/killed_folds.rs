@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memmap2::{MmapOptions, MmapRaw};
 use metaspy_core::clock;
+use metaspy_core::format::folder::{CURSOR, Cursor};
 use metaspy_core::store::EndState;
 
 use super::*;
@@ -19,6 +20,10 @@ const WARM: u64 = 40_000;
 const MET: u64 = 3;
 /// Processes that are killed for each of them, at most.
 const RUNS: u64 = 50;
+/// Events of two subjects are kept. There are more than a quarter of the blocks can hold, so some give way all the time.
+const RULES: &str = "subject:#33 outcome:failed; subject:#50";
+/// Calls between two rounds of the collector, where events are kept.
+const CALLS_PER_ROUND: u64 = 500;
 
 /// A word that two processes map: the number of calls that are over.
 struct Noted(MmapRaw);
@@ -45,7 +50,9 @@ fn case() {
     let Some(path) = std::env::var_os("FILE_TO_FOLD").map(PathBuf::from) else { return };
     clock::set_manual(1_000);
     // Without a collector this thread folds.
-    Recording::file(&path).budget(1 << 20).collector(false).start().expect("there is room");
+    let rules = std::env::var("RULES").unwrap_or_default();
+    let recording = Recording::file(&path).budget(1 << 20).collector(false).keep(&rules);
+    let recording = recording.start().expect("there is room");
     let _installed = arm([&OUTER], Arming::all(Mode::Full)).install().expect("it installs");
     let noted = Noted::open(&path);
     for call in 0.. {
@@ -54,14 +61,18 @@ fn case() {
         clock::advance(TICKS);
         guard.done(outcome(key));
         noted.calls().store(call + 1, Relaxed);
+        if !rules.is_empty() && call % CALLS_PER_ROUND == 0 {
+            while recording.collect() {}
+        }
     }
 }
 
-/// Kills a process at some time after its ring is full. True if it was folding.
-fn kill(path: &Path, run: u64) -> bool {
+/// Kills a process at some time after its ring is full. True if it was folding; if there are rules, an event of a block that
+/// keeps others.
+fn kill(path: &Path, run: u64, rules: &str) -> bool {
     std::fs::File::create(path.with_extension("calls")).and_then(|file| file.set_len(8)).expect("it can be made");
     let mut command = Command::new(std::env::current_exe().expect("it is known"));
-    command.args(["--exact", "killed_folds::case"]).env("FILE_TO_FOLD", path).stdout(Stdio::null());
+    command.args(["--exact", "killed_folds::case"]).env("FILE_TO_FOLD", path).env("RULES", rules).stdout(Stdio::null());
     let (mut recorder, noted) = (command.spawn().expect("it starts"), Noted::open(path));
     let calls = noted.calls();
     // Each time at another place of a block and of a fold.
@@ -77,7 +88,13 @@ fn kill(path: &Path, run: u64) -> bool {
     assert!(store.end_state() == EndState::Killed && found.is_sound(), "{found:?}");
     assert!((noted..=noted + 1).contains(&totals.emitted) && totals.lost == 0, "{noted} calls: {totals:?}");
     check_rows(&store, totals.emitted);
-    found.pending_fold
+    if rules.is_empty() {
+        return found.pending_fold;
+    }
+    let kept = store.kept().expect("there are rules");
+    assert!(kept.gone > 0 && kept.events > 0 && kept.blocks <= store.header().blocks / 4, "{kept:?}");
+    let ring = store.ring();
+    Cursor::unpack(ring.words.get(ring.layout.folders.at + CURSOR)).single().is_some()
 }
 
 /// The calls take turns, so their number is enough to know each row. The last one may not have ended.
@@ -97,13 +114,12 @@ fn check_rows(store: &Store, emitted: u64) {
     }
 }
 
-#[test]
-fn a_process_that_is_killed_while_it_folds_has_counted_each_call_once() {
+fn meet_folds(name: &str, rules: &str) {
     let wanted = std::env::var("FOLDS_TO_MEET").map_or(MET, |number| number.parse().expect("a number"));
-    let path = std::env::temp_dir().join(format!("metaspy-folds-{}.spy", std::process::id()));
+    let path = std::env::temp_dir().join(format!("metaspy-{name}-{}.spy", std::process::id()));
     let (mut met, mut runs) = (0, 0);
     while met < wanted {
-        met += u64::from(kill(&path, runs));
+        met += u64::from(kill(&path, runs, rules));
         runs += 1;
         assert!(runs <= wanted * RUNS, "{met} of {runs} processes were folding");
     }
@@ -111,4 +127,14 @@ fn a_process_that_is_killed_while_it_folds_has_counted_each_call_once() {
     for file in [path.with_extension("calls"), path] {
         std::fs::remove_file(file).expect("it was made");
     }
+}
+
+#[test]
+fn a_process_that_is_killed_while_it_folds_has_counted_each_call_once() {
+    meet_folds("folds", "");
+}
+
+#[test]
+fn a_process_that_is_killed_while_it_folds_around_kept_events_has_counted_each_call_once() {
+    meet_folds("kept-folds", RULES);
 }

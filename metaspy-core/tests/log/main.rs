@@ -1,6 +1,7 @@
 //! The log from hook to store: what is written is what is read, whatever happens in between.
 
 mod announced;
+mod kept;
 #[cfg(unix)]
 mod killed_folds;
 mod lean;

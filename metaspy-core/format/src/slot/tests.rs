@@ -69,3 +69,10 @@ fn commit_words_together_identify_slots_without_marks() {
 fn a_detail_takes_as_many_slots_as_its_bytes_need() {
     assert_eq!([0, 16, 17, 48, 49].map(detail_slots), [1, 1, 2, 2, 3]);
 }
+
+#[test]
+fn a_folded_event_keeps_its_place_its_time_and_its_site() {
+    let word = Commit { start: 12, site: 77, lap: 3 }.pack();
+    assert_eq!(Commit::unpack(folded_commit(word)), Commit { start: 12, site: Mark::Folded as u32, lap: 3 });
+    assert_eq!((folded_site(folded_word(77)), folded_site(900)), (Some(77), None));
+}

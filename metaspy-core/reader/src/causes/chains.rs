@@ -103,7 +103,8 @@ impl Store {
                 next_report = tested + EVENTS_PER_REPORT;
                 progress(tested, all).then_some(())?;
             }
-            if !ring.load_stored(place, &folds, &mut block) {
+            // Kept events are a choice, and their neighbours are folded: they say nothing about shares.
+            if !ring.load_stored(place, &folds, &mut block) || block.head.is_kept {
                 continue;
             }
             let head = block.head;
@@ -144,7 +145,7 @@ impl Store {
                 let start = head.base.saturating_add(slot.start);
                 // The time of an async call comes with its polls.
                 let is_polled = self_times.is_async(slot.site) && slot::has_details_at_end(slot::details(slot.end));
-                let around = self_times.enter(id, start, &slot, span, row);
+                let around = self_times.enter(id, start, &slot, span, row, true);
                 if !is_polled {
                     add_self(&mut sums, row, around, span.unwrap_or(0));
                 } else if let Some((call, ticks)) = self_times.polled_early(id) {

@@ -32,6 +32,13 @@ pub enum FilterError {
     Number(String),
     /// Text that is not an outcome.
     Outcome(String),
+    /// Term that is answered with `yes` or `no`, with another value.
+    YesOrNo {
+        /// Name of the term.
+        term: String,
+        /// Value behind it.
+        value: String,
+    },
     /// Text that is not a selector.
     Selector(SelectorError),
     /// Selector that matches no site of the recording.
@@ -77,6 +84,9 @@ impl fmt::Display for FilterError {
                 let is_failure = ["err", "none"].contains(&text.to_lowercase().as_str());
                 if is_failure { write!(f, "; `outcome:failed` selects err and none") } else { Ok(()) }
             }
+            FilterError::YesOrNo { term, value } => {
+                write!(f, "`{term}:{value}` asks nothing: write `{term}:yes` or `{term}:no`")
+            }
             FilterError::Selector(error) => error.fmt(f),
             FilterError::NoSuchSite { selector, nearest } if nearest.is_empty() => {
                 write!(f, "no site matches `{selector}`: the sites screen lists them all")
@@ -110,6 +120,7 @@ fn example(term: &str) -> &'static str {
         "cause.subject" => "`cause.subject:\"user 0\"`",
         "lane" => "`lane:main`",
         "level" => "`level:0`",
+        "kept" => "`kept:yes`",
         _ => "`epoch:3`",
     }
 }

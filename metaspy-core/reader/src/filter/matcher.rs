@@ -47,6 +47,7 @@ pub(super) enum Test {
     /// First and last level.
     Levels(u8, u8),
     Epoch(Compare, u64),
+    Kept(bool),
     Text(Sites, HashSet<Subject>),
     /// Sites of causes, with the number of the walk in [`Memory`].
     Cause(Sites, usize),
@@ -238,6 +239,7 @@ impl Matcher {
         self.tests.iter().all(|(negated, test)| match test {
             Test::Lane(lanes) => lanes.contains(&head.lane) != *negated,
             Test::Epoch(compare, epoch) => compare.holds(head.epoch.into(), *epoch) != *negated,
+            Test::Kept(wanted) => (*wanted == head.is_kept) != *negated,
             _ => true,
         })
     }
@@ -255,6 +257,7 @@ impl Matcher {
                         bits & outcome != 0
                     }
                     Test::Lane(lanes) => lanes.contains(&head.lane),
+                    Test::Kept(wanted) => *wanted == head.is_kept,
                     Test::Level(compare, level) => compare.holds(slot::level(slot.end).into(), *level),
                     Test::Levels(first, last) => (*first..=*last).contains(&slot::level(slot.end)),
                     Test::Cause(sites, walk) => {
@@ -297,6 +300,11 @@ impl Matcher {
             Test::Outcome(bits) => outcomes & bits,
             _ => outcomes,
         })
+    }
+
+    /// Returns true if a condition is about kept events.
+    pub(crate) fn asks_for_kept(&self) -> bool {
+        self.tests.iter().any(|(_, test)| matches!(test, Test::Kept(_)))
     }
 
     /// Returns true if a call that returned matches or not, depending on whether it failed. The words
@@ -385,6 +393,7 @@ impl Test {
             Condition::Lanes(lanes) => Test::Lane(lanes.iter().cloned().flatten().collect()),
             Condition::Level(compare, level) => Test::Level(*compare, *level),
             Condition::Epoch(compare, epoch) => Test::Epoch(*compare, *epoch),
+            Condition::Kept(wanted) => Test::Kept(*wanted),
             Condition::Text(text) => {
                 Test::Text(Sites::of(store, |path| path.to_lowercase().contains(text)), labelled(store, text))
             }
@@ -410,6 +419,8 @@ impl Test {
                 sites.contains(site) || subject.is_some_and(|subject| labelled.contains(&subject))
             }
             Test::Epoch(compare, number) => compare.holds(epoch.into(), *number),
+            // What a row counts is not stored.
+            Test::Kept(wanted) => !wanted,
             // A row records only that a level is above the application's, without its number.
             Test::Levels(first, last) => {
                 if meta {
@@ -477,7 +488,7 @@ pub struct Compiled(Mutex<Vec<(Key, Arc<Matcher>)>>);
 type Key = (Filter, RangeInclusive<u8>, u64);
 
 /// Number of compiled filters in memory.
-const KEPT: usize = 4;
+const KEPT: usize = 16;
 
 impl Store {
     /// Compiles the filter for this recording. `levels` match if it has no `level:` term.

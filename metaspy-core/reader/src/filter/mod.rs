@@ -75,6 +75,8 @@ pub(crate) enum Condition {
     Lanes(Vec<Range<u32>>),
     Level(Compare, u64),
     Epoch(Compare, u64),
+    /// Whether the event left the window and is kept.
+    Kept(bool),
     /// Text to search for, in lower case.
     Text(String),
 }
@@ -283,7 +285,10 @@ pub struct FilterTester<'s> {
 impl FilterTester<'_> {
     /// Returns true if the event passes.
     pub fn matches(&mut self, event: &Event) -> bool {
-        let (head, slot) = taken_apart(event);
+        let (mut head, slot) = taken_apart(event);
+        if self.matcher.asks_for_kept() {
+            head.is_kept = self.store.is_kept(event.id);
+        }
         self.matcher.matches(self.store.ring(), &head, &slot, &mut self.memory)
     }
 }

@@ -8,8 +8,20 @@ use crate::units::parse_duration_ns;
 use metaspy_probe::{KindId, Subject};
 
 /// Names of all terms.
-pub(super) const TERMS: [&str; 11] =
-    ["site", "subject", "kind", "took", "outcome", "cause", "cause.site", "cause.subject", "lane", "level", "epoch"];
+pub(super) const TERMS: [&str; 12] = [
+    "site",
+    "subject",
+    "kind",
+    "took",
+    "outcome",
+    "cause",
+    "cause.site",
+    "cause.subject",
+    "lane",
+    "level",
+    "epoch",
+    "kept",
+];
 /// All outcomes that a filter can name.
 pub(super) const OUTCOMES: [Outcome; 8] = [
     Outcome::Running,
@@ -101,6 +113,11 @@ fn term(word: Word) -> Result<Term, FilterError> {
         "took" => duration(&value)?,
         "outcome" => Condition::Outcome(outcomes(&value)?),
         "lane" => Condition::Lane(value),
+        "kept" => match value.as_str() {
+            "yes" => Condition::Kept(true),
+            "no" => Condition::Kept(false),
+            _ => return Err(FilterError::YesOrNo { term, value }),
+        },
         "level" => number(&value).map(|(compare, number)| Condition::Level(compare, number))?,
         _ => number(&value).map(|(compare, number)| Condition::Epoch(compare, number))?,
     };

@@ -180,7 +180,8 @@ impl Copier<'_> {
         to[header::BASE].store(base, Relaxed);
         // Lost calls passed no filter.
         let lost_before = if input.kept.is_some() { 0 } else { head.lost_before };
-        to[header::LOST_BEFORE].store(lost_before, Relaxed);
+        let kept = if head.is_kept { header::KEPT } else { 0 };
+        to[header::LOST_BEFORE].store(lost_before | kept, Relaxed);
         to[header::SEQUENCE].store(sequence, Relaxed);
     }
 
@@ -231,6 +232,11 @@ impl Copier<'_> {
                 }
                 None => [event, a, b],
             },
+            Some(Mark::Folded) => {
+                let site = slot::folded_site(event).map_or(0, |site| slot::folded_word(input.site(site)));
+                let flags = slot::with_kind(slot::flags_of(b), input.kind(slot::kind(b)));
+                [site, a, slot::ended(input.span(at, slot::whole_span(b)), flags)]
+            }
             // An unknown mark of a later version keeps its slot.
             Some(_) => [event_there, a, b],
             None => [0; 3],

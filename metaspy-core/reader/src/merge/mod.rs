@@ -185,6 +185,7 @@ fn merge(
     }
     plan.arena.sites(&mut plan.inputs)?;
     plan.arena.kinds(&mut plan.inputs, &processes)?;
+    plan.arena.keeps(&mut plan.inputs);
     for (input, process) in plan.inputs.iter().zip(&processes) {
         plan.arena.rest(input, (processes.len() > 1).then_some(&process.label));
     }
@@ -254,6 +255,7 @@ fn plan(
             sites: Vec::new(),
             nameless: 0,
             kinds: Default::default(),
+            keep_rule: 0,
             has_remote: false,
         };
         plan.folds.push(folds);

@@ -37,6 +37,19 @@ impl Arena {
         }
     }
 
+    /// Adds the rules that say which events are kept. Stores the first number of each input's rules in it.
+    pub fn keeps(&mut self, inputs: &mut [Input]) {
+        let mut next = 0;
+        for input in inputs {
+            input.keep_rule = next;
+            for (&number, rule) in &input.store.names().keeps {
+                let number = input.keep_rule.saturating_add(number);
+                self.entry(Entry::Keep, number, &[], &[rule]);
+                next = next.max(number.saturating_add(1));
+            }
+        }
+    }
+
     /// Adds a sentence for people.
     pub fn note(&mut self, text: &str) {
         self.entry(Entry::Note, 0, &[], &[text]);

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use crate::HookCost;
 use crate::Store;
+use crate::event::EventId;
 use crate::merge::blocks::{Copied, Copier};
 use crate::merge::output::OutputMemory;
-use crate::merge::remap::Input;
+use crate::merge::remap::{Input, MergedRing};
 use crate::merge::rows::Rows;
 use crate::merge::watch::Watch;
 use crate::merge::{MergeError, Plan, notes};
@@ -15,10 +16,10 @@ use crate::tally::folds::{FoldState, Folds};
 use metaspy_format::layout::{Area, Layout};
 use metaspy_format::row::{COUNT, ROW_WORDS, page};
 use metaspy_format::superblock::{self as sb, calibration, lane as lane_row};
-use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, summary};
+use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, join, summary};
 
 /// Counts of the first page that are sums over the inputs.
-const SUMS: [usize; 14] = [
+const SUMS: [usize; 17] = [
     sb::REENTRANT,
     sb::UNNAMED,
     sb::CLOCK_BEHIND,
@@ -33,6 +34,9 @@ const SUMS: [usize; 14] = [
     sb::PROFILES_LOST,
     sb::STATEMENTS_LOST,
     sb::ROWS_FREED,
+    sb::KEPT_GONE,
+    sb::KEPT_UNSEEN,
+    sb::KEPT_CUT,
 ];
 
 /// Maximum number of attempts to read the rows of a recording that is being written, between two of
@@ -66,6 +70,7 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
     let is_live = !plan.rows.is_empty() && plan.inputs.iter().any(|input| input.store.is_live());
     let with_more = |rows: usize| if is_live { rows + rows / 4 + 1024 } else { rows };
     let (folded, pages) = (with_more(folded), with_more(pages));
+    let kept = plan.inputs.iter().flat_map(|input| kept_rows(input, plan.whole)).flatten().collect::<Vec<u64>>();
     let mut end = sb::BYTES / 8;
     let mut area = |words: usize| Area::after(&mut end, words);
     let layout = Layout {
@@ -79,6 +84,7 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
         pages: area(page::HEADER_WORDS + pages * ROW_WORDS),
         tally: area(folded * ROW_WORDS),
         profiles: area(plan.tables.words.len()),
+        kept: area(kept.len()),
         summaries: area(plan.whole.blocks as usize / CHUNK_BLOCKS * summary::SUMMARY_WORDS),
         chunks: area(plan.whole.blocks as usize * (BLOCK_BYTES / 8)),
         blocks: plan.whole.blocks,
@@ -91,6 +97,8 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
     let ticks = pairs.iter().map(|pair| (first.tick(pair.tick), pair.real_ns));
     output.write(layout.calibration.at, ticks.flat_map(|(tick, real_ns)| [tick, tick, tick, real_ns]));
     output.write(layout.profiles.at, plan.tables.words.iter().copied());
+    output.write(layout.kept.at, kept.iter().copied());
+    output.set(sb::KEPT_USED, (kept.len() / sb::kept::WORDS) as u64);
     output.set(sb::PROFILES_USED, plan.tables.words.len() as u64 * 8);
     for input in &plan.inputs {
         let lanes = input.store.layout().lanes.of(input.store.words());
@@ -132,6 +140,16 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
     }
     write_first_page(plan, &output, &copied, bytes, folded);
     Ok(Written { output, copied, has_room, exact: exact && has_room, is_recopied })
+}
+
+/// Returns the rows of an input's kept units, as far as their events are copied.
+fn kept_rows(input: &Input, whole: MergedRing) -> impl Iterator<Item = [u64; sb::kept::WORDS]> {
+    let is_copied = |id: EventId| input.kept.as_ref().is_none_or(|kept| kept.contains(id.sequence(), id.slot()));
+    input.store.kept_units().filter(move |unit| is_copied(unit.event)).map(move |unit| {
+        let rule = input.keep_rule.saturating_add(unit.rule as u32);
+        let threshold = input.store.span_ns(unit.threshold);
+        [input.id(unit.event.raw(), whole), join(rule, unit.events), threshold, input.tick(unit.found)]
+    })
 }
 
 /// Rows of a recording at a moment after its blocks were copied, and the folds of that moment.

@@ -173,6 +173,8 @@ pub(crate) struct Names {
     pub notes: Vec<String>,
     pub epochs: Vec<RecordedEpoch>,
     pub marks: Vec<UserMark>,
+    /// Rules that say which events are kept, by their numbers.
+    pub keeps: BTreeMap<u32, String>,
     pub lanes: HashMap<u32, String>,
     /// Declarations of profile tables, by number.
     pub tables: BTreeMap<u32, TableDef>,
@@ -310,6 +312,9 @@ impl Names {
                 if let Some(def) = crate::profiles::parse(&text(0)) {
                     self.tables.insert(a, def);
                 }
+            }
+            Entry::Keep => {
+                self.keeps.insert(a, text(0));
             }
             Entry::UserMark => self.marks.push(UserMark { tick: words.get(0), text: text(1) }),
         }

@@ -34,6 +34,8 @@ pub struct Head {
     pub epoch: u32,
     pub base: u64,
     pub lost_before: u64,
+    /// True if only some of its events are stored, because they are kept, and the others are folded.
+    pub is_kept: bool,
 }
 
 /// Copy of a block.
@@ -190,14 +192,15 @@ impl<'a> Ring<'a> {
 
 #[inline(always)]
 fn head(words: Words<'_>, place: u64, sequence: u64) -> Head {
-    let lane_epoch = words.get(header::LANE_EPOCH);
+    let (lane_epoch, lost) = (words.get(header::LANE_EPOCH), words.get(header::LOST_BEFORE));
     Head {
         place,
         sequence,
         lane: header::lane(lane_epoch),
         epoch: header::epoch(lane_epoch),
         base: words.get(header::BASE),
-        lost_before: words.get(header::LOST_BEFORE),
+        lost_before: header::lost_before(lost),
+        is_kept: header::is_kept(lost),
     }
 }
 

@@ -252,7 +252,7 @@ impl ResolvedScan {
             let mut events = lock(&kept.parts).pop().unwrap_or_default();
             let walk = worker.walk.get_or_insert_with(|| UnitWalk::new(ring.places()));
             for place in unit.places(ring) {
-                if ring.load_stored(place, &self.folds, &mut worker.block) {
+                if ring.load_stored(place, &self.folds, &mut worker.block) && !worker.block.head.is_kept {
                     self.resolve(&worker.block, walk, &mut events);
                 }
             }
@@ -274,7 +274,7 @@ impl ResolvedScan {
         let has_folded = self.store.totals().folded > 0;
         let survey = &mut self.survey;
         for place in self.units.iter().flat_map(|unit| unit.places(ring)) {
-            if !ring.load_stored(place, &self.folds, &mut block) {
+            if !ring.load_stored(place, &self.folds, &mut block) || block.head.is_kept {
                 continue;
             }
             let head = block.head;

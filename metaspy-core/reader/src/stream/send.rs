@@ -123,6 +123,7 @@ impl<W: Write> Sender<W> {
             (layout.pages, 0, used(sb::PAGES_USED, 1) / 8),
             (layout.tally, 0, if folded && first[sb::TALLY_USED] != 0 { layout.tally.len } else { 0 }),
             (layout.profiles, 0, used(sb::PROFILES_USED, 1) / 8),
+            (layout.kept, 0, used(sb::KEPT_USED, sb::kept::WORDS)),
         ];
         self.arena = arena;
         for (table, from, to) in tables {

@@ -10,8 +10,9 @@ use crate::scan::blocks::Ring;
 use crate::tally::fold::Row;
 use metaspy_format::folder::{self, ALL, Cursor};
 use metaspy_format::row::{COUNT, ROW_WORDS};
+use metaspy_format::slot::{self, Mark};
 use metaspy_format::superblock::{self as sb, journal};
-use metaspy_format::{BLOCK_SLOTS, Words, header};
+use metaspy_format::{BLOCK_SLOTS, SLOT_WORDS, Words, header};
 
 /// Maximum number of attempts to read a record while its folder moves on.
 const TRIES: usize = 16;
@@ -90,7 +91,12 @@ impl Ring<'_> {
     /// Returns the state of folding.
     pub fn fold_state(self) -> FoldState {
         let journal = self.layout.journal.of(self.words).acquire(journal::COMMIT);
-        let cursors = self.folders().map(|record| self.words.acquire(record + folder::CURSOR));
+        let cursors = self.folders().flat_map(|record| {
+            let cursor = self.words.acquire(record + folder::CURSOR);
+            // An event that is folded alone moves while the cursor stays.
+            let moves = Cursor::unpack(cursor).single().map(|event| u64::from(self.is_folded(event)));
+            [cursor, moves.unwrap_or(0)]
+        });
         FoldState([journal, self.words.acquire(sb::FOLD_DONE)].into_iter().chain(cursors).collect())
     }
 
@@ -126,6 +132,11 @@ impl Ring<'_> {
             return;
         }
         folds.in_progress = true;
+        if cursor.single().is_some_and(|event| self.is_folded(event)) {
+            // The row has it.
+            folds.folded = folds.folded.saturating_add(u64::from(at != 0));
+            return;
+        }
         if at != 0
             && let Some(mut row) = Row::read(self.words, at)
         {
@@ -134,6 +145,12 @@ impl Ring<'_> {
             }
             folds.rows.push((at, row));
         }
+    }
+
+    /// Returns true if the event in a slot of a block, of which others are kept, has been folded.
+    fn is_folded(self, (sequence, slot): (u64, usize)) -> bool {
+        let block = self.block(header::place(sequence, self.layout.blocks));
+        slot::site(block.acquire(slot * SLOT_WORDS)) == Mark::Folded as u32
     }
 
     /// Returns the cursor of a folder, and the row that was being merged while it was there.

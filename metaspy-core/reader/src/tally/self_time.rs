@@ -27,6 +27,8 @@ struct Open {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Polled {
     pub row: u32,
+    /// Its row if the call has a self time.
+    pub self_row: u32,
     /// Row of the event around it.
     pub around: u32,
     /// Lane in which it began.
@@ -53,6 +55,8 @@ struct Nest {
     outside: Vec<Outside>,
     /// True if some calls that began outside are not known.
     is_partly_known: bool,
+    /// True if blocks may be missing between the last one and the next one, because the last one is kept.
+    has_gap: bool,
 }
 
 /// Open events of all lanes, during a scan in the order of the lanes.
@@ -98,6 +102,17 @@ impl<'a> SelfTimes<'a> {
     /// Adds a call that began outside the stored blocks of this lane.
     pub fn add_outside(&mut self, id: u64, row: u32, is_end_marked: bool) {
         self.nest.outside.push(Outside { id, row, is_end_marked });
+    }
+
+    /// Goes on behind a kept block, if the last one of the lane was one, and returns whether it was. The calls that began
+    /// outside are forgotten, and the next block names those that are open.
+    pub fn leave_gap(&mut self, is_kept: bool) -> bool {
+        let had_gap = std::mem::replace(&mut self.nest.has_gap, is_kept);
+        if had_gap {
+            self.nest.outside.clear();
+            self.nest.is_partly_known = false;
+        }
+        had_gap
     }
 
     /// Records that not all calls that began outside are known.
@@ -167,29 +182,30 @@ impl<'a> SelfTimes<'a> {
         Some((*call, ticks))
     }
 
-    /// Enters an event. Returns the row of the event around it, from whose self time this event's
-    /// span is subtracted.
+    /// Enters an event, which has a self time or not. Returns the row of the event around it, from whose self time this
+    /// event's span is subtracted.
     #[inline(always)]
-    pub fn enter(&mut self, id: EventId, start: u64, slot: &Slot, span: Option<u64>, row: u32) -> u32 {
+    pub fn enter(&mut self, id: EventId, start: u64, slot: &Slot, span: Option<u64>, row: u32, has_self: bool) -> u32 {
         while let Some(top) = self.nest.open.last()
             && top.end <= start
         {
             self.nest.open.pop();
         }
         // The event has not ended: it surrounds later events, and has no time of its own yet.
-        let (end, row) = match span {
-            Some(span) => (start.saturating_add(span), row),
+        let self_row = if has_self { row } else { NO_ROW };
+        let (end, self_row) = match span {
+            Some(span) => (start.saturating_add(span), self_row),
             None if slot.is_timed() && slot.outcome() != Outcome::Instant => (u64::MAX, NO_ROW),
             None => return NO_ROW,
         };
         let around = self.around(slot.cause, end);
         if self.is_async(slot.site) && slot.outcome() != Outcome::Instant {
-            self.poll(id.raw(), start, Polled { row, around, lane: self.at, end, is_added: false });
+            self.poll(id.raw(), start, Polled { row, self_row, around, lane: self.at, end, is_added: false });
         } else if self.nest.open.len() < DEPTH_MAX {
             // An inner event ends with the outer event at the latest, even if its own end was not
             // recorded.
             let end = self.nest.open.last().map_or(end, |outer| outer.end.min(end));
-            self.nest.open.push(Open { end, row });
+            self.nest.open.push(Open { end, row: self_row });
         } else {
             self.exact = false;
         }
@@ -210,7 +226,7 @@ impl<'a> SelfTimes<'a> {
             && call.end >= end
             && call.lane == self.at
         {
-            return call.row;
+            return call.self_row;
         }
         match self.nest.open.last() {
             Some(top) if top.end >= end => top.row,

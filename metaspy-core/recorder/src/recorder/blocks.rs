@@ -93,6 +93,7 @@ impl Log {
             1 => State::Held,
             2 => State::Full,
             3 => State::Ready,
+            5 => State::Kept,
             _ => State::Folding,
         }
     }

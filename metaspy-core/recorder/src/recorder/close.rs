@@ -23,6 +23,9 @@ impl Log {
         self.word(sb::EXIT).store(exit.map_or(0, |status| 1 + u64::from(status)), Ordering::Relaxed);
         self.stop();
         self.round();
+        if let Some(mut keeper) = lock_for_long(&self.collecting).keeper.take() {
+            keeper.finish(self);
+        }
         self.calibrate();
         sync_names(self);
         self.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);

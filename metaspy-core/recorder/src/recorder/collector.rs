@@ -94,6 +94,9 @@ impl Log {
         self.aim(round);
         let read = self.read(round);
         self.make_room_for_statements();
+        if let Some(keeper) = &mut round.keeper {
+            keeper.look(self, now);
+        }
         let grew = self.grow(round);
         // The content of a closed recording was counted and stays.
         let freed = self.policy == Policy::KeepNewest && !self.is_stopped() && self.free(round);

@@ -1,5 +1,6 @@
 //! The collector's state between two rounds.
 
+use crate::recorder::keep::Keeper;
 use crate::recorder::live_events::LiveEvents;
 
 /// Blocks kept ready for a program that emits little: 64, room for 8,000 events.
@@ -19,6 +20,8 @@ pub(crate) struct CollectorState {
     pub named_ns: u64,
     /// True if the recording states that its budget was spent.
     pub reported_spent: bool,
+    /// Finds the events that are kept, if there are rules.
+    pub keeper: Option<Box<Keeper>>,
     /// Reads events for subscribers; `None` without any. It is large, and the state stays as long as the log.
     pub feed: Option<Box<LiveEvents>>,
 }
@@ -33,6 +36,7 @@ impl CollectorState {
             calibrated_ns: 0,
             named_ns: 0,
             reported_spent: false,
+            keeper: None,
             feed: None,
         }
     }

@@ -10,11 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::format::Policy;
+use crate::format::slot_set::SlotSet;
 use crate::format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary, superblock as sb};
 use crate::platform::lock::{lock, try_lock, try_lock_soon};
 use crate::platform::processor;
 use crate::recorder::collector_state::CollectorState;
 use crate::recorder::folder::Folder;
+use crate::recorder::keep::KeptPlaces;
 use crate::recorder::log::{Log, State};
 use crate::recorder::protocol::{claim_full, retract};
 
@@ -26,7 +28,7 @@ const TRIES: u64 = 256;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A place whose block was folded.
-struct Freed {
+pub(super) struct Freed {
     place: u64,
     /// Its next sequence.
     sequence: u64,
@@ -40,12 +42,15 @@ impl Log {
         while count < want && !self.is_stopped() {
             let mut folder = lock(&self.folders[0]);
             while freed.len() < BATCH.min(want - count)
-                && let Some(place) = self.claim_oldest()
+                && let Some(place) = self.claim_oldest(|_| true)
             {
                 if let Some(feed) = &mut round.feed {
                     feed.finish(self, place);
                 }
-                freed.extend(self.fold(&mut folder, place));
+                match &mut round.keeper {
+                    Some(keeper) => keeper.fold(self, &mut folder, place, &mut freed),
+                    None => freed.extend(self.fold(&mut folder, place)),
+                }
             }
             self.word(sb::FOLDED).store(folder.folded(), Ordering::Relaxed);
             drop(folder);
@@ -71,7 +76,7 @@ impl Log {
         if self.is_stopped() {
             return None;
         }
-        let place = self.claim_oldest()?;
+        let place = self.claim_oldest(|place| self.kept_places.as_ref().is_none_or(|kept| !kept.is_wanted(place)))?;
         if !folder.can_name(self.tables(), self.block(place)) {
             // The event that needs a block is lost, but counted by name. Folded, up to 127 others would be counted without one.
             self.set_state(place, State::Full);
@@ -112,23 +117,51 @@ impl Log {
 
     /// Claims the next full block in the order of places. Places that a lane fills, and those that are ready, are
     /// skipped.
-    fn claim_oldest(&self) -> Option<u64> {
+    ///
+    /// A claimed place that may not be folded is full again.
+    fn claim_oldest(&self, may_fold: impl Fn(u64) -> bool) -> Option<u64> {
         let grown = self.word(sb::GROWN).load(Ordering::Relaxed).max(1);
-        (0..TRIES.min(grown)).find_map(|_| {
+        let kept = self.kept_places.as_ref().map_or(0, KeptPlaces::blocks);
+        (0..(TRIES + kept).min(grown)).find_map(|_| {
             let place = self.hand.fetch_add(1, Ordering::Relaxed) % grown;
             let chunk = place / CHUNK_BLOCKS as u64;
             let state = &self.states[place as usize];
-            claim_full(state, State::Full as u64, State::Folding as u64, &self.summarising, 1 + chunk).then_some(place)
+            if !claim_full(state, State::Full as u64, State::Folding as u64, &self.summarising, 1 + chunk) {
+                return None;
+            }
+            let may_fold = may_fold(place);
+            if !may_fold {
+                self.set_state(place, State::Full);
+            }
+            may_fold.then_some(place)
         })
     }
 
+    /// Claims a block that keeps events. Only the collector does, so it is not being folded.
+    pub(super) fn claim_kept(&self, place: u64) -> bool {
+        let state = &self.states[place as usize];
+        let chunk = 1 + place / CHUNK_BLOCKS as u64;
+        claim_full(state, State::Kept as u64, State::Folding as u64, &self.summarising, chunk)
+    }
+
+    /// Folds all events of a claimed block but those that are kept.
+    pub(super) fn fold_others(&self, folder: &mut Folder, place: u64, kept: SlotSet) {
+        self.take_back_summary(place / CHUNK_BLOCKS as u64);
+        folder.fold_others(self.tables(), self.block(place), kept);
+    }
+
     /// Folds a claimed block and empties it. `None` if the file was truncated, and the block is gone.
-    fn fold(&self, folder: &mut Folder, place: u64) -> Option<Freed> {
+    pub(super) fn fold(&self, folder: &mut Folder, place: u64) -> Option<Freed> {
         self.take_back_summary(place / CHUNK_BLOCKS as u64);
         let cells = self.block(place);
         let sequence = cells[header::SEQUENCE].load(Ordering::Relaxed);
         if sequence < self.layout.blocks || header::place(sequence, self.layout.blocks) != place {
             return None;
+        }
+        if let Some(places) = &self.kept_places
+            && !places.fold(place)
+        {
+            self.count(sb::KEPT_UNSEEN, 1);
         }
         let holds_text = folder.fold(self.tables(), cells);
         retract(&cells[header::SEQUENCE]);

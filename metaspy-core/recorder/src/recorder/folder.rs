@@ -27,6 +27,8 @@ use crate::recorder::merged_rows::merge_epochs;
 use crate::recorder::protocol::{begin_step, evict};
 use crate::recorder::tables::Tables;
 
+mod others;
+
 /// Rows are prefetched this many slots ahead.
 const AHEAD: usize = 16;
 
@@ -50,6 +52,8 @@ struct Pass<'a> {
     record: &'a Record,
     slots: &'a Slots,
     sequence: u64,
+    /// [`folder::SINGLE`] if other events of the block are kept.
+    single: u64,
     /// The word of a row of its epoch, without site and subject.
     who: u64,
     epoch: u32,
@@ -155,19 +159,24 @@ impl Folder {
             if site < FIRST_MARK {
                 self.fold_event(tables, &mut pass, at);
             } else if site == Mark::Open as u32 {
-                pass.nesting.add([1, 2, 3].map(|word| slot[word].load(Relaxed)));
-                pass.until = u64::MAX;
+                pass.open(at);
             } else if site == Mark::End as u32 {
-                pass.nesting.leave(slot[1].load(Relaxed));
-                if slot[2].load(Relaxed) > SPAN_MAX {
-                    self.fold_rest(tables, &mut pass, at);
-                }
+                self.leave(tables, &mut pass, at);
             }
             at += 1;
         }
         pass.step(ALL, [0; NOTE_WORDS]);
         (self.note, self.folded) = (pass.note, pass.folded);
         holds_text
+    }
+
+    /// The mark of an end: the call is no longer around others.
+    fn leave(&mut self, tables: Tables<'_>, pass: &mut Pass<'_>, at: usize) {
+        let [_, event, span, _] = pass.slots[at].each_ref().map(|word| word.load(Relaxed));
+        pass.nesting.leave(event);
+        if span > SPAN_MAX {
+            self.fold_rest(tables, pass, at);
+        }
     }
 
     /// A block that is folded from here on.
@@ -178,6 +187,7 @@ impl Folder {
             record: tables.words(self.record),
             slots,
             sequence,
+            single: 0,
             who: Who::of_event(0, epoch, 0).pack(),
             epoch,
             lap: header::lap_byte(sequence, tables.layout.blocks),
@@ -353,10 +363,25 @@ impl Pass<'_> {
         })
     }
 
+    /// Enters a call that was open when the block began.
+    fn open(&mut self, at: usize) {
+        self.nesting.add([1, 2, 3].map(|word| self.slots[at][word].load(Relaxed)));
+        self.until = u64::MAX;
+    }
+
+    /// The site of an event, folded or not; 0 where it is not known.
+    fn site(&self, at: usize) -> u32 {
+        let [commit, word] = [0, 1].map(|word| self.slots[at][word].load(Relaxed));
+        match slot::site(commit) {
+            site if site == Mark::Folded as u32 => slot::folded_site(word).unwrap_or(0),
+            site => site,
+        }
+    }
+
     /// Enters an event, and says what it is inside of.
     fn enter(&mut self, at: usize, last: u64) -> Inside {
         let [commit, _, key, _] = self.slots[at].each_ref().map(|word| word.load(Relaxed));
-        let (site, kind, start) = (slot::site(commit), slot::kind(last), slot::start(commit));
+        let (site, kind, start) = (self.site(at), slot::kind(last), slot::start(commit));
         // What is entered and left is around nothing by its time alone.
         if !slot::is_timed(last) || slot::outcome(last) == Outcome::Instant || is_entered(site) {
             return Inside::default();
@@ -386,8 +411,8 @@ impl Pass<'_> {
         if at == 0 {
             return;
         }
-        let [commit, _, key, last] = self.slots[at].each_ref().map(|word| word.load(Relaxed));
-        let (site, kind) = (slot::site(commit), slot::kind(last));
+        let [key, last] = [2, 3].map(|word| self.slots[at][word].load(Relaxed));
+        let (site, kind) = (self.site(at), slot::kind(last));
         self.nesting.clear();
         if !is_entered(site) {
             self.nesting.enter(self.open_call(at, site, kind, key), self.until);
@@ -402,7 +427,7 @@ impl Pass<'_> {
     /// Moves the cursor to a slot, with a note of the row that changes next.
     fn step(&mut self, slot: usize, mut words: [u64; NOTE_WORDS]) {
         words[folder::FOLDED] = self.folded;
-        let cursor = Cursor { sequence: self.sequence, slot, note: self.note };
+        let cursor = Cursor { sequence: self.single | self.sequence, slot, note: self.note };
         let note = folder::note(self.record, self.note);
         begin_step(&self.record[folder::CURSOR], cursor.pack(), note, words);
         self.note ^= 1;

@@ -80,7 +80,7 @@ impl LiveEvents {
             let state = log.state(place);
             match state {
                 State::Empty => break,
-                State::Ready | State::Folding => continue,
+                State::Ready | State::Folding | State::Kept => continue,
                 State::Full if self.cursors[place as usize].done => continue,
                 State::Full | State::Held => {}
             }

@@ -14,6 +14,7 @@ use crate::recorder::collector_state::CollectorState;
 use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::folder::Folder;
 use crate::recorder::growing_area::GrowingArea;
+use crate::recorder::keep::KeptPlaces;
 use crate::recorder::own_file::OwnFile;
 use crate::recorder::own_words::OwnWords;
 use crate::recorder::protocol::{ReadyRing, begin_use, end_use};
@@ -42,6 +43,8 @@ pub enum State {
     Ready = 3,
     /// A folder has claimed it: it is being folded, or it was folded and is not ready yet.
     Folding = 4,
+    /// Only events that are kept are left in it. It stays until these give way to others.
+    Kept = 5,
 }
 
 /// How many names the recording has.
@@ -96,6 +99,8 @@ pub struct Log {
     pub(super) hand: AtomicU64,
     pub(super) folders: &'static [Mutex<Folder>],
     pub(super) cut_spans: CutSpans,
+    /// The places with events to keep, if there are rules.
+    pub(super) kept_places: Option<KeptPlaces>,
     /// Readers that keep events from being folded.
     pub(super) leases: AtomicU64,
     /// True if the collector delivers events to subscriptions, so that only the collector may fold.

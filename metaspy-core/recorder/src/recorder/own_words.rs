@@ -12,6 +12,8 @@ const READY: u64 = 1 << 15;
 pub(super) struct OwnWords {
     pub ready: &'static [AtomicU64],
     pub states: &'static [AtomicU8],
+    /// Whether each place was searched for events to keep.
+    pub looked_at: &'static [AtomicU8],
     address: *mut u8,
     bytes: usize,
 }
@@ -20,20 +22,21 @@ impl OwnWords {
     /// Words for so many blocks.
     pub fn for_blocks(blocks: u64) -> io::Result<Self> {
         let ready = blocks.min(READY) as usize;
-        let bytes = ready * 8 + blocks as usize;
+        let bytes = ready * 8 + 2 * blocks as usize;
         let address = lasting_pages::take(bytes);
         if address.is_null() {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        // SAFETY: the pages are zeroed, stay, and are as long as both slices, which are atomic words.
-        let (ready, states) = unsafe {
+        // SAFETY: the pages are zeroed, stay, and are as long as the three slices, which are atomic words.
+        let (ready, states, looked_at) = unsafe {
             let states = address.add(ready * 8).cast::<AtomicU8>();
             (
                 std::slice::from_raw_parts(address.cast::<AtomicU64>(), ready),
                 std::slice::from_raw_parts(states, blocks as usize),
+                std::slice::from_raw_parts(states.add(blocks as usize), blocks as usize),
             )
         };
-        Ok(OwnWords { ready, states, address, bytes })
+        Ok(OwnWords { ready, states, looked_at, address, bytes })
     }
 
     /// Gives the memory back; from now on the words are zeros.

@@ -151,6 +151,7 @@ impl Log {
             sb::PROFILES => self.used(sb::PROFILES_USED) / 8,
             sb::SUMMARIES => self.used(sb::FRESH).div_ceil(CHUNK_BLOCKS) * summary::SUMMARY_WORDS,
             sb::CHUNKS => self.kept_blocks() as usize * (BLOCK_BYTES / 8),
+            sb::KEPT => self.used(sb::KEPT_USED) * sb::kept::WORDS,
             sb::TALLY => 0,
             _ => area.len,
         };

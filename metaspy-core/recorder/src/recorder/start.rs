@@ -22,6 +22,7 @@ use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::epoch::{EPOCH, epoch};
 use crate::recorder::folders;
 use crate::recorder::growing_area::GrowingArea;
+use crate::recorder::keep::{KeptPlaces, Rule};
 use crate::recorder::lane_rows::retire_lane;
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, NUMBERS, Named, current};
@@ -54,6 +55,8 @@ pub(crate) struct Spec {
     pub collector: bool,
     /// Files before it in its rotation.
     pub earlier_files: u64,
+    /// Rules that say which events are kept when they leave the window.
+    pub keep: Vec<Rule>,
     /// True if it is better in memory than not at all, where the disk is full.
     pub may_be_in_memory: bool,
 }
@@ -135,6 +138,7 @@ fn begin(spec: Spec, ends: fn(&Log, &Log)) -> Result<&'static Log, StartError> {
     log.calibrate();
     log.round();
     log.word(sb::MAGIC).store(sb::MAGIC_WORD, Ordering::Release);
+    log.keep(&spec.keep);
     take_number(log);
     let before = CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::SeqCst);
     listener::replaced(log);
@@ -179,7 +183,7 @@ pub fn is_full(error: &io::Error) -> bool {
 pub(super) fn in_memory(spec: &Spec, serial: u64) -> Result<Log, StartError> {
     // A log in memory does not grow without bound. It keeps the newest events.
     let policy = if spec.policy == Policy::Grow { Policy::KeepNewest } else { spec.policy };
-    let layout = Layout::with_names(spec.budget, policy, spec.linked_names.unwrap_or(0));
+    let layout = Layout::with_room(spec.budget, policy, spec.linked_names.unwrap_or(0), !spec.keep.is_empty());
     let map = map::anonymous(layout.total_bytes()).map_err(StartError::Memory)?;
     let own_words = OwnWords::for_blocks(layout.blocks).map_err(StartError::Memory)?;
     let stepped = in_steps(&layout).map(GrowingArea::in_memory);
@@ -191,7 +195,7 @@ pub(super) fn in_memory(spec: &Spec, serial: u64) -> Result<Log, StartError> {
 
 fn in_file(spec: &Spec, path: &Path, serial: u64) -> Result<Log, StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
-    let layout = Layout::with_names(spec.budget, spec.policy, spec.linked_names.unwrap_or(0));
+    let layout = Layout::with_room(spec.budget, spec.policy, spec.linked_names.unwrap_or(0), !spec.keep.is_empty());
     let own_words = OwnWords::for_blocks(layout.blocks).map_err(StartError::Memory)?;
     // Before the file exists, so that it is empty for no longer than it must.
     let first_bytes = crate::recording::first_bytes();
@@ -245,6 +249,7 @@ impl Log {
         serial: u64,
         own_words: OwnWords,
     ) -> Log {
+        let kept_places = (!spec.keep.is_empty()).then(|| KeptPlaces::new(own_words.looked_at));
         let log = Log {
             region,
             layout,
@@ -268,6 +273,7 @@ impl Log {
             hand: AtomicU64::new(0),
             folders: folders::take(&layout),
             cut_spans: CutSpans::new(),
+            kept_places,
             leases: AtomicU64::new(0),
             is_watched: AtomicBool::new(false),
             summarising: AtomicU64::new(0),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
+use crate::recorder::keep::KeepError;
 use crate::store::debug_as_message;
 use crate::store::text::file_name;
 
@@ -27,6 +28,8 @@ pub enum StartError {
         /// What is wrong with it.
         why: String,
     },
+    /// A rule that says which events are kept has an error.
+    Keep(KeepError),
 }
 
 impl fmt::Display for StartError {
@@ -40,6 +43,7 @@ impl fmt::Display for StartError {
             StartError::Memory(source) => {
                 write!(f, "no memory for a recording: {source}. Use a smaller budget")
             }
+            StartError::Keep(error) => error.fmt(f),
             StartError::Privileged => f.write_str("refusing to record in a set-uid program; start it as its owner"),
             StartError::Directory { path, why } => write!(
                 f,

@@ -17,6 +17,7 @@ fn log(serial: u64) -> &'static Log {
         linked_names: None,
         collector: false,
         earlier_files: 0,
+        keep: Vec::new(),
         may_be_in_memory: true,
     };
     Box::leak(Box::new(in_memory(&spec, serial).expect("there is memory")))

@@ -171,6 +171,7 @@ pub struct Builder {
     guarded: bool,
     linked_sites: bool,
     controlled: bool,
+    keep: String,
 }
 
 impl Builder {
@@ -183,6 +184,7 @@ impl Builder {
             guarded: false,
             linked_sites: true,
             controlled: false,
+            keep: String::new(),
         }
     }
 
@@ -195,6 +197,26 @@ impl Builder {
     /// The policy for a full recording.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// Rules that say which events stay when they leave the window, separated by semicolons, as in `METASPY_KEEP`. An event
+    /// that meets one is kept with its causes, its effects and its links, in a quarter of the budget at most. When there is
+    /// no more room, the least surprising ones give way.
+    ///
+    /// A rule is a [`Filter`](crate::store::Filter) (`outcome:failed`, `site:request took:>10ms`), or asks for the longest
+    /// events of each site: `took:>p99.9 at site:request`.
+    ///
+    /// ```
+    /// use metaspy_recorder::recording::Recording;
+    ///
+    /// let recording = Recording::memory().keep("took:>p99.9 at site:request; outcome:panicked").start()?;
+    /// let kept = recording.store().kept().expect("there are rules");
+    /// assert_eq!((kept.rules.len(), kept.units.len()), (2, 0));
+    /// # Ok::<(), metaspy_recorder::recording::StartError>(())
+    /// ```
+    pub fn keep(mut self, rules: impl Into<String>) -> Self {
+        self.keep = rules.into();
         self
     }
 
@@ -238,7 +260,9 @@ impl Builder {
         };
         let Builder { policy, collector, .. } = self;
         let linked_names = self.linked_sites.then(names::linked_bytes);
-        let spec = Spec { backing, budget, policy, collector, may_be_in_memory: true, linked_names, earlier_files: 0 };
+        let keep = recorder::parse_rules(&self.keep).map_err(StartError::Keep)?;
+        let (may_be_in_memory, earlier_files) = (true, 0);
+        let spec = Spec { backing, budget, policy, collector, may_be_in_memory, linked_names, earlier_files, keep };
         names::register();
         let log = recorder::start(spec, requested::note_end)?;
         if self.controlled {

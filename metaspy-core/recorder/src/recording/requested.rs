@@ -15,7 +15,7 @@ use metaspy_reader::units::parse_size;
 
 use crate::format::superblock as sb;
 use crate::platform::{switch, warn};
-use crate::recorder::{self, Backing, Log, Spec};
+use crate::recorder::{self, Backing, Log, Rule, Spec};
 use crate::recording::rotation::Rotation;
 use crate::recording::{DEFAULT_BUDGET, StartError, directory, names};
 
@@ -149,6 +149,16 @@ fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, Start
         earlier_files: 0,
         may_be_in_memory: true,
         linked_names: Some(names::linked_bytes()),
+        keep: keep(),
+    })
+}
+
+/// The rules that say which events are kept. Those with an error are reported, and nothing is kept.
+fn keep() -> Vec<Rule> {
+    let text = std::env::var("METASPY_KEEP").unwrap_or_default();
+    recorder::parse_rules(&text).unwrap_or_else(|error| {
+        warn(&format!("METASPY_KEEP: {error}; nothing is kept beyond the window"));
+        Vec::new()
     })
 }
 

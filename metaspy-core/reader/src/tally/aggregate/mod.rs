@@ -293,7 +293,7 @@ impl<'a> Aggregation<'a> {
         if let Some(self_times) = &mut worker.self_times {
             let is_first = !self_times.knows(block.head.lane);
             self_times.turn_to(block.head.lane);
-            if is_first {
+            if is_first || self_times.leave_gap(block.head.is_kept) {
                 self.enter_outside(worker, block);
             }
         }
@@ -334,6 +334,7 @@ impl<'a> Aggregation<'a> {
                             self_times.leave_outside(mark.event);
                             self.overlong(worker, &mark);
                         }
+                        Mark::Folded => self.folded(worker, &head, &mark),
                         Mark::Polls => match self_times.polled(mark.event) {
                             Some(call) => self.add_polls(worker, mark.event, call, mark.words[0]),
                             None => self_times.keep_polls(mark.event, mark.words[0]),
@@ -353,7 +354,7 @@ impl<'a> Aggregation<'a> {
             // The time of an async call comes with its polls.
             let is_async = self_times.is_async(slot.site);
             let is_polled = is_async && slot::has_details_at_end(slot::details(slot.end));
-            let around = self_times.enter(head.id(slot.slot), now, &slot, span, row);
+            let around = self_times.enter(head.id(slot.slot), now, &slot, span, row, !head.is_kept);
             let Some(span) = span else { continue };
             let is_inside = self_times.is_inside(slot.cause, row);
             if is_async {
@@ -362,8 +363,11 @@ impl<'a> Aggregation<'a> {
                     self.add_polls(worker, head.id(slot.slot).raw(), call, ticks);
                 }
             }
+            if head.is_kept {
+                worker.part.has_no_self(row);
+            }
             if !is_polled {
-                worker.part.add_self(row, around, span);
+                worker.part.add_self(if head.is_kept { NO_ROW } else { row }, around, span);
                 match is_inside {
                     Some(true) => {}
                     is_known => {
@@ -377,10 +381,27 @@ impl<'a> Aggregation<'a> {
         worker.covers.leave(head.lane, now);
     }
 
+    /// Notes the time of a folded event of a block that is kept for others: its rows count it already.
+    #[cold]
+    fn folded(&self, worker: &mut Worker<'a>, head: &Head, mark: &MarkSlot<'_>) {
+        let [key, last] = [mark.words[0], mark.words[1]];
+        let is_async = |site: u32| self.asyncs.get(site as usize).copied().unwrap_or(false);
+        let Some(site) = slot::folded_site(mark.event).filter(|&site| !is_async(site)) else { return };
+        if slot::level(last) > 0 || slot::is_running(last) || !slot::is_timed(last) {
+            return;
+        }
+        let kind = slot::kind(last);
+        let row = self.row_outside(worker, &OpenCall { id: 0, key, site, kind, is_end_marked: false });
+        let start = head.base.saturating_add(mark.start);
+        if let Some(cell) = worker.part.cells.get_mut(row as usize) {
+            worker.covers.add(&mut cell.cover, row, head.lane, start, start.saturating_add(slot::span(last)));
+        }
+    }
+
     /// Adds the time in which an async call was polled.
     #[cold]
     fn add_polls(&self, worker: &mut Worker<'a>, id: u64, call: Polled, ticks: u64) {
-        worker.part.add_self(call.row, call.around, ticks);
+        worker.part.add_self(call.self_row, call.around, ticks);
         let is_twice = self.is_inside_same_row(worker, id, call.row);
         worker.part.total_is_at_most(call.row, is_twice);
         if let Some(cell) = worker.part.cells.get_mut(call.row as usize) {

@@ -49,6 +49,14 @@ impl PartialTally {
         }
     }
 
+    /// Notes that some timed call of a row has no self time.
+    #[inline]
+    pub(super) fn has_no_self(&mut self, row: u32) {
+        if let Some(cell) = self.cells.get_mut(row as usize) {
+            cell.without_self = true;
+        }
+    }
+
     /// Adds the time from the first poll of an async call to its end.
     #[inline]
     pub(super) fn add_wall(&mut self, row: u32, ticks: u64) {

@@ -1,0 +1,448 @@
+//! The search for events to keep, in the collector's rounds.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use metaspy_reader::blocks::{Block, Head, MarkSlot, Record, Slot};
+use metaspy_reader::matcher::{Matcher, Memory};
+
+use crate::clock;
+use crate::event::{EventId, Outcome};
+use crate::format::slot::{self, Mark};
+use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, join, superblock as sb};
+use crate::recorder::fold::Freed;
+use crate::recorder::folder::Folder;
+use crate::recorder::keep::KeptPlaces;
+use crate::recorder::keep::rules::Rule;
+use crate::recorder::keep::threshold::Thresholds;
+use crate::recorder::keep::units::{Added, Units};
+use crate::recorder::log::{Log, State};
+use crate::store::Store;
+
+/// Time between two searches.
+const EVERY_NS: u64 = 10_000_000;
+/// Events are looked at when they are this old, in parts of a second: most have ended then, and their effects are stored.
+const AGE: u64 = 5;
+/// Events that run when they are looked at, and are looked at again. Further ones are not kept.
+const RUNNING: usize = 1 << 16;
+/// Causes of an event that are kept.
+const CAUSES: usize = 256;
+/// Turns in which effects of effects are searched again.
+const TURNS: usize = 4;
+/// The part of the blocks that may be kept.
+const SHARE: u64 = 4;
+
+/// Finds the events to keep.
+pub(crate) struct Keeper {
+    store: Store,
+    rules: Vec<Ruling>,
+    /// The sequence of the block that was looked at, by place.
+    seen: Vec<u64>,
+    /// Events that ran when they were looked at.
+    running: Vec<EventId>,
+    /// Effects of new units may have been looked at before, from this tick on.
+    again_from: Option<u64>,
+    units: Units,
+    /// Blocks of which units that were given up needed slots, by their sequence.
+    loose: BTreeSet<u64>,
+    /// The place that the collector folds.
+    folding: Option<u64>,
+    searched_ns: u64,
+    block: Option<Box<Block>>,
+}
+
+/// A rule at work.
+struct Ruling {
+    rule: Rule,
+    thresholds: Option<Thresholds>,
+    matcher: Arc<Matcher>,
+    memory: Memory,
+}
+
+/// Why an event is kept.
+struct Reason {
+    rule: usize,
+    threshold: u64,
+    score: u64,
+}
+
+impl Ruling {
+    fn new(store: &Store, rule: &Rule) -> Self {
+        let matcher = store.compile(&rule.filter, 0..=0);
+        let memory = matcher.memory(store);
+        Ruling { thresholds: rule.quantile.map(Thresholds::new), rule: rule.clone(), matcher, memory }
+    }
+
+    /// Takes names into account that came since.
+    fn refresh(&mut self, store: &Store) {
+        let matcher = store.compile(&self.rule.filter, 0..=0);
+        if !Arc::ptr_eq(&matcher, &self.matcher) {
+            (self.memory, self.matcher) = (matcher.memory(store), matcher);
+        }
+    }
+}
+
+impl Keeper {
+    /// `None` if the recording cannot be read.
+    pub fn new(log: &Log, rules: &[Rule]) -> Option<Self> {
+        let store = Store::of_writer(log.region.clone(), log.layout).ok()?;
+        let rows = log.layout.kept.len / sb::kept::WORDS;
+        Some(Keeper {
+            rules: rules.iter().map(|rule| Ruling::new(&store, rule)).collect(),
+            seen: vec![0; log.layout.blocks as usize],
+            running: Vec::new(),
+            again_from: None,
+            units: Units::new(rules.len(), rows),
+            loose: BTreeSet::new(),
+            folding: None,
+            searched_ns: 0,
+            block: Some(Block::boxed()),
+            store,
+        })
+    }
+
+    /// Looks at the events that are old enough, if it is time.
+    pub fn look(&mut self, log: &Log, now_ns: u64) {
+        if now_ns.saturating_sub(self.searched_ns) < EVERY_NS {
+            return;
+        }
+        self.searched_ns = now_ns;
+        let age = log.word(sb::TICKS_PER_S).load(Relaxed) / AGE;
+        self.search(log, clock::now().saturating_sub(age));
+    }
+
+    /// Looks at all events, before the recording is closed.
+    pub fn finish(&mut self, log: &Log) {
+        self.search(log, u64::MAX);
+    }
+
+    /// Looks at the blocks that began before a tick, and at those that will be folded soon.
+    fn search(&mut self, log: &Log, until: u64) {
+        _ = self.store.refresh();
+        self.rules.iter_mut().for_each(|rule| rule.refresh(&self.store));
+        let mut new = Vec::new();
+        for place in 0..log.layout.blocks {
+            let state = log.state(place);
+            match state {
+                State::Empty => break,
+                State::Full => {}
+                State::Held if until == u64::MAX => {}
+                _ => continue,
+            }
+            let cells = log.block(place);
+            let sequence = cells[header::SEQUENCE].load(Acquire);
+            if sequence != 0 && sequence != self.seen[place as usize] {
+                new.push((cells[header::BASE].load(Relaxed), place));
+            }
+        }
+        new.sort_unstable();
+        let urgent = new.len().saturating_sub(log.layout.blocks as usize / 2);
+        for (_, place) in
+            new.iter().enumerate().filter(|(at, (base, _))| *at < urgent || *base <= until).map(|(_, it)| it)
+        {
+            self.visit(log, *place);
+        }
+        self.settle(log);
+        self.search_again(log);
+        if let Some((_, newest)) = new.last() {
+            let newest = self.seen[*newest as usize];
+            self.units.forget_before(newest.saturating_sub(log.layout.blocks));
+        }
+    }
+
+    /// Looks at a block.
+    fn visit(&mut self, log: &Log, place: u64) {
+        let Some(mut block) = self.block.take() else { return };
+        if self.store.ring().load(place, &mut block) {
+            let head = block.head;
+            self.seen[place as usize] = head.sequence;
+            let mut records = block.records();
+            while let Some(record) = records.next() {
+                match record {
+                    Record::Event(slot) => {
+                        self.look_at(log, &head, &slot);
+                        self.add_if_effect(log, &head, &slot);
+                    }
+                    Record::Mark(mark) => self.add_mark(log, &head, &mark, records.slot()),
+                }
+            }
+            if let Some(places) = &log.kept_places {
+                places.searched(place);
+            }
+        }
+        self.block = Some(block);
+    }
+
+    /// Begins a unit if an event meets a rule.
+    #[inline]
+    fn look_at(&mut self, log: &Log, head: &Head, slot: &Slot) {
+        if slot.outcome() == Outcome::Running {
+            if self.running.len() < RUNNING {
+                self.running.push(head.id(slot.slot));
+            }
+            return;
+        }
+        if let Some(reason) = self.reason(head, slot) {
+            self.keep(log, head, slot, &reason);
+        }
+    }
+
+    /// Why an event that has ended is kept.
+    fn reason(&mut self, head: &Head, slot: &Slot) -> Option<Reason> {
+        let ring = self.store.ring();
+        let mut found: Option<Reason> = None;
+        for (rule, ruling) in self.rules.iter_mut().enumerate() {
+            let is_possible = slot::has_outcome(ruling.matcher.outcomes(), slot.outcome());
+            if !is_possible || !ruling.matcher.matches(ring, head, slot, &mut ruling.memory) {
+                continue;
+            }
+            let span = slot.span();
+            let reason = match (&mut ruling.thresholds, span) {
+                (Some(_), None) => continue,
+                // Each event counts for the threshold, also if it is kept for another reason.
+                (Some(thresholds), Some(span)) => match thresholds.exceeded_by(slot.site, span) {
+                    Some(threshold) => Reason { rule, threshold, score: (span << 10) / threshold.max(1) },
+                    None => continue,
+                },
+                (None, _) if ruling.rule.asks_for_lengths() => Reason { rule, threshold: 0, score: span.unwrap_or(0) },
+                // Of events that are equally surprising, the oldest ones give way.
+                (None, _) => Reason { rule, threshold: 0, score: head.base.saturating_add(slot.start) },
+            };
+            found = found.or(Some(reason));
+        }
+        let is_in = |id: u64, rule: usize| self.units.is_of_rule(id, rule);
+        // What is inside of an event that is kept for the same reason is kept with it.
+        found.filter(|found| !is_in(slot.cause, found.rule) && !is_in(head.id(slot.slot).raw(), found.rule))
+    }
+
+    /// Begins a unit: an event and its causes.
+    fn keep(&mut self, log: &Log, head: &Head, slot: &Slot, reason: &Reason) {
+        let id = head.id(slot.slot);
+        let mut begun = self.units.begin(reason.rule, reason.score);
+        if begun.is_none()
+            && let Some(least) = self.units.least()
+            && (least.rule, least.score) != (reason.rule, least.score.max(reason.score))
+        {
+            self.give_up(log, least.row);
+            begun = self.units.begin(reason.rule, reason.score);
+        }
+        let Some(row) = begun else { return log.count(sb::KEPT_GONE, 1) };
+        let is_kept = self.add(log, row, id);
+        if !is_kept {
+            // Its block is being folded.
+            self.loose.extend(self.units.remove(row));
+            return log.count(sb::KEPT_CUT, 1);
+        }
+        self.units.spread(row, id);
+        self.add_causes(log, row, slot.cause);
+        let cells = &log.cells()[log.layout.kept.at + row * sb::kept::WORDS..][..sb::kept::WORDS];
+        cells[sb::kept::RULE_EVENTS].store(join(reason.rule as u32, self.units.events_of(row) as u32), Relaxed);
+        cells[sb::kept::THRESHOLD].store(reason.threshold, Relaxed);
+        cells[sb::kept::FOUND].store(clock::now(), Relaxed);
+        cells[sb::kept::EVENT].store(id.raw(), Release);
+        log.word(sb::KEPT_USED).fetch_max(row as u64 + 1, Release);
+        let start = head.base.saturating_add(slot.start);
+        self.again_from = Some(self.again_from.map_or(start, |from| from.min(start)));
+    }
+
+    /// Adds a cause, and its causes up to the root.
+    fn add_causes(&mut self, log: &Log, row: usize, mut cause: u64) {
+        for _ in 0..CAUSES {
+            let Some(id) = EventId::from_raw(cause).filter(|_| cause != slot::EARLIER) else { return };
+            let ring = self.store.ring();
+            let next = match ring.peek(id) {
+                Some((_, slot)) => slot.cause,
+                // A cause in another process has a mark.
+                None if ring.remote(id).is_some() => 0,
+                None => return log.count(sb::KEPT_CUT, 1),
+            };
+            if !self.add(log, row, id) {
+                return log.count(sb::KEPT_CUT, 1);
+            }
+            cause = next;
+        }
+    }
+
+    /// Adds an event that an event of a unit led to.
+    #[inline]
+    fn add_if_effect(&mut self, log: &Log, head: &Head, slot: &Slot) {
+        if slot.cause == 0 {
+            return;
+        }
+        if let Some(row) = self.units.spreads(slot.cause) {
+            let id = head.id(slot.slot);
+            if self.add(log, row, id) {
+                self.units.spread(row, id);
+                self.note_events(log, row);
+            }
+        }
+    }
+
+    /// Adds a mark about an event that is kept, and what it is linked to.
+    #[inline]
+    fn add_mark(&mut self, log: &Log, head: &Head, mark: &MarkSlot<'_>, behind: usize) {
+        if matches!(mark.mark, Mark::Open | Mark::Folded | Mark::Remote) {
+            return;
+        }
+        let Some(row) = self.units.spreads(mark.event) else { return };
+        let slots = match mark.mark {
+            Mark::Detail => slot::detail_slots((mark.start as usize).min(slot::DETAIL_MAX)),
+            _ => 1,
+        };
+        self.add(log, row, head.id(behind - slots));
+        if mark.mark == Mark::Link {
+            self.add_causes(log, row, mark.words[0]);
+        }
+    }
+
+    /// Adds an event or a mark to a unit. False if its block is being folded, or if the unit has too many.
+    fn add(&mut self, log: &Log, row: usize, id: EventId) -> bool {
+        let place = header::place(id.sequence(), log.layout.blocks);
+        let Some(places) = &log.kept_places else { return false };
+        let was_wanted = places.is_wanted(place);
+        places.want(place);
+        let is_there = match log.state(place) {
+            State::Full | State::Held | State::Kept => true,
+            State::Folding => self.folding == Some(place),
+            State::Empty | State::Ready => false,
+        };
+        let is_its = log.block(place)[header::SEQUENCE].load(Acquire) == id.sequence();
+        match (is_there && is_its).then(|| self.units.add(row, id)) {
+            Some(Added::Is | Added::Was) => true,
+            Some(Added::TooMany) => {
+                log.count(sb::KEPT_CUT, 1);
+                false
+            }
+            None => {
+                if !was_wanted {
+                    places.want_not(place);
+                }
+                false
+            }
+        }
+    }
+
+    fn note_events(&self, log: &Log, row: usize) {
+        let word = &log.cells()[log.layout.kept.at + row * sb::kept::WORDS + sb::kept::RULE_EVENTS];
+        let rule = word.load(Relaxed) as u32;
+        word.store(join(rule, self.units.events_of(row) as u32), Relaxed);
+    }
+
+    /// Looks again at the events that ran.
+    fn settle(&mut self, log: &Log) {
+        let mut running = std::mem::take(&mut self.running);
+        running.retain(|id| match self.store.ring().peek(*id) {
+            Some((_, slot)) if slot.outcome() == Outcome::Running => true,
+            Some((head, slot)) => {
+                if let Some(reason) = self.reason(&head, &slot) {
+                    self.keep(log, &head, &slot, &reason);
+                }
+                false
+            }
+            None => false,
+        });
+        self.running = running;
+    }
+
+    /// Searches blocks that were looked at for effects of units that began since.
+    fn search_again(&mut self, log: &Log) {
+        let Some(from) = self.again_from.take() else { return };
+        let Some(mut block) = self.block.take() else { return };
+        for _ in 0..TURNS {
+            let before = self.units.spreading();
+            for place in 0..log.layout.blocks {
+                match log.state(place) {
+                    State::Empty => break,
+                    State::Full if self.seen[place as usize] != 0 => {}
+                    _ => continue,
+                }
+                if last_start(log, place).is_none_or(|start| start < from) || !self.store.ring().load(place, &mut block)
+                {
+                    continue;
+                }
+                let head = block.head;
+                let mut records = block.records();
+                while let Some(record) = records.next() {
+                    match record {
+                        Record::Event(slot) => self.add_if_effect(log, &head, &slot),
+                        Record::Mark(mark) => self.add_mark(log, &head, &mark, records.slot()),
+                    }
+                }
+            }
+            if self.units.spreading() == before {
+                break;
+            }
+        }
+        self.block = Some(block);
+    }
+
+    /// Folds a block whose turn has come, except what is kept of it.
+    pub fn fold(&mut self, log: &Log, folder: &mut Folder, place: u64, freed: &mut Vec<Freed>) {
+        let Some(places) = &log.kept_places else { return };
+        let sequence = log.block(place)[header::SEQUENCE].load(Acquire);
+        self.folding = Some(place);
+        if self.seen[place as usize] != sequence {
+            self.visit(log, place);
+        }
+        self.folding = None;
+        loop {
+            let kept = self.units.slots(sequence);
+            if kept.is_empty() {
+                return freed.extend(log.fold(folder, place));
+            }
+            if places.blocks() < log.layout.blocks / SHARE {
+                log.fold_others(folder, place, kept);
+                places.blocks.fetch_add(1, Relaxed);
+                return log.set_state(place, State::Kept);
+            }
+            let Some(least) = self.units.least() else { return freed.extend(log.fold(folder, place)) };
+            self.give_up(log, least.row);
+            self.fold_loose(log, places, folder, freed);
+        }
+    }
+
+    /// Gives up a unit. What no other unit needs can be folded.
+    fn give_up(&mut self, log: &Log, row: usize) {
+        log.cells()[log.layout.kept.at + row * sb::kept::WORDS + sb::kept::EVENT].store(0, Release);
+        log.count(sb::KEPT_GONE, 1);
+        self.loose.extend(self.units.remove(row));
+    }
+
+    /// Folds what units that were given up have left in kept blocks.
+    fn fold_loose(&mut self, log: &Log, places: &KeptPlaces, folder: &mut Folder, freed: &mut Vec<Freed>) {
+        for sequence in std::mem::take(&mut self.loose) {
+            let (place, kept) = (header::place(sequence, log.layout.blocks), self.units.slots(sequence));
+            if log.block(place)[header::SEQUENCE].load(Acquire) != sequence {
+                continue;
+            }
+            if log.state(place) != State::Kept || !log.claim_kept(place) {
+                if kept.is_empty() {
+                    places.want_not(place);
+                }
+                continue;
+            }
+            log.fold_others(folder, place, kept);
+            if kept.is_empty() {
+                places.blocks.fetch_sub(1, Relaxed);
+                freed.extend(log.fold(folder, place));
+            } else {
+                log.set_state(place, State::Kept);
+            }
+        }
+    }
+}
+
+/// The start of the last event of a full block; of the first one if it is not full.
+fn last_start(log: &Log, place: u64) -> Option<u64> {
+    let cells = log.block(place);
+    let sequence = cells[header::SEQUENCE].load(Acquire);
+    let commit = cells[(BLOCK_SLOTS - 1) * SLOT_WORDS].load(Relaxed);
+    if sequence == 0 {
+        return None;
+    }
+    let is_last = slot::lap(commit) == header::lap_byte(sequence, log.layout.blocks);
+    // What a block that was left early has, is not known without reading it.
+    let start = if is_last { slot::start(commit) } else { slot::START_MAX };
+    Some(cells[header::BASE].load(Relaxed).saturating_add(start))
+}

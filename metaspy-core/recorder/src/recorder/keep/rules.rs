@@ -1,0 +1,129 @@
+//! The rules that say which events are kept, as text: `took:>p99 at site:request; outcome:failed`.
+
+use std::fmt;
+
+use metaspy_reader::{Filter, FilterError};
+
+/// The smallest and the largest share that a quantile may leave out.
+const RARE: std::ops::RangeInclusive<f64> = 0.000_01..=0.5;
+
+/// A rule: the events that pass a filter, all of them or the longest of each site.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    text: String,
+    pub(super) filter: Filter,
+    /// Of the events of a site that pass the filter, only those longer than this part of them.
+    pub(super) quantile: Option<f64>,
+}
+
+impl Rule {
+    /// The rule as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// True if it compares lengths of events with a fixed one.
+    pub(super) fn asks_for_lengths(&self) -> bool {
+        self.filter.text().contains("took:")
+    }
+}
+
+/// Why a text is no rule. The message states the correction.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub enum KeepError {
+    /// The filter of a rule has an error.
+    Filter {
+        /// The rule.
+        rule: String,
+        /// The error.
+        error: FilterError,
+    },
+    /// A quantile is no number between p50 and p99.999.
+    Quantile(String),
+    /// A rule keeps every event.
+    Everything(String),
+    /// Findings are known when a recording is read, and not while it is written.
+    Finding(String),
+}
+
+impl fmt::Display for KeepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeepError::Filter { rule, error } => write!(f, "the rule `{rule}`: {error}"),
+            KeepError::Quantile(word) => write!(f, "`{word}` is no quantile: write `took:>p99`, from p50 to p99.999"),
+            KeepError::Everything(rule) => {
+                write!(f, "the rule `{rule}` keeps every event: add a condition, such as `took:>p99`")
+            }
+            KeepError::Finding(rule) => write!(
+                f,
+                "the rule `{rule}`: findings are known when a recording is read. Keep events by `took:` or `outcome:`"
+            ),
+        }
+    }
+}
+
+metaspy_reader::debug_as_message!(KeepError);
+
+impl std::error::Error for KeepError {}
+
+/// The rules in a text, separated by semicolons.
+pub fn parse(text: &str) -> Result<Vec<Rule>, KeepError> {
+    text.split(';').map(str::trim).filter(|rule| !rule.is_empty()).map(rule).collect()
+}
+
+fn rule(text: &str) -> Result<Rule, KeepError> {
+    if text.split_whitespace().any(|word| word.starts_with("finding:")) {
+        return Err(KeepError::Finding(text.to_owned()));
+    }
+    let quantile = text.split_whitespace().find(|word| word.starts_with("took:>p"));
+    let rest = match quantile {
+        Some(word) => {
+            let (before, behind) = text.split_once(word).unwrap_or((text, ""));
+            let behind = behind.trim_start();
+            format!("{before} {}", behind.strip_prefix("at ").unwrap_or(behind))
+        }
+        None => text.to_owned(),
+    };
+    let filter: Filter = rest.parse().map_err(|error| KeepError::Filter { rule: text.to_owned(), error })?;
+    let quantile = quantile.map(|word| share(word).ok_or_else(|| KeepError::Quantile(word.to_owned()))).transpose()?;
+    match quantile {
+        None if filter.is_all() => Err(KeepError::Everything(text.to_owned())),
+        _ => Ok(Rule { text: text.to_owned(), filter, quantile }),
+    }
+}
+
+/// The part of the events that a quantile leaves out.
+fn share(word: &str) -> Option<f64> {
+    let percent: f64 = word.strip_prefix("took:>p")?.parse().ok()?;
+    let part = percent / 100.0;
+    RARE.contains(&(1.0 - part)).then_some(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_separated_by_semicolons() {
+        let rules = parse("took:>p99.9 at site:request; outcome:failed,panicked ;").expect("two rules");
+        let [slow, failed] = &rules[..] else { panic!("{rules:?}") };
+        assert_eq!((slow.text(), slow.filter.text()), ("took:>p99.9 at site:request", "site:request"));
+        assert!((slow.quantile.expect("a quantile") - 0.999).abs() < 1e-9);
+        assert_eq!((failed.filter.text(), failed.quantile), ("outcome:failed,panicked", None));
+        let every = parse("took:>p99").expect("every site has its own quantile");
+        assert!(every[0].filter.is_all());
+        let plain = parse("site:request took:>10ms").expect("a filter");
+        assert_eq!((plain[0].filter.text(), plain[0].quantile), ("site:request took:>10ms", None));
+    }
+
+    #[test]
+    fn an_error_says_what_to_write() {
+        let message = |text| parse(text).expect_err(text).to_string();
+        assert!(message("took:>p100").contains("write `took:>p99`"), "{}", message("took:>p100"));
+        assert!(message("took:>pfast site:x").contains("`took:>pfast` is no quantile"));
+        assert!(message("outcome:bad").contains("there are running"), "{}", message("outcome:bad"));
+        assert!(message("finding:*").contains("when a recording is read"));
+        assert!(message("took:>p99 at site:a; \"\"").len() > 10);
+    }
+}

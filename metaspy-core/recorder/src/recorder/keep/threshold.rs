@@ -1,0 +1,84 @@
+//! Thresholds that adapt: how long the events of each site usually take.
+
+use std::collections::HashMap;
+
+use sketches_ddsketch::{Config, DDSketch};
+
+/// Sites with a threshold at most. Others have none.
+const SITES: usize = 4096;
+/// A threshold is known from events of which so many are expected above it.
+const ABOVE: f64 = 2.0;
+/// Events of a site between two updates of its threshold, at most.
+const UPDATE: u64 = 1024;
+
+/// The thresholds of one quantile, by site.
+pub(super) struct Thresholds {
+    quantile: f64,
+    /// Events that are seen before there is a threshold.
+    least: u64,
+    sites: HashMap<u32, Site>,
+}
+
+struct Site {
+    sketch: DDSketch,
+    seen: u64,
+    /// The number of events at which the threshold is computed next.
+    next: u64,
+    /// [`u64::MAX`] while it is not known.
+    ticks: u64,
+}
+
+impl Thresholds {
+    pub fn new(quantile: f64) -> Self {
+        let least = (ABOVE / (1.0 - quantile)).ceil() as u64;
+        Thresholds { quantile, least, sites: HashMap::new() }
+    }
+
+    /// Takes an event into account. The threshold that it exceeds, in ticks; `None` if it does not.
+    pub fn exceeded_by(&mut self, site: u32, span: u64) -> Option<u64> {
+        let is_full = self.sites.len() >= SITES;
+        let least = self.least;
+        let site = match self.sites.entry(site) {
+            std::collections::hash_map::Entry::Vacant(_) if is_full => return None,
+            entry => entry.or_insert_with(|| Site {
+                // Within 1 %, in at most 2048 numbers.
+                sketch: DDSketch::new(Config::defaults()),
+                seen: 0,
+                next: least,
+                ticks: u64::MAX,
+            }),
+        };
+        let before = site.ticks;
+        site.sketch.add(span as f64);
+        site.seen += 1;
+        if site.seen >= site.next {
+            // A copy of the rule's quantile of what was seen so far, this event included.
+            site.ticks = match site.sketch.quantile(self.quantile) {
+                Ok(Some(ticks)) => ticks.ceil() as u64,
+                _ => u64::MAX,
+            };
+            site.next = site.seen + (site.seen / 8).clamp(1, UPDATE);
+        }
+        // An event does not count among those that it is compared with.
+        (span > before).then_some(before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_longer_than_almost_all_of_its_site_exceeds_the_threshold() {
+        let mut thresholds = Thresholds::new(0.99);
+        assert_eq!(thresholds.exceeded_by(1, 1 << 30), None, "nothing is known yet");
+        for number in 0..10_000 {
+            thresholds.exceeded_by(1, 1000 + number % 100);
+            thresholds.exceeded_by(2, 1_000_000);
+        }
+        let threshold = thresholds.exceeded_by(1, 5_000).expect("it is longer than all others");
+        assert!((1050..1150).contains(&threshold), "{threshold}");
+        assert_eq!(thresholds.exceeded_by(2, 500_000), None);
+        assert_eq!(thresholds.exceeded_by(1, 1000), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! What is surprising stays in the recording when its block is folded, with its causes and effects, and each call counts once.
+
+use metaspy_core::clock;
+use metaspy_core::store::{EffectsIndex, Event, EventId, Kept};
+
+use super::*;
+
+/// Calls between two rounds of the collector, so that it folds before a lane must.
+const CALLS_PER_ROUND: u64 = 900;
+const RULES: &str = "took:>p99 at site:OUTER; outcome:failed";
+/// The key of the first part of each request, which no request has.
+const PART: u64 = 1 << 40;
+/// Ticks of an ordinary call of the outer site, without the inner ones.
+const TICKS: u64 = 100;
+
+fn collect(recording: &Recording) {
+    while recording.collect() {}
+}
+
+/// A request: one call of the outer site, and two of the inner one, of which the second may fail.
+fn request(number: u64, ticks: u64, outcome: Outcome) {
+    let outer = enter(&OUTER, node(number));
+    clock::advance(ticks);
+    for part in 0..2 {
+        let inner = enter(&INNER, node(PART + part));
+        clock::advance(1);
+        inner.done(if part == 1 { outcome } else { Outcome::Returned });
+    }
+    outer.done(Outcome::Returned);
+}
+
+/// Slow requests are rare, and failing ones, too.
+fn is_slow(number: u64) -> bool {
+    number % 3_000 == 2_500
+}
+
+fn fails(number: u64) -> bool {
+    number % 5_000 == 1_777
+}
+
+fn ticks(number: u64) -> u64 {
+    if is_slow(number) { 50 * TICKS } else { TICKS + number % 10 }
+}
+
+fn requests(recording: &Recording, numbers: std::ops::Range<u64>) {
+    for number in numbers {
+        request(number, ticks(number), if fails(number) { Outcome::Failed } else { Outcome::Returned });
+        if number % (CALLS_PER_ROUND / 3) == 0 {
+            collect(recording);
+        }
+    }
+}
+
+/// Checks that each of these requests was counted once, with its time.
+fn check_counts(store: &Store, requests: u64) {
+    let found = store.verify();
+    assert!(found.is_sound(), "{found:?}");
+    let totals = store.totals();
+    assert_eq!((totals.emitted, totals.lost, totals.unnamed), (3 * requests, 0, 0), "{totals:?}");
+    let tally = store.tally(By::Site, &Scope::default());
+    let failed = (0..requests).filter(|&number| fails(number)).count() as u64;
+    let longest = (0..requests).map(ticks).max().unwrap_or(0) + 2;
+    let total: u64 = (0..requests).map(|number| ticks(number) + 2).sum();
+    for row in &tally.rows {
+        let (is, site) = (&row.measure, store.site_path(row.site.expect("by site")));
+        let expected = if site.ends_with("OUTER") {
+            (requests, 0, total, longest)
+        } else {
+            (2 * requests, failed, 2 * requests, 1)
+        };
+        assert_eq!((is.count, is.failed, is.total_ticks, is.max_ticks), expected, "{site}: {is:?}");
+        assert!(!is.total_at_most && is.running == 0, "{site}: {is:?}");
+    }
+}
+
+fn kept(store: &Store) -> Kept {
+    store.kept().expect("there are rules")
+}
+
+fn event(store: &Store, id: EventId) -> Event {
+    store.event(id).unwrap_or_else(|| panic!("{id} is kept"))
+}
+
+fn key(event: &Event) -> u64 {
+    event.subject.expect("each call has one").key
+}
+
+#[test]
+fn what_meets_a_rule_stays_with_its_causes_and_effects() {
+    const REQUESTS: u64 = 100_000;
+    let _turn = turn();
+    clock::set_manual(1_000);
+    let recording = Recording::memory().budget(8 << 20).collector(false).keep(RULES).start().expect("there is room");
+    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
+    requests(&recording, 0..REQUESTS);
+    drop(installed);
+    let store = recording.store();
+    check_counts(&store, REQUESTS);
+    let kept = kept(&store);
+    assert_eq!((kept.rules.join("; "), kept.gone, kept.unseen_blocks, kept.cut), (RULES.to_owned(), 0, 0, 0));
+    let of_rule = |rule| kept.units.iter().filter(move |unit| unit.rule == rule).map(|unit| event(&store, unit.event));
+    let window = store.forward(Position::Start, &"kept:no".parse().expect("a filter"), 1, usize::MAX).events[0].start;
+    // The newest ones may not have been looked at.
+    let slow: Vec<u64> = of_rule(0).filter(|event| event.start < window).map(|event| key(&event)).collect();
+    let first = slow[0];
+    let expected: Vec<u64> = (first..).filter(|&number| is_slow(number)).take(slow.len()).collect();
+    assert_eq!(slow, expected, "the first ones come before there is a threshold");
+    assert!(first < 10_000 && slow.len() > 15, "{slow:?}");
+    let failed: Vec<Event> = of_rule(1).filter(|event| event.start < window).collect();
+    assert!(failed.len() > 8, "{failed:?}");
+    let effects = EffectsIndex::build(&store, |_, _| true).expect("nothing interrupts it");
+    for (event_of, number) in failed.iter().zip((0..).filter(|&number| fails(number))) {
+        let outer = event(&store, event_of.cause.expect("it has a cause"));
+        assert_eq!((event_of.outcome, key(&outer), store.is_kept(outer.id)), (Outcome::Failed, number, true));
+    }
+    for outer in of_rule(0).filter(|event| event.start < window) {
+        let parts: Vec<u64> = effects.effects(outer.id).iter().map(|id| key(&event(&store, *id))).collect();
+        assert_eq!((parts, outer.span), (vec![PART, PART + 1], Some(50 * TICKS + 2)));
+    }
+    // The other events of their blocks are folded.
+    let page = store.forward(Position::Start, &"kept:yes".parse().expect("a filter"), usize::MAX, usize::MAX);
+    assert_eq!(page.events.len() as u64, kept.events);
+    assert_eq!(kept.events as usize, 3 * slow.len() + 2 * failed.len());
+    assert!(kept.blocks <= (slow.len() + failed.len()) as u64 * 2);
+}
+
+#[test]
+fn when_there_is_no_more_room_the_least_surprising_units_give_way() {
+    const REQUESTS: u64 = 60_000;
+    let _turn = turn();
+    clock::set_manual(1_000);
+    let recording = Recording::memory().budget(1 << 20).collector(false).keep("site:OUTER took:>0ns");
+    let recording = recording.start().expect("there is room");
+    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
+    requests(&recording, 0..REQUESTS);
+    drop(installed);
+    let store = recording.store();
+    check_counts(&store, REQUESTS);
+    let kept = kept(&store);
+    let blocks = store.header().blocks;
+    assert!(kept.gone > 10_000 && kept.blocks <= blocks / 4 && kept.blocks >= blocks / 8, "{kept:?}");
+    // The slow ones take longer than any other. The newest ones are in the window.
+    let keys = kept.units.iter().map(|unit| key(&event(&store, unit.event))).collect::<Vec<_>>();
+    let slow = (0..REQUESTS - 7_000).filter(|&number| is_slow(number)).collect::<Vec<_>>();
+    assert!(slow.iter().all(|number| keys.contains(number)), "{slow:?} in {keys:?}");
+}
