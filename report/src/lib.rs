@@ -22,6 +22,7 @@
 //! - [`runs`]: the runs that `cargo metaspy` keeps.
 //! - [`source_line`]: the line of source where a site begins.
 
+pub mod kept;
 pub mod program;
 
 pub mod contexts;

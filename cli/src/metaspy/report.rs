@@ -12,6 +12,7 @@ use metaspy_report::contexts::{self, Contexts, Weight, allocations};
 use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::export::{Format, Selection};
 use metaspy_report::functions::{self, Functions, NoFunctions};
+use metaspy_report::kept::{self, KeptUnits};
 use metaspy_report::rows;
 use metaspy_report::rows::text::Numbers;
 use metaspy_report::table::Top;
@@ -48,6 +49,9 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     }
     if options.contexts || options.allocations {
         return contexts(options, &store, out);
+    }
+    if options.kept {
+        return kept(options, &store, &filter, out);
     }
     let beside = beside(&options.sources, &store);
     filter::check(&filter, &store)?;
@@ -135,6 +139,15 @@ fn functions(options: &arguments::Report, store: &Store, out: &mut impl Write) -
         || functions::json(store, &functions, top.limit(usize::MAX)),
         || functions::text(store, &functions, top.limit(TOP)),
     )?;
+    Ok(by_damage([store]))
+}
+
+/// Writes the events that are kept beyond the window.
+fn kept(options: &arguments::Report, store: &Store, filter: &Filter, out: &mut impl Write) -> Result<Ended> {
+    filter::check(filter, store)?;
+    let units = with_time("reading", || KeptUnits::read(store, filter));
+    let units = units.ok_or_else(|| say(format!("--kept: {}", kept::NO_RULES)))?;
+    options.json.print(out, || kept::json(store, &units), || kept::text(store, &units, options.top.rows()))?;
     Ok(by_damage([store]))
 }
 

@@ -30,12 +30,13 @@ macro_rules! schema {
 }
 
 /// All schemas, with those that are used most often first. A command with several has the one of its plain form first.
-const SCHEMAS: [Schema; 16] = [
+const SCHEMAS: [Schema; 17] = [
     schema!("report", "metaspy report --json"),
     schema!("contexts", "metaspy report --contexts --json"),
     schema!("allocations", "metaspy report --allocations --json"),
     schema!("functions", "metaspy report --functions --json"),
     schema!("types", "metaspy report --types --json"),
+    schema!("kept", "metaspy report --kept --json"),
     schema!("findings", "metaspy findings --json"),
     schema!("diff", "metaspy diff --json"),
     schema!("run", "cargo metaspy build|run|test|nextest|bench --json, metaspy export --to json"),

@@ -55,6 +55,10 @@ pub struct Report {
     /// ran with `cargo metaspy … --allocations`, or with METASPY_PROFILE=allocations and an allocator that counts
     #[arg(long, conflicts_with_all = ["cpu", "sort", "percent", "filter", "profile", "fail_if", "expect", "lcov", "cobertura"])]
     pub allocations: bool,
+    /// Prints the events that are kept beyond the window, and why, in place of rows: the program ran with METASPY_KEEP;
+    /// 'kept:yes' in a filter selects them and what is kept with them
+    #[arg(long, conflicts_with_all = ["by", "types", "functions", "contexts", "allocations", "cpu", "sort", "percent", "profile", "fail_if", "expect", "lcov", "cobertura"])]
+    pub kept: bool,
     /// What of the tree is printed
     #[command(flatten)]
     pub shown: ContextOptions,

@@ -1,0 +1,37 @@
+//! Kept units as JSON.
+
+use metaspy_reader::Store;
+use serde_json::{Value, json};
+
+use super::{KeptUnits, Unit};
+
+/// All that is known of kept units.
+pub fn json(store: &Store, kept: &KeptUnits) -> Value {
+    let rule = |(at, text): (usize, &String)| json!({ "rule": text, "units": kept.units_of(at) });
+    let all = &kept.kept;
+    json!({
+        "rules": all.rules.iter().enumerate().map(rule).collect::<Vec<_>>(),
+        "units": kept.units.iter().map(|one| unit(store, kept, one)).collect::<Vec<_>>(),
+        "kept_events": all.events,
+        "kept_blocks": all.blocks,
+        "gone": all.gone,
+        "unseen_blocks": all.unseen_blocks,
+        "cut": all.cut,
+    })
+}
+
+fn unit(store: &Store, kept: &KeptUnits, one: &Unit) -> Value {
+    let Unit { unit, event, is_kept } = one;
+    json!({
+        "event": event.id.to_string(),
+        "rule": kept.rule(one),
+        "site": store.site_path(event.site),
+        "subject": event.subject.map(|subject| store.subject_text(subject)),
+        "start_ns": store.time_ns(event.start),
+        "took_ns": event.span.map(|span| store.span_ns(span)),
+        "threshold_ns": (unit.threshold > 0).then(|| store.span_ns(unit.threshold)),
+        "outcome": store.outcome_word(event),
+        "events": unit.events,
+        "left_window": is_kept,
+    })
+}

@@ -1,0 +1,60 @@
+//! Kept units for people.
+
+use metaspy_reader::Store;
+
+use super::{KeptUnits, Unit};
+use crate::table::{Column, Table, Top};
+use crate::text::{clean, clock, counted, grouped, short_bytes, shorten, shorten_path, time};
+
+/// Columns of a name at most.
+const NAME: usize = 40;
+/// Units by default.
+const TOP: usize = 20;
+/// Bytes of a block.
+const BLOCK: u64 = metaspy_format::BLOCK_BYTES as u64;
+
+/// The units, with the rules and what is not kept, as lines.
+pub fn text(store: &Store, kept: &KeptUnits, top: Top) -> Vec<String> {
+    let all = &kept.kept;
+    let (units, rules) = (counted(all.units.len() as u64, "unit"), counted(all.rules.len() as u64, "rule"));
+    let (events, blocks) = (counted(all.events, "event"), counted(all.blocks, "block"));
+    let room = short_bytes(all.blocks * BLOCK);
+    let first = format!("{units} of {rules}; {events} that left the window are kept, in {blocks} ({room})");
+    let mut lines = vec![first, String::new()];
+    let numbers = (0..all.rules.len()).map(|rule| grouped(kept.units_of(rule) as u64));
+    let rules = [
+        Column::numbers("units", numbers),
+        Column::words("rule", all.rules.iter().map(|rule| clean(rule).into_owned())),
+    ];
+    lines.extend(Table::new(rules).lines());
+    let shown = &kept.units[..top.limit(TOP).min(kept.units.len())];
+    if !shown.is_empty() {
+        lines.push(String::new());
+        lines.extend(table(store, kept, shown).lines());
+    }
+    let more = kept.units.len() - shown.len();
+    if more > 0 {
+        lines.push(format!("… and {} more: --top N or --top all shows them", grouped(more as u64)));
+    }
+    lines.extend(kept.notes().into_iter().map(|note| format!("note: {note}")));
+    lines
+}
+
+fn table(store: &Store, kept: &KeptUnits, units: &[Unit]) -> Table {
+    let took = |unit: &Unit| unit.event.span.map_or(String::new(), |span| time(store.span_ns(span)));
+    let why = |unit: &Unit| match unit.unit.threshold {
+        0 => store.outcome_word(&unit.event).to_owned(),
+        ticks => format!("{}, over {}", store.outcome_word(&unit.event), time(store.span_ns(ticks))),
+    };
+    let subject = |unit: &Unit| unit.event.subject.map_or(String::new(), |subject| store.subject_text(subject));
+    Table::new([
+        Column::numbers("at", units.iter().map(|unit| clock(store.time_ns(unit.event.start)))),
+        Column::words("site", units.iter().map(|unit| shorten_path(store.site_path(unit.event.site), NAME))),
+        Column::words("subject", units.iter().map(|unit| shorten(&subject(unit), NAME))),
+        Column::numbers("took", units.iter().map(took)),
+        Column::words("how", units.iter().map(why)),
+        Column::numbers("events", units.iter().map(|unit| grouped(unit.unit.events.into()))),
+        Column::words("event", units.iter().map(|unit| unit.event.id.to_string())),
+        Column::words("rule", units.iter().map(|unit| shorten(kept.rule(unit), NAME))),
+    ])
+}
