@@ -17,6 +17,10 @@ mod contexts {}
 #[doc = include_str!("../docs/crawler.md")]
 mod crawler {}
 
+#[cfg(feature = "record")]
+#[doc = include_str!("../docs/keeping.md")]
+mod keeping {}
+
 #[cfg(all(feature = "record", feature = "winnow"))]
 #[doc = include_str!("../docs/parsers.md")]
 mod parsers {}

@@ -59,7 +59,7 @@ pub const SINGLE: u64 = 1 << 53;
 
 /// The sequence of a cursor while the row with this number is merged.
 pub const fn merge_sequence(number: u64) -> u64 {
-    MERGES | (number & (SINGLE - 1))
+    MERGES | (number & (MERGES - 1))
 }
 
 /// The position of a folder.

@@ -74,13 +74,14 @@ fn is_set(name: &str) -> bool {
 }
 
 /// The variables that programs read.
-const READ: [&str; 12] = [
+const READ: [&str; 13] = [
     "METASPY_RECORD",
     "METASPY_OBSERVE",
     "METASPY_MODE",
     "METASPY_DETAILS",
     "METASPY_BUDGET",
     "METASPY_ROTATE",
+    "METASPY_KEEP",
     "METASPY_DIR",
     "METASPY_CONTROL",
     "METASPY_GUARD",
@@ -90,8 +91,15 @@ const READ: [&str; 12] = [
 ];
 
 /// Of those, the ones that have an effect only on a program that the environment records.
-const OF_RECORDED: [&str; 6] =
-    ["METASPY_OBSERVE", "METASPY_MODE", "METASPY_DETAILS", "METASPY_CONTROL", "METASPY_GUARD", "METASPY_ROTATE"];
+const OF_RECORDED: [&str; 7] = [
+    "METASPY_OBSERVE",
+    "METASPY_MODE",
+    "METASPY_DETAILS",
+    "METASPY_CONTROL",
+    "METASPY_GUARD",
+    "METASPY_ROTATE",
+    "METASPY_KEEP",
+];
 
 /// Reports variables that are set and have no effect, and misspelt ones.
 fn report_without_effect(is_recorded: bool) {

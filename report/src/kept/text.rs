@@ -4,7 +4,7 @@ use metaspy_reader::Store;
 
 use super::{KeptUnits, Unit};
 use crate::table::{Column, Table, Top};
-use crate::text::{clean, clock, counted, grouped, short_bytes, shorten, shorten_path, time};
+use crate::text::{clean, counted, grouped, short_bytes, shorten, shorten_path, time};
 
 /// Columns of a name at most.
 const NAME: usize = 40;
@@ -48,7 +48,7 @@ fn table(store: &Store, kept: &KeptUnits, units: &[Unit]) -> Table {
     };
     let subject = |unit: &Unit| unit.event.subject.map_or(String::new(), |subject| store.subject_text(subject));
     Table::new([
-        Column::numbers("at", units.iter().map(|unit| clock(store.time_ns(unit.event.start)))),
+        Column::numbers("at", units.iter().map(|unit| time(store.time_ns(unit.event.start)))),
         Column::words("site", units.iter().map(|unit| shorten_path(store.site_path(unit.event.site), NAME))),
         Column::words("subject", units.iter().map(|unit| shorten(&subject(unit), NAME))),
         Column::numbers("took", units.iter().map(took)),

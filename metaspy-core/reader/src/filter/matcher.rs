@@ -302,6 +302,14 @@ impl Matcher {
         })
     }
 
+    /// Returns false if no event of this site matches.
+    pub fn may_match_site(&self, site: u32) -> bool {
+        self.tests.iter().all(|(negated, test)| match test {
+            Test::Site(sites) => sites.contains(site) != *negated,
+            _ => true,
+        })
+    }
+
     /// Returns true if a condition is about kept events.
     pub(crate) fn asks_for_kept(&self) -> bool {
         self.tests.iter().any(|(_, test)| matches!(test, Test::Kept(_)))

@@ -157,7 +157,8 @@ fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, Start
 fn keep() -> Vec<Rule> {
     let text = std::env::var("METASPY_KEEP").unwrap_or_default();
     recorder::parse_rules(&text).unwrap_or_else(|error| {
-        warn(&format!("METASPY_KEEP: {error}; nothing is kept beyond the window"));
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| warn(&format!("METASPY_KEEP: {error}; nothing is kept beyond the window")));
         Vec::new()
     })
 }

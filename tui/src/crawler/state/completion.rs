@@ -14,7 +14,7 @@ const SHOWN: usize = 8;
 const LABELS: usize = 50_000;
 
 /// Terms of the filter language, each with a description.
-const TERMS: [(&str, &str); 11] = [
+const TERMS: [(&str, &str); 12] = [
     ("site:", "by its path or a part of it"),
     ("subject:", "by label, or by kind and key"),
     ("kind:", "by the type of the subject"),
@@ -26,6 +26,7 @@ const TERMS: [(&str, &str); 11] = [
     ("lane:", "by the name of the thread"),
     ("level:", "0 = the application, 1 and more = handlers"),
     ("epoch:", "by the number of the installation"),
+    ("kept:", "yes: left the window and is kept by a rule"),
 ];
 
 const OUTCOMES: [Outcome; 8] = [

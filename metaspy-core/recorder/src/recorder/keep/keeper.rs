@@ -10,7 +10,7 @@ use metaspy_reader::matcher::{Matcher, Memory};
 use crate::clock;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::{self, Mark};
-use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, join, superblock as sb};
+use crate::format::{header, join, superblock as sb};
 use crate::recorder::fold::Freed;
 use crate::recorder::folder::Folder;
 use crate::recorder::keep::KeptPlaces;
@@ -21,7 +21,7 @@ use crate::recorder::log::{Log, State};
 use crate::store::Store;
 
 /// Time between two searches.
-const EVERY_NS: u64 = 10_000_000;
+const EVERY_NS: u64 = 25_000_000;
 /// Events are looked at when they are this old, in parts of a second: most have ended then, and their effects are stored.
 const AGE: u64 = 5;
 /// Events that run when they are looked at, and are looked at again. Further ones are not kept.
@@ -37,8 +37,10 @@ const SHARE: u64 = 4;
 pub(crate) struct Keeper {
     store: Store,
     rules: Vec<Ruling>,
-    /// The sequence of the block that was looked at, by place.
-    seen: Vec<u64>,
+    /// True for each site whose events may meet a rule, by number.
+    sites: Vec<bool>,
+    /// The block that was looked at, by place.
+    seen: Vec<Seen>,
     /// Events that ran when they were looked at.
     running: Vec<EventId>,
     /// Effects of new units may have been looked at before, from this tick on.
@@ -52,11 +54,21 @@ pub(crate) struct Keeper {
     block: Option<Box<Block>>,
 }
 
+/// A block that was looked at.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    sequence: u64,
+    /// The start of its last event.
+    until: u64,
+}
+
 /// A rule at work.
 struct Ruling {
     rule: Rule,
     thresholds: Option<Thresholds>,
     matcher: Arc<Matcher>,
+    /// The outcomes of the events that may meet it, as bits.
+    outcomes: u8,
     memory: Memory,
 }
 
@@ -71,15 +83,18 @@ impl Ruling {
     fn new(store: &Store, rule: &Rule) -> Self {
         let matcher = store.compile(&rule.filter, 0..=0);
         let memory = matcher.memory(store);
-        Ruling { thresholds: rule.quantile.map(Thresholds::new), rule: rule.clone(), matcher, memory }
+        let (thresholds, outcomes) = (rule.quantile.map(Thresholds::new), matcher.outcomes());
+        Ruling { thresholds, rule: rule.clone(), matcher, outcomes, memory }
     }
 
-    /// Takes names into account that came since.
-    fn refresh(&mut self, store: &Store) {
+    /// Takes names into account that came since. True if there were any.
+    fn refresh(&mut self, store: &Store) -> bool {
         let matcher = store.compile(&self.rule.filter, 0..=0);
-        if !Arc::ptr_eq(&matcher, &self.matcher) {
+        let is_new = !Arc::ptr_eq(&matcher, &self.matcher);
+        if is_new {
             (self.memory, self.matcher) = (matcher.memory(store), matcher);
         }
+        is_new
     }
 }
 
@@ -90,7 +105,8 @@ impl Keeper {
         let rows = log.layout.kept.len / sb::kept::WORDS;
         Some(Keeper {
             rules: rules.iter().map(|rule| Ruling::new(&store, rule)).collect(),
-            seen: vec![0; log.layout.blocks as usize],
+            seen: vec![Seen::default(); log.layout.blocks as usize],
+            sites: Vec::new(),
             running: Vec::new(),
             again_from: None,
             units: Units::new(rules.len(), rows),
@@ -120,21 +136,22 @@ impl Keeper {
     /// Looks at the blocks that began before a tick, and at those that will be folded soon.
     fn search(&mut self, log: &Log, until: u64) {
         _ = self.store.refresh();
-        self.rules.iter_mut().for_each(|rule| rule.refresh(&self.store));
+        let changed = self.rules.iter_mut().filter_map(|rule| rule.refresh(&self.store).then_some(())).count();
+        if changed > 0 || self.sites.is_empty() {
+            let last = self.store.sites().iter().map(|site| site.id.0).max().unwrap_or(0);
+            let may_meet = |site| self.rules.iter().any(|rule| rule.matcher.may_match_site(site));
+            self.sites = (0..=last).map(may_meet).collect();
+        }
+        let Some(places) = &log.kept_places else { return };
         let mut new = Vec::new();
         for place in 0..log.layout.blocks {
-            let state = log.state(place);
-            match state {
+            match log.state(place) {
                 State::Empty => break,
-                State::Full => {}
+                State::Full if places.is_new(place) => {}
                 State::Held if until == u64::MAX => {}
                 _ => continue,
             }
-            let cells = log.block(place);
-            let sequence = cells[header::SEQUENCE].load(Acquire);
-            if sequence != 0 && sequence != self.seen[place as usize] {
-                new.push((cells[header::BASE].load(Relaxed), place));
-            }
+            new.push((log.block(place)[header::BASE].load(Relaxed), place));
         }
         new.sort_unstable();
         let urgent = new.len().saturating_sub(log.layout.blocks as usize / 2);
@@ -146,7 +163,7 @@ impl Keeper {
         self.settle(log);
         self.search_again(log);
         if let Some((_, newest)) = new.last() {
-            let newest = self.seen[*newest as usize];
+            let newest = self.seen[*newest as usize].sequence;
             self.units.forget_before(newest.saturating_sub(log.layout.blocks));
         }
     }
@@ -156,17 +173,19 @@ impl Keeper {
         let Some(mut block) = self.block.take() else { return };
         if self.store.ring().load(place, &mut block) {
             let head = block.head;
-            self.seen[place as usize] = head.sequence;
+            let mut until = head.base;
             let mut records = block.records();
             while let Some(record) = records.next() {
                 match record {
                     Record::Event(slot) => {
+                        until = until.max(head.base.saturating_add(slot.start));
                         self.look_at(log, &head, &slot);
                         self.add_if_effect(log, &head, &slot);
                     }
                     Record::Mark(mark) => self.add_mark(log, &head, &mark, records.slot()),
                 }
             }
+            self.seen[place as usize] = Seen { sequence: head.sequence, until };
             if let Some(places) = &log.kept_places {
                 places.searched(place);
             }
@@ -177,6 +196,10 @@ impl Keeper {
     /// Begins a unit if an event meets a rule.
     #[inline]
     fn look_at(&mut self, log: &Log, head: &Head, slot: &Slot) {
+        // A site without a name may be any.
+        if self.sites.get(slot.site as usize) == Some(&false) {
+            return;
+        }
         if slot.outcome() == Outcome::Running {
             if self.running.len() < RUNNING {
                 self.running.push(head.id(slot.slot));
@@ -193,7 +216,7 @@ impl Keeper {
         let ring = self.store.ring();
         let mut found: Option<Reason> = None;
         for (rule, ruling) in self.rules.iter_mut().enumerate() {
-            let is_possible = slot::has_outcome(ruling.matcher.outcomes(), slot.outcome());
+            let is_possible = slot::has_outcome(ruling.outcomes, slot.outcome());
             if !is_possible || !ruling.matcher.matches(ring, head, slot, &mut ruling.memory) {
                 continue;
             }
@@ -352,13 +375,9 @@ impl Keeper {
         for _ in 0..TURNS {
             let before = self.units.spreading();
             for place in 0..log.layout.blocks {
-                match log.state(place) {
-                    State::Empty => break,
-                    State::Full if self.seen[place as usize] != 0 => {}
-                    _ => continue,
-                }
-                if last_start(log, place).is_none_or(|start| start < from) || !self.store.ring().load(place, &mut block)
-                {
+                let seen = self.seen[place as usize];
+                let is_later = seen.until >= from && log.state(place) == State::Full;
+                if !is_later || !self.store.ring().load(place, &mut block) || block.head.sequence != seen.sequence {
                     continue;
                 }
                 let head = block.head;
@@ -382,7 +401,7 @@ impl Keeper {
         let Some(places) = &log.kept_places else { return };
         let sequence = log.block(place)[header::SEQUENCE].load(Acquire);
         self.folding = Some(place);
-        if self.seen[place as usize] != sequence {
+        if self.seen[place as usize].sequence != sequence {
             self.visit(log, place);
         }
         self.folding = None;
@@ -431,18 +450,4 @@ impl Keeper {
             }
         }
     }
-}
-
-/// The start of the last event of a full block; of the first one if it is not full.
-fn last_start(log: &Log, place: u64) -> Option<u64> {
-    let cells = log.block(place);
-    let sequence = cells[header::SEQUENCE].load(Acquire);
-    let commit = cells[(BLOCK_SLOTS - 1) * SLOT_WORDS].load(Relaxed);
-    if sequence == 0 {
-        return None;
-    }
-    let is_last = slot::lap(commit) == header::lap_byte(sequence, log.layout.blocks);
-    // What a block that was left early has, is not known without reading it.
-    let start = if is_last { slot::start(commit) } else { slot::START_MAX };
-    Some(cells[header::BASE].load(Relaxed).saturating_add(start))
 }

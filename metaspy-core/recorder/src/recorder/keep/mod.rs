@@ -48,6 +48,11 @@ impl KeptPlaces {
         self.places[place as usize].load(Ordering::Acquire) == WANTED
     }
 
+    /// True if the block at a place was not searched.
+    fn is_new(&self, place: u64) -> bool {
+        self.places[place as usize].load(Ordering::Acquire) == NOTHING
+    }
+
     /// Marks a place. Afterwards no lane begins to fold it: either the lane finds the mark, or the caller finds that the
     /// block is not full any more.
     fn want(&self, place: u64) {
