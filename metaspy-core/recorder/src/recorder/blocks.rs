@@ -34,7 +34,7 @@ impl Log {
         self.wake_if_scarce(sequence.is_none());
         let sequence = self.later_than(after, sequence?);
         let place = header::place(sequence, self.layout.blocks);
-        self.states[place as usize].store(State::Held as u8, Ordering::Release);
+        self.own_words.states[place as usize].store(State::Held as u8, Ordering::Release);
         let word = self.layout.block_word(place);
         let cells = &self.cells()[word..word + 4];
         cells[header::LANE_EPOCH].store(header::lane_epoch(lane, epoch), Ordering::Relaxed);
@@ -84,11 +84,11 @@ impl Log {
     /// Releases a lane's block. From now on ends in it are written by compare-and-swap only.
     pub(super) fn leave(&self, sequence: u64) {
         let place = header::place(sequence, self.layout.blocks);
-        self.states[place as usize].store(State::Full as u8, Ordering::Release);
+        self.own_words.states[place as usize].store(State::Full as u8, Ordering::Release);
     }
 
     pub(super) fn state(&self, place: u64) -> State {
-        match self.states[place as usize].load(Ordering::Acquire) {
+        match self.own_words.states[place as usize].load(Ordering::Acquire) {
             0 => State::Empty,
             1 => State::Held,
             2 => State::Full,
@@ -99,7 +99,7 @@ impl Log {
     }
 
     pub(super) fn set_state(&self, place: u64, state: State) {
-        self.states[place as usize].store(state as u8, Ordering::Release);
+        self.own_words.states[place as usize].store(state as u8, Ordering::Release);
     }
 
     /// Wakes the collector if blocks run out while it sleeps.

@@ -16,7 +16,6 @@ use crate::platform::lock::{lock, try_lock, try_lock_soon};
 use crate::platform::processor;
 use crate::recorder::collector_state::CollectorState;
 use crate::recorder::folder::Folder;
-use crate::recorder::keep::KeptPlaces;
 use crate::recorder::log::{Log, State};
 use crate::recorder::protocol::{claim_full, retract};
 
@@ -121,11 +120,11 @@ impl Log {
     /// A claimed place that may not be folded is full again.
     fn claim_oldest(&self, may_fold: impl Fn(u64) -> bool) -> Option<u64> {
         let grown = self.word(sb::GROWN).load(Ordering::Relaxed).max(1);
-        let kept = self.kept_places.as_ref().map_or(0, KeptPlaces::blocks);
+        let kept = self.kept_places.as_ref().map_or(0, |places| places.blocks());
         (0..(TRIES + kept).min(grown)).find_map(|_| {
             let place = self.hand.fetch_add(1, Ordering::Relaxed) % grown;
             let chunk = place / CHUNK_BLOCKS as u64;
-            let state = &self.states[place as usize];
+            let state = &self.own_words.states[place as usize];
             if !claim_full(state, State::Full as u64, State::Folding as u64, &self.summarising, 1 + chunk) {
                 return None;
             }
@@ -139,7 +138,7 @@ impl Log {
 
     /// Claims a block that keeps events. Only the collector does, so it is not being folded.
     pub(super) fn claim_kept(&self, place: u64) -> bool {
-        let state = &self.states[place as usize];
+        let state = &self.own_words.states[place as usize];
         let chunk = 1 + place / CHUNK_BLOCKS as u64;
         claim_full(state, State::Kept as u64, State::Folding as u64, &self.summarising, chunk)
     }

@@ -91,16 +91,14 @@ pub struct Log {
     /// The file, if it has one.
     pub file: Option<Arc<OwnFile>>,
     pub(super) ready: ReadyRing<AtomicU64>,
-    /// One of [`State`] for each place.
-    pub(super) states: &'static [AtomicU8],
-    /// Where `ready` and `states` are.
+    /// Where `ready` is, and one of [`State`] for each place.
     pub(super) own_words: OwnWords,
     /// The number of places tried by folders so far. Modulo the number of places it is the next one.
     pub(super) hand: AtomicU64,
     pub(super) folders: &'static [Mutex<Folder>],
     pub(super) cut_spans: CutSpans,
     /// The places with events to keep, if there are rules.
-    pub(super) kept_places: Option<KeptPlaces>,
+    pub(super) kept_places: Option<Box<KeptPlaces>>,
     /// Readers that keep events from being folded.
     pub(super) leases: AtomicU64,
     /// True if the collector delivers events to subscriptions, so that only the collector may fold.

@@ -12,8 +12,6 @@ const READY: u64 = 1 << 15;
 pub(super) struct OwnWords {
     pub ready: &'static [AtomicU64],
     pub states: &'static [AtomicU8],
-    /// Whether each place was searched for events to keep.
-    pub looked_at: &'static [AtomicU8],
     address: *mut u8,
     bytes: usize,
 }
@@ -27,16 +25,22 @@ impl OwnWords {
         if address.is_null() {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        // SAFETY: the pages are zeroed, stay, and are as long as the three slices, which are atomic words.
-        let (ready, states, looked_at) = unsafe {
+        // SAFETY: the pages are zeroed, stay, and are longer than both slices, which are atomic words.
+        let (ready, states) = unsafe {
             let states = address.add(ready * 8).cast::<AtomicU8>();
             (
                 std::slice::from_raw_parts(address.cast::<AtomicU64>(), ready),
                 std::slice::from_raw_parts(states, blocks as usize),
-                std::slice::from_raw_parts(states.add(blocks as usize), blocks as usize),
             )
         };
-        Ok(OwnWords { ready, states, looked_at, address, bytes })
+        Ok(OwnWords { ready, states, address, bytes })
+    }
+
+    /// Whether each place was searched for events to keep: as many words as there are states, behind them.
+    pub fn searched(&self) -> &'static [AtomicU8] {
+        let before = size_of_val(self.ready) + size_of_val(self.states);
+        // SAFETY: the pages are as long, stay, and hold zeroed atomic words.
+        unsafe { std::slice::from_raw_parts(self.address.add(before).cast(), self.states.len()) }
     }
 
     /// Gives the memory back; from now on the words are zeros.

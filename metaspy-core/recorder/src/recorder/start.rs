@@ -249,7 +249,7 @@ impl Log {
         serial: u64,
         own_words: OwnWords,
     ) -> Log {
-        let kept_places = (!spec.keep.is_empty()).then(|| KeptPlaces::new(own_words.looked_at));
+        let kept_places = (!spec.keep.is_empty()).then(|| Box::new(KeptPlaces::new(own_words.searched())));
         let log = Log {
             region,
             layout,
@@ -263,7 +263,6 @@ impl Log {
             policy: spec.policy,
             file,
             ready: ReadyRing::new(own_words.ready, AtomicU64::new(0), AtomicU64::new(0)),
-            states: own_words.states,
             own_words,
             arena,
             statements: StatementHalves::new([first, second]),

@@ -34,6 +34,15 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
     if !matches!(event.outcome, Outcome::Running | Outcome::Instant) {
         fact("outcome", store.outcome_word(event).into());
     }
+    if let Some((unit, rule)) = store.kept_because(event.id) {
+        let over = match unit.threshold {
+            0 => String::new(),
+            ticks => format!(", over {}", duration(store.span_ns(ticks)).trim()),
+        };
+        fact("kept", format!("{rule}{over}"));
+    } else if store.is_kept(event.id) {
+        fact("kept", "with another event".into());
+    }
     if let Some(cause) = event.cause.and_then(|id| store.event(id)) {
         let later = store.span_ns(event.start.saturating_sub(cause.start));
         fact("cause", format!("{} (+{})", name::event(store, &cause), duration(later).replace(' ', "")));
