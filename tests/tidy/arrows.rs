@@ -69,7 +69,7 @@ const CORE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("metaspy-format", &["memmap2", "serde"]),
     ("metaspy-probe", &[]),
     ("metaspy-reader", &["dashmap", "libc", "memmap2", "serde", "serde_json", "strsim"]),
-    ("metaspy-recorder", &["libc", "linkme", "serde_json"]),
+    ("metaspy-recorder", &["libc", "linkme", "serde_json", "sketches-ddsketch"]),
     ("metaspy-core", &["dashmap", "linkme", "serde_json"]),
 ];
 

@@ -158,13 +158,13 @@ pub const HOOKS_RETURNED: usize = 101;
 /// as one if that holds for none of them, and did for some before. Else 0. Unless it is 0, calls that seem to run may have ended.
 pub const FOLLOWED: usize = 100;
 /// Rows of the table of kept units that were used so far.
-pub const KEPT_USED: usize = 101;
+pub const KEPT_USED: usize = 102;
 /// Units that were kept and gave way to more surprising ones.
-pub const KEPT_GONE: usize = 102;
+pub const KEPT_GONE: usize = 103;
 /// Blocks that were folded before it was known whether they held events to keep.
-pub const KEPT_UNSEEN: usize = 103;
+pub const KEPT_UNSEEN: usize = 104;
 /// Units of which events were folded before they were found, or that were too large.
-pub const KEPT_CUT: usize = 104;
+pub const KEPT_CUT: usize = 105;
 
 /// What happens when the budget of a recording is spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -14,7 +14,7 @@ use crate::recorder::collector_state::CollectorState;
 use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::folder::Folder;
 use crate::recorder::growing_area::GrowingArea;
-use crate::recorder::keep::KeptPlaces;
+use crate::recorder::keep::places::KeptPlaces;
 use crate::recorder::own_file::OwnFile;
 use crate::recorder::own_words::OwnWords;
 use crate::recorder::protocol::{ReadyRing, begin_use, end_use};

@@ -9,11 +9,14 @@ use metaspy_reader::matcher::{Matcher, Memory};
 
 use crate::clock;
 use crate::event::{EventId, Outcome};
+use crate::format::arena::Entry;
 use crate::format::slot::{self, Mark};
 use crate::format::{header, join, superblock as sb};
+use crate::platform::lock::lock_for_long;
+use crate::recorder::arena::Draft;
 use crate::recorder::fold::Freed;
 use crate::recorder::folder::Folder;
-use crate::recorder::keep::KeptPlaces;
+use crate::recorder::keep::places::KeptPlaces;
 use crate::recorder::keep::rules::Rule;
 use crate::recorder::keep::threshold::Thresholds;
 use crate::recorder::keep::units::{Added, Units};
@@ -225,7 +228,7 @@ impl Keeper {
                 (Some(_), None) => continue,
                 // Each event counts for the threshold, also if it is kept for another reason.
                 (Some(thresholds), Some(span)) => match thresholds.exceeded_by(slot.site, span) {
-                    Some(threshold) => Reason { rule, threshold, score: (span << 10) / threshold.max(1) },
+                    Some(threshold) => Reason { rule, threshold, score: span.saturating_mul(1024) / threshold.max(1) },
                     None => continue,
                 },
                 (None, _) if ruling.rule.asks_for_lengths() => Reason { rule, threshold: 0, score: span.unwrap_or(0) },
@@ -412,7 +415,7 @@ impl Keeper {
             }
             if places.blocks() < log.layout.blocks / SHARE {
                 log.fold_others(folder, place, kept);
-                places.blocks.fetch_add(1, Relaxed);
+                places.kept.fetch_add(1, Relaxed);
                 return log.set_state(place, State::Kept);
             }
             let Some(least) = self.units.least() else { return freed.extend(log.fold(folder, place)) };
@@ -443,11 +446,24 @@ impl Keeper {
             }
             log.fold_others(folder, place, kept);
             if kept.is_empty() {
-                places.blocks.fetch_sub(1, Relaxed);
+                places.kept.fetch_sub(1, Relaxed);
                 freed.extend(log.fold(folder, place));
             } else {
                 log.set_state(place, State::Kept);
             }
         }
+    }
+}
+
+impl Log {
+    /// Keeps events by these rules from now on.
+    pub(super) fn keep(&self, rules: &[Rule]) {
+        if rules.is_empty() {
+            return;
+        }
+        for (rule, number) in rules.iter().zip(0..) {
+            self.append(Draft::new(Entry::Keep, number).text(rule.text()));
+        }
+        lock_for_long(&self.collecting).keeper = Keeper::new(self, rules).map(Box::new);
     }
 }

@@ -199,7 +199,7 @@ impl Units {
 #[inline]
 fn bit_of(id: u64) -> (usize, u64) {
     let mixed = hash::scatter(id);
-    ((mixed >> 6) as usize % FILTER, 1 << (mixed % 64))
+    ((mixed / 64) as usize % FILTER, 1_u64.rotate_left((mixed % 64) as u32))
 }
 
 #[cfg(test)]
