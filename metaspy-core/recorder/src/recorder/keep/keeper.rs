@@ -457,7 +457,7 @@ impl Keeper {
 
 impl Log {
     /// Keeps events by these rules from now on.
-    pub(super) fn keep(&self, rules: &[Rule]) {
+    pub(crate) fn keep(&self, rules: &[Rule]) {
         if rules.is_empty() {
             return;
         }

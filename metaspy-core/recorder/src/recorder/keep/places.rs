@@ -8,7 +8,7 @@ const SEARCHED: u8 = 1;
 const WANTED: u8 = 2;
 
 /// The places with events to keep, as lanes see them.
-pub(in crate::recorder) struct KeptPlaces {
+pub struct KeptPlaces {
     places: &'static [AtomicU8],
     /// Blocks of which only kept events are left.
     pub kept: AtomicU64,
