@@ -28,6 +28,7 @@ mod export;
 mod findings;
 mod gates;
 mod import;
+mod kept;
 #[cfg(all(feature = "demo", unix))]
 mod killed;
 #[cfg(unix)]

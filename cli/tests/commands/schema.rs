@@ -39,8 +39,8 @@ const OUTPUTS: [&str; 25] = [
 ];
 const VIEW: &str = "subjects = \"node\"\nfill = { value = \"count\", query = \"site:measure\" }\n";
 /// Outputs that a recording of frames cannot have: the tests of their commands validate them.
-const OF_OTHER_TESTS: [&str; 8] =
-    ["allocations", "contexts", "functions", "grammar", "grammar-report", "instructions", "sample", "types"];
+const OF_OTHER_TESTS: [&str; 9] =
+    ["allocations", "contexts", "functions", "grammar", "grammar-report", "instructions", "kept", "sample", "types"];
 
 /// What a command wrote about a recording, unless the recording cannot have it.
 fn written(command: &str, path: &str, other: &str, view: &str) -> Option<(Vec<String>, Vec<Value>)> {

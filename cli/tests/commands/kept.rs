@@ -1,0 +1,99 @@
+//! Recordings with rules for what stays: `METASPY_KEEP`, and the commands that read what stayed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use metaspy_core::hook::{self, Frame, Guard};
+use metaspy_core::{Outcome, Site};
+use serde_json::Value;
+
+use crate::report::json;
+use crate::schemas::assert_changes_are_noticed;
+use crate::{ended, fixture, market, text};
+
+/// Sold boxes, of which the packing of each so many fails.
+const SALES: u64 = 60_000;
+const FAILS: u64 = 5_000;
+const FAILED: u64 = SALES / FAILS;
+
+fn call(site: &'static Site, key: u64, outcome: Outcome, inner: impl FnOnce()) {
+    let mut frame = Frame::vacant();
+    let guard = Guard::of(site, hook::enter_in(&mut frame, site, fixture::node(key)));
+    inner();
+    guard.done(outcome);
+}
+
+/// What a process does that is recorded: it leaves time to the search for what stays.
+#[test]
+fn sells() {
+    if std::env::var_os("METASPY_KEPT_SELLS").is_none() {
+        return;
+    }
+    for sale in 0..SALES {
+        let outcome = if sale % FAILS == 7 { Outcome::Failed } else { Outcome::Returned };
+        call(&market::SELL, sale, Outcome::Returned, || call(&market::PACK, sale, outcome, || ()));
+        if sale % 200 == 0 {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// The recording of such a process, and what it wrote to standard error.
+fn sold(name: &str, rules: &str) -> (PathBuf, String) {
+    let path = fixture::directory().join(name);
+    let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
+    command.args(["kept::sells", "--exact"]).env("METASPY_KEPT_SELLS", "1").env("METASPY_RECORD", &path);
+    command.env("METASPY_BUDGET", "2MiB").env("METASPY_KEEP", rules).env_remove("METASPY_OBSERVE");
+    let output = command.output().expect("it can be run again");
+    assert!(output.status.success());
+    (path, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn units(report: &Value) -> &Vec<Value> {
+    report["units"].as_array().expect("it has units")
+}
+
+fn count(path: &Path, filter: &str) -> u64 {
+    let (_, report) = json(&["report", text(path), "--filter", filter]);
+    report["rows"].as_array().expect("it has rows").iter().filter_map(|row| row["count"].as_u64()).sum()
+}
+
+#[test]
+fn what_failed_stays_with_the_call_around_it() {
+    let (path, _) = sold("kept.spy", "outcome:failed");
+    let (code, report) = json(&["report", text(&path), "--kept"]);
+    assert_eq!((code, &report["rules"][0]["rule"], &report["gone"]), (0, &"outcome:failed".into(), &0.into()));
+    assert_changes_are_noticed(&["metaspy", "report", text(&path), "--kept", "--json"], &report);
+    assert_eq!((units(&report).len() as u64, &report["unseen_blocks"]), (FAILED, &0.into()), "{report}");
+    let is_whole =
+        |unit: &Value| unit["events"] == 2 && unit["outcome"] == "failed" && unit["site"] == "market::Box::pack";
+    assert!(units(&report).iter().all(is_whole), "{report}");
+    let left = units(&report).iter().filter(|unit| unit["left_window"] == true).count() as u64;
+    assert!(left > FAILED / 2, "{report}");
+    assert_eq!((count(&path, "kept:yes"), count(&path, "kept:yes outcome:failed")), (2 * left, left));
+    assert_eq!(count(&path, "site:Stall::sell"), SALES);
+    let (_, out, _) = ended(&["report", text(&path), "--kept", "--top", "3"]);
+    assert!(out.starts_with(&format!("{FAILED} units of 1 rule; {} events", 2 * left)), "{out}");
+    assert!(out.contains(&format!("… and {} more", FAILED - 3)), "{out}");
+    let (_, one) = json(&["report", text(&path), "--kept", "--filter", "subject:#10007"]);
+    assert_eq!(units(&one).len(), 1, "{one}");
+    assert!(ended(&["verify", text(&path)]).0 == 0);
+    // Several recordings read as one have the units of each.
+    let (other, _) = sold("kept-other.spy", "took:>p99.9 at site:Stall::sell; outcome:failed");
+    let (_, both) = json(&["report", text(&path), text(&other), "--kept"]);
+    let of_failures = units(&both).iter().filter(|unit| unit["rule"] == "outcome:failed").count() as u64;
+    assert_eq!((of_failures, both["rules"].as_array().map(Vec::len)), (2 * FAILED, Some(3)), "{both}");
+}
+
+#[test]
+fn a_rule_with_an_error_is_reported_and_the_program_is_recorded() {
+    let (path, error) = sold("kept-nothing.spy", "took:>pfast");
+    assert!(error.contains("METASPY_KEEP: `took:>pfast` is no quantile: write `took:>p99`"), "{error}");
+    assert_eq!(count(&path, "site:Stall::sell"), SALES);
+    let (code, _, error) = ended(&["report", text(&path), "--kept"]);
+    assert!(code == 2 && error.contains("METASPY_KEEP='took:>p99.9; outcome:failed'"), "{error}");
+    let (code, _, error) = ended(&["report", text(&path), "--filter", "kept:maybe"]);
+    assert!(code == 2 && error.contains("write `kept:yes` or `kept:no`"), "{error}");
+}
