@@ -144,3 +144,21 @@ fn when_there_is_no_more_room_the_least_surprising_units_give_way() {
     let slow = (0..REQUESTS - 7_000).filter(|&number| is_slow(number)).collect::<Vec<_>>();
     assert!(slow.iter().all(|number| keys.contains(number)), "{slow:?} in {keys:?}");
 }
+
+#[test]
+fn an_event_that_meets_two_rules_is_a_unit_of_each() {
+    const REQUESTS: u64 = 30_000;
+    let _turn = turn();
+    clock::set_manual(1_000);
+    // The ring is small, and hardly any unit of the first rule stays.
+    let recording = Recording::memory().budget(1 << 20).collector(false).keep("site:INNER took:>0ns; outcome:failed");
+    let recording = recording.start().expect("there is room");
+    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
+    requests(&recording, 0..REQUESTS);
+    drop(installed);
+    let store = recording.store();
+    check_counts(&store, REQUESTS);
+    let kept = kept(&store);
+    let failed = kept.units.iter().filter(|unit| unit.rule == 1).count();
+    assert_eq!(failed, (0..REQUESTS - 7_000).filter(|&number| fails(number)).count(), "{kept:?}");
+}

@@ -209,15 +209,15 @@ impl Keeper {
             }
             return;
         }
-        if let Some(reason) = self.reason(head, slot) {
+        for reason in self.reasons(head, slot) {
             self.keep(log, head, slot, &reason);
         }
     }
 
-    /// Why an event that has ended is kept.
-    fn reason(&mut self, head: &Head, slot: &Slot) -> Option<Reason> {
+    /// Why an event that has ended is kept: by one rule, or by several.
+    fn reasons(&mut self, head: &Head, slot: &Slot) -> Vec<Reason> {
         let ring = self.store.ring();
-        let mut found: Option<Reason> = None;
+        let mut found = Vec::new();
         for (rule, ruling) in self.rules.iter_mut().enumerate() {
             let is_possible = slot::has_outcome(ruling.outcomes, slot.outcome());
             if !is_possible || !ruling.matcher.matches(ring, head, slot, &mut ruling.memory) {
@@ -235,11 +235,12 @@ impl Keeper {
                 // Of events that are equally surprising, the oldest ones give way.
                 (None, _) => Reason { rule, threshold: 0, score: head.base.saturating_add(slot.start) },
             };
-            found = found.or(Some(reason));
+            found.push(reason);
         }
         let is_in = |id: u64, rule: usize| self.units.is_of_rule(id, rule);
         // What is inside of an event that is kept for the same reason is kept with it.
-        found.filter(|found| !is_in(slot.cause, found.rule) && !is_in(head.id(slot.slot).raw(), found.rule))
+        found.retain(|found: &Reason| !is_in(slot.cause, found.rule) && !is_in(head.id(slot.slot).raw(), found.rule));
+        found
     }
 
     /// Begins a unit: an event and its causes.
@@ -296,7 +297,8 @@ impl Keeper {
         if slot.cause == 0 {
             return;
         }
-        if let Some(row) = self.units.spreads(slot.cause) {
+        // Hardly any event is an effect of a kept one, so nothing is allocated.
+        for row in self.units.spreads(slot.cause).to_vec() {
             let id = head.id(slot.slot);
             if self.add(log, row, id) {
                 self.units.spread(row, id);
@@ -311,14 +313,15 @@ impl Keeper {
         if matches!(mark.mark, Mark::Open | Mark::Folded | Mark::Remote) {
             return;
         }
-        let Some(row) = self.units.spreads(mark.event) else { return };
         let slots = match mark.mark {
             Mark::Detail => slot::detail_slots((mark.start as usize).min(slot::DETAIL_MAX)),
             _ => 1,
         };
-        self.add(log, row, head.id(behind - slots));
-        if mark.mark == Mark::Link {
-            self.add_causes(log, row, mark.words[0]);
+        for row in self.units.spreads(mark.event).to_vec() {
+            self.add(log, row, head.id(behind - slots));
+            if mark.mark == Mark::Link {
+                self.add_causes(log, row, mark.words[0]);
+            }
         }
     }
 
@@ -361,7 +364,7 @@ impl Keeper {
         running.retain(|id| match self.store.ring().peek(*id) {
             Some((_, slot)) if slot.outcome() == Outcome::Running => true,
             Some((head, slot)) => {
-                if let Some(reason) = self.reason(&head, &slot) {
+                for reason in self.reasons(&head, &slot) {
                     self.keep(log, &head, &slot, &reason);
                 }
                 false

@@ -37,8 +37,8 @@ pub(super) struct Units {
     events: Vec<u64>,
     /// By the sequence of the block.
     blocks: HashMap<u64, Slots>,
-    /// Events whose effects are kept, with the row of their unit.
-    spreading: HashMap<u64, usize>,
+    /// Events whose effects are kept, with the rows of their units.
+    spreading: HashMap<u64, Vec<usize>>,
     /// The spreading ids as bits. Most causes are none of them, and one load shows it.
     filter: Box<[u64; FILTER]>,
     free: Vec<usize>,
@@ -114,19 +114,22 @@ impl Units {
 
     /// Keeps the effects of an event from now on.
     pub fn spread(&mut self, row: usize, id: EventId) {
-        self.spreading.insert(id.raw(), row);
+        let rows = self.spreading.entry(id.raw()).or_default();
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
         let (word, bit) = bit_of(id.raw());
         self.filter[word] |= bit;
     }
 
-    /// The unit whose event has this id, if its effects are kept.
+    /// The units of an event, if its effects are kept.
     #[inline]
-    pub fn spreads(&self, id: u64) -> Option<usize> {
+    pub fn spreads(&self, id: u64) -> &[usize] {
         let (word, bit) = bit_of(id);
-        if self.filter[word] & bit == 0 {
-            return None;
+        match self.filter[word] & bit {
+            0 => &[],
+            _ => self.spreading.get(&id).map_or(&[], Vec::as_slice),
         }
-        self.spreading.get(&id).copied()
     }
 
     /// How many events' effects are kept.
@@ -136,7 +139,7 @@ impl Units {
 
     /// True if an event is in a unit of this rule, as far as its effects are kept.
     pub fn is_of_rule(&self, id: u64, rule: usize) -> bool {
-        self.spreads(id).and_then(|row| self.units.get(&row)).is_some_and(|unit| unit.rule == rule)
+        self.spreads(id).iter().filter_map(|row| self.units.get(row)).any(|unit| unit.rule == rule)
     }
 
     /// Forgets which effects are kept, for blocks before this sequence, if there are many.
@@ -177,8 +180,11 @@ impl Units {
         self.events[rule] -= events.len() as u64;
         self.free.push(row);
         for id in events {
-            if self.spreading.get(&id) == Some(&row) {
-                self.spreading.remove(&id);
+            if let Some(rows) = self.spreading.get_mut(&id) {
+                rows.retain(|of| *of != row);
+                if rows.is_empty() {
+                    self.spreading.remove(&id);
+                }
             }
             let (sequence, slot) = (id / BLOCK_SLOTS as u64, id as usize % BLOCK_SLOTS);
             let Some(slots) = self.blocks.get_mut(&sequence) else { continue };
@@ -219,11 +225,11 @@ mod tests {
         }
         assert!(units.add(one, id(200, 9)) == Added::Is && units.add(one, id(200, 9)) == Added::Was);
         units.spread(one, id(200, 9));
-        assert_eq!((units.spreads(id(200, 9).raw()), units.spreads(id(200, 7).raw())), (Some(one), None));
+        assert_eq!((units.spreads(id(200, 9).raw()), units.spreads(id(200, 7).raw())), (&[one][..], &[][..]));
         assert_eq!(units.least(), Some(Least { rule: 0, score: 3, row: other }));
         assert!(units.remove(other).is_empty());
         let changed = units.remove(one);
-        assert_eq!((changed, units.spreads(id(200, 9).raw())), (BTreeSet::from([200]), None));
+        assert_eq!((changed, units.spreads(id(200, 9).raw())), (BTreeSet::from([200]), &[][..]));
         assert!(units.slots(200).is_empty() && units.least().is_none());
     }
 
