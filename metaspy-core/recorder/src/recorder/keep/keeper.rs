@@ -51,6 +51,8 @@ pub(crate) struct Keeper {
     units: Units,
     /// Blocks of which units that were given up needed slots, by their sequence.
     loose: BTreeSet<u64>,
+    /// A cause whose effects are not kept: those of one cause often come together.
+    ordinary: u64,
     /// The place that the collector folds.
     folding: Option<u64>,
     searched_ns: u64,
@@ -114,6 +116,7 @@ impl Keeper {
             again_from: None,
             units: Units::new(rules.len(), rows),
             loose: BTreeSet::new(),
+            ordinary: 0,
             folding: None,
             searched_ns: 0,
             block: Some(Block::boxed()),
@@ -261,6 +264,7 @@ impl Keeper {
             self.loose.extend(self.units.remove(row));
             return log.count(sb::KEPT_CUT, 1);
         }
+        self.ordinary = 0;
         self.units.spread(row, id);
         self.add_causes(log, row, slot.cause);
         let cells = &log.cells()[log.layout.kept.at + row * sb::kept::WORDS..][..sb::kept::WORDS];
@@ -294,11 +298,15 @@ impl Keeper {
     /// Adds an event that an event of a unit led to.
     #[inline]
     fn add_if_effect(&mut self, log: &Log, head: &Head, slot: &Slot) {
-        if slot.cause == 0 {
+        if slot.cause == 0 || slot.cause == self.ordinary {
             return;
         }
         // Hardly any event is an effect of a kept one, so nothing is allocated.
-        for row in self.units.spreads(slot.cause).to_vec() {
+        let rows = self.units.spreads(slot.cause).to_vec();
+        if rows.is_empty() {
+            self.ordinary = slot.cause;
+        }
+        for row in rows {
             let id = head.id(slot.slot);
             if self.add(log, row, id) {
                 self.units.spread(row, id);
