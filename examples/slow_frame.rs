@@ -14,7 +14,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use metaspy::prelude::*;
-use metaspy::store::{EffectsIndex, EventId, Filter, Position};
+use metaspy::store::{EffectsIndex, EventId, KeptUnit};
 use metaspy::{Recording, Store};
 
 /// Frames of a run, and the one before which a theme is loaded.
@@ -78,15 +78,14 @@ fn counts(store: &Store, effects: &EffectsIndex, event: EventId) -> BTreeMap<Str
     counts
 }
 
-/// What kept frames have that an ordinary one has not, in sentences.
+/// What slow frames have that an ordinary one has not, in sentences. Some ordinary frames are kept to compare others with.
 fn differences(store: &Store) -> Result<Vec<String>, Box<dyn Error>> {
     let kept = store.kept().ok_or("there is a rule")?;
     let effects = EffectsIndex::build(store, |_, _| true).ok_or("nothing interrupts it")?;
-    let frames: Filter = "site:Window::frame kept:no".parse()?;
-    let newest = store.backward(Position::End, &frames, 2, usize::MAX);
-    let usual = newest.events.first().map(|event| counts(store, &effects, event.id)).ok_or("the window has a frame")?;
+    let (ordinary, slow): (Vec<&KeptUnit>, Vec<&KeptUnit>) = kept.units.iter().partition(|unit| unit.is_ordinary);
+    let usual = ordinary.last().map(|unit| counts(store, &effects, unit.event)).ok_or("there are ordinary frames")?;
     let mut sentences = Vec::new();
-    for unit in &kept.units {
+    for unit in slow {
         let Some(event) = store.event(unit.event) else { continue };
         for (site, count) in counts(store, &effects, event.id) {
             let usually = usual.get(&site).copied().unwrap_or(0);

@@ -41,6 +41,8 @@ pub struct KeptUnit {
     pub events: u32,
     /// Span in ticks that the event was longer than. 0 if the rule has no threshold that adapts.
     pub threshold: u64,
+    /// True if the event is not longer than the threshold: it is a sample of those that the others can be compared with.
+    pub is_ordinary: bool,
     /// Tick at which the event was found.
     pub found: u64,
 }
@@ -91,7 +93,9 @@ impl Store {
             std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
             // The row may be another unit's by now.
             let event = EventId::from_raw(event).filter(|_| word(row::EVENT) == event)?;
-            Some(KeptUnit { event, rule: low(of) as usize, events: high(of), threshold, found })
+            let span = self.ring().peek(event).and_then(|(_, slot)| slot.span());
+            let is_ordinary = threshold > 0 && span.is_some_and(|span| span <= threshold);
+            Some(KeptUnit { event, rule: low(of) as usize, events: high(of), threshold, is_ordinary, found })
         })
     }
 

@@ -1,7 +1,7 @@
 //! What is surprising stays in the recording when its block is folded, with its causes and effects, and each call counts once.
 
 use metaspy_core::clock;
-use metaspy_core::store::{EffectsIndex, Event, EventId, Kept};
+use metaspy_core::store::{EffectsIndex, Event, EventId, Kept, KeptUnit};
 
 use super::*;
 
@@ -98,7 +98,8 @@ fn what_meets_a_rule_stays_with_its_causes_and_effects() {
     check_counts(&store, REQUESTS);
     let kept = kept(&store);
     assert_eq!((kept.rules.join("; "), kept.gone, kept.unseen_blocks, kept.cut), (RULES.to_owned(), 0, 0, 0));
-    let of_rule = |rule| kept.units.iter().filter(move |unit| unit.rule == rule).map(|unit| event(&store, unit.event));
+    let (ordinary, surprising): (Vec<&KeptUnit>, Vec<&KeptUnit>) = kept.units.iter().partition(|unit| unit.is_ordinary);
+    let of_rule = |rule| surprising.iter().filter(move |unit| unit.rule == rule).map(|unit| event(&store, unit.event));
     let window = store.forward(Position::Start, &"kept:no".parse().expect("a filter"), 1, usize::MAX).events[0].start;
     // The newest ones may not have been looked at.
     let slow: Vec<u64> = of_rule(0).filter(|event| event.start < window).map(|event| key(&event)).collect();
@@ -120,8 +121,12 @@ fn what_meets_a_rule_stays_with_its_causes_and_effects() {
     // The other events of their blocks are folded.
     let page = store.forward(Position::Start, &"kept:yes".parse().expect("a filter"), usize::MAX, usize::MAX);
     assert_eq!(page.events.len() as u64, kept.events);
-    assert_eq!(kept.events as usize, 3 * slow.len() + 2 * failed.len());
-    assert!(kept.blocks <= (slow.len() + failed.len()) as u64 * 2);
+    let ordinary: Vec<Event> = ordinary.iter().map(|unit| event(&store, unit.event)).collect();
+    assert!((2..=8).contains(&ordinary.len()), "{ordinary:?}");
+    assert!(ordinary.iter().all(|event| !is_slow(key(event)) && event.span <= Some(TICKS + 11)), "{ordinary:?}");
+    let ordinary = ordinary.iter().filter(|event| event.start < window).count();
+    assert_eq!(kept.events as usize, 3 * (slow.len() + ordinary) + 2 * failed.len());
+    assert!(kept.blocks <= (slow.len() + failed.len() + ordinary) as u64 * 2);
 }
 
 #[test]
@@ -161,4 +166,22 @@ fn an_event_that_meets_two_rules_is_a_unit_of_each() {
     let kept = kept(&store);
     let failed = kept.units.iter().filter(|unit| unit.rule == 1).count();
     assert_eq!(failed, (0..REQUESTS - 7_000).filter(|&number| fails(number)).count(), "{kept:?}");
+}
+
+#[test]
+fn a_reader_of_a_running_program_sees_what_is_kept() {
+    let _turn = turn();
+    clock::set_manual(1_000);
+    let recording = Recording::memory().budget(4 << 20).keep("outcome:failed").start().expect("there is room");
+    let _installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
+    request(7, TICKS, Outcome::Failed);
+    // The collector looks at events when they are old enough, and at blocks that are full.
+    let mut next = 8;
+    while kept(&recording.store()).units.is_empty() {
+        request(next, 1 << 30, Outcome::Returned);
+        next += 1;
+    }
+    let store = recording.store();
+    let unit = kept(&store).units[0];
+    assert_eq!((key(&event(&store, unit.event)), unit.events), (PART + 1, 2));
 }

@@ -31,6 +31,7 @@ fn unit(store: &Store, kept: &KeptUnits, one: &Unit) -> Value {
         "took_ns": event.span.map(|span| store.span_ns(span)),
         "threshold_ns": (unit.threshold > 0).then(|| store.span_ns(unit.threshold)),
         "outcome": store.outcome_word(event),
+        "ordinary": unit.is_ordinary,
         "events": unit.events,
         "left_window": is_kept,
     })

@@ -44,6 +44,7 @@ fn table(store: &Store, kept: &KeptUnits, units: &[Unit]) -> Table {
     let took = |unit: &Unit| unit.event.span.map_or(String::new(), |span| time(store.span_ns(span)));
     let why = |unit: &Unit| match unit.unit.threshold {
         0 => store.outcome_word(&unit.event).to_owned(),
+        _ if unit.unit.is_ordinary => format!("{}, ordinary", store.outcome_word(&unit.event)),
         ticks => format!("{}, over {}", store.outcome_word(&unit.event), time(store.span_ns(ticks))),
     };
     let subject = |unit: &Unit| unit.event.subject.map_or(String::new(), |subject| store.subject_text(subject));

@@ -255,7 +255,7 @@ fn plan(
             sites: Vec::new(),
             nameless: 0,
             kinds: Default::default(),
-            keep_rule: 0,
+            keeps: std::collections::HashMap::new(),
             has_remote: false,
         };
         plan.folds.push(folds);

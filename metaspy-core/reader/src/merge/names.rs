@@ -37,15 +37,17 @@ impl Arena {
         }
     }
 
-    /// Adds the rules that say which events are kept. Stores the first number of each input's rules in it.
+    /// Adds the rules that say which events are kept. Rules of one text are one. Stores the new numbers in the inputs.
     pub fn keeps(&mut self, inputs: &mut [Input]) {
-        let mut next = 0;
+        let mut numbers: HashMap<String, u32> = HashMap::new();
         for input in inputs {
-            input.keep_rule = next;
-            for (&number, rule) in &input.store.names().keeps {
-                let number = input.keep_rule.saturating_add(number);
-                self.entry(Entry::Keep, number, &[], &[rule]);
-                next = next.max(number.saturating_add(1));
+            for (&own, rule) in &input.store.names().keeps {
+                let next = numbers.len() as u32;
+                let number = *numbers.entry(rule.clone()).or_insert(next);
+                if number == next {
+                    self.entry(Entry::Keep, number, &[], &[rule]);
+                }
+                input.keeps.insert(own, number);
             }
         }
     }

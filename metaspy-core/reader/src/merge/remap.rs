@@ -37,8 +37,8 @@ pub(super) struct Input {
     /// Merged number of all sites without a name.
     pub nameless: u32,
     pub kinds: HashMap<u16, u16>,
-    /// Number to add to the rules that say which events are kept.
-    pub keep_rule: u32,
+    /// Merged numbers of the rules that say which events are kept, by their own numbers.
+    pub keeps: HashMap<u32, u32>,
     /// True if a cause of an event is in another process.
     pub has_remote: bool,
 }

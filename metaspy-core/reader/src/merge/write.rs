@@ -145,10 +145,10 @@ pub(super) fn write(plan: &mut Plan, states: &[FoldState], watch: &Watch<'_>) ->
 /// Returns the rows of an input's kept units, as far as their events are copied.
 fn kept_rows(input: &Input, whole: MergedRing) -> impl Iterator<Item = [u64; sb::kept::WORDS]> {
     let is_copied = |id: EventId| input.kept.as_ref().is_none_or(|kept| kept.contains(id.sequence(), id.slot()));
-    input.store.kept_units().filter(move |unit| is_copied(unit.event)).map(move |unit| {
-        let rule = input.keep_rule.saturating_add(unit.rule as u32);
+    input.store.kept_units().filter(move |unit| is_copied(unit.event)).filter_map(move |unit| {
+        let rule = *input.keeps.get(&(unit.rule as u32))?;
         let threshold = input.store.span_ns(unit.threshold);
-        [input.id(unit.event.raw(), whole), join(rule, unit.events), threshold, input.tick(unit.found)]
+        Some([input.id(unit.event.raw(), whole), join(rule, unit.events), threshold, input.tick(unit.found)])
     })
 }
 

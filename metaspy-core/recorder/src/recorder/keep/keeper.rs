@@ -18,6 +18,7 @@ use crate::recorder::fold::Freed;
 use crate::recorder::folder::Folder;
 use crate::recorder::keep::places::KeptPlaces;
 use crate::recorder::keep::rules::Rule;
+use crate::recorder::keep::sample::Samples;
 use crate::recorder::keep::threshold::Thresholds;
 use crate::recorder::keep::units::{Added, Units};
 use crate::recorder::log::{Log, State};
@@ -33,6 +34,8 @@ const RUNNING: usize = 1 << 16;
 const CAUSES: usize = 256;
 /// Turns in which effects of effects are searched again.
 const TURNS: usize = 4;
+/// Ordinary events of a site that are kept, at most.
+const SAMPLE: u64 = 8;
 /// The part of the blocks that may be kept.
 const SHARE: u64 = 4;
 
@@ -71,6 +74,8 @@ struct Seen {
 struct Ruling {
     rule: Rule,
     thresholds: Option<Thresholds>,
+    /// Of the events that are not longer than the threshold of their site.
+    samples: Samples,
     matcher: Arc<Matcher>,
     /// The outcomes of the events that may meet it, as bits.
     outcomes: u8,
@@ -82,14 +87,16 @@ struct Reason {
     rule: usize,
     threshold: u64,
     score: u64,
+    /// Its place in the sample of its site, if it is an ordinary one.
+    sampled: Option<usize>,
 }
 
 impl Ruling {
-    fn new(store: &Store, rule: &Rule) -> Self {
+    fn new(store: &Store, rule: &Rule, sample: usize) -> Self {
         let matcher = store.compile(&rule.filter, 0..=0);
         let memory = matcher.memory(store);
         let (thresholds, outcomes) = (rule.quantile.map(Thresholds::new), matcher.outcomes());
-        Ruling { thresholds, rule: rule.clone(), matcher, outcomes, memory }
+        Ruling { thresholds, samples: Samples::new(sample), rule: rule.clone(), matcher, outcomes, memory }
     }
 
     /// Takes names into account that came since. True if there were any.
@@ -108,8 +115,10 @@ impl Keeper {
     pub fn new(log: &Log, rules: &[Rule]) -> Option<Self> {
         let store = Store::of_writer(log.region.clone(), log.layout).ok()?;
         let rows = log.layout.kept.len / sb::kept::WORDS;
+        // Samples are a small part of what is kept, also in a small recording.
+        let sample = (log.layout.blocks / SHARE / 64).clamp(1, SAMPLE) as usize;
         Some(Keeper {
-            rules: rules.iter().map(|rule| Ruling::new(&store, rule)).collect(),
+            rules: rules.iter().map(|rule| Ruling::new(&store, rule, sample)).collect(),
             seen: vec![Seen::default(); log.layout.blocks as usize],
             sites: Vec::new(),
             running: Vec::new(),
@@ -226,19 +235,27 @@ impl Keeper {
             if !is_possible || !ruling.matcher.matches(ring, head, slot, &mut ruling.memory) {
                 continue;
             }
-            let span = slot.span();
-            let reason = match (&mut ruling.thresholds, span) {
+            let (mut threshold, mut sampled) = (0, None);
+            let score = match (&mut ruling.thresholds, slot.span()) {
                 (Some(_), None) => continue,
-                // Each event counts for the threshold, also if it is kept for another reason.
-                (Some(thresholds), Some(span)) => match thresholds.exceeded_by(slot.site, span) {
-                    Some(threshold) => Reason { rule, threshold, score: span.saturating_mul(1024) / threshold.max(1) },
-                    None => continue,
-                },
-                (None, _) if ruling.rule.asks_for_lengths() => Reason { rule, threshold: 0, score: span.unwrap_or(0) },
+                (Some(thresholds), Some(span)) => {
+                    let Some(compared) = thresholds.compare(slot.site, span) else { continue };
+                    threshold = compared.threshold.max(1);
+                    if compared.is_longer {
+                        span.saturating_mul(1024) / threshold
+                    } else {
+                        sampled = ruling.samples.place(slot.site);
+                        if sampled.is_none() {
+                            continue;
+                        }
+                        u64::MAX
+                    }
+                }
+                (None, span) if ruling.rule.asks_for_lengths() => span.unwrap_or(0),
                 // Of events that are equally surprising, the oldest ones give way.
-                (None, _) => Reason { rule, threshold: 0, score: head.base.saturating_add(slot.start) },
+                (None, _) => head.base.saturating_add(slot.start),
             };
-            found.push(reason);
+            found.push(Reason { rule, threshold, score, sampled });
         }
         let is_in = |id: u64, rule: usize| self.units.is_of_rule(id, rule);
         // What is inside of an event that is kept for the same reason is kept with it.
@@ -249,13 +266,14 @@ impl Keeper {
     /// Begins a unit: an event and its causes.
     fn keep(&mut self, log: &Log, head: &Head, slot: &Slot, reason: &Reason) {
         let id = head.id(slot.slot);
-        let mut begun = self.units.begin(reason.rule, reason.score);
+        let mut begun = self.units.begin(id, reason.rule, reason.score);
         if begun.is_none()
             && let Some(least) = self.units.least()
-            && (least.rule, least.score) != (reason.rule, least.score.max(reason.score))
+            && (least.rule != reason.rule || least.score < reason.score)
         {
             self.give_up(log, least.row);
-            begun = self.units.begin(reason.rule, reason.score);
+            log.count(sb::KEPT_GONE, 1);
+            begun = self.units.begin(id, reason.rule, reason.score);
         }
         let Some(row) = begun else { return log.count(sb::KEPT_GONE, 1) };
         let is_kept = self.add(log, row, id);
@@ -263,6 +281,12 @@ impl Keeper {
             // Its block is being folded.
             self.loose.extend(self.units.remove(row));
             return log.count(sb::KEPT_CUT, 1);
+        }
+        if let Some(place) = reason.sampled
+            && let Some((row, before)) = self.rules[reason.rule].samples.put(slot.site, place, (row, id))
+            && self.units.is_about(row, before)
+        {
+            self.give_up(log, row);
         }
         self.ordinary = 0;
         self.units.spread(row, id);
@@ -420,6 +444,7 @@ impl Keeper {
         }
         self.folding = None;
         loop {
+            self.fold_loose(log, places, folder, freed);
             let kept = self.units.slots(sequence);
             if kept.is_empty() {
                 return freed.extend(log.fold(folder, place));
@@ -431,14 +456,13 @@ impl Keeper {
             }
             let Some(least) = self.units.least() else { return freed.extend(log.fold(folder, place)) };
             self.give_up(log, least.row);
-            self.fold_loose(log, places, folder, freed);
+            log.count(sb::KEPT_GONE, 1);
         }
     }
 
     /// Gives up a unit. What no other unit needs can be folded.
     fn give_up(&mut self, log: &Log, row: usize) {
         log.cells()[log.layout.kept.at + row * sb::kept::WORDS + sb::kept::EVENT].store(0, Release);
-        log.count(sb::KEPT_GONE, 1);
         self.loose.extend(self.units.remove(row));
     }
 

@@ -14,6 +14,7 @@
 mod keeper;
 pub(super) mod places;
 mod rules;
+mod sample;
 mod threshold;
 mod units;
 

@@ -19,6 +19,14 @@ pub(super) struct Thresholds {
     sites: HashMap<u32, Site>,
 }
 
+/// An event beside those of its site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Compared {
+    /// In ticks.
+    pub threshold: u64,
+    pub is_longer: bool,
+}
+
 struct Site {
     sketch: DDSketch,
     seen: u64,
@@ -34,8 +42,8 @@ impl Thresholds {
         Thresholds { quantile, least, sites: HashMap::new() }
     }
 
-    /// Takes an event into account. The threshold that it exceeds, in ticks; `None` if it does not.
-    pub fn exceeded_by(&mut self, site: u32, span: u64) -> Option<u64> {
+    /// Takes an event into account, and compares it with those before. `None` while there are too few.
+    pub fn compare(&mut self, site: u32, span: u64) -> Option<Compared> {
         let is_full = self.sites.len() >= SITES;
         let least = self.least;
         let site = match self.sites.entry(site) {
@@ -60,7 +68,7 @@ impl Thresholds {
             site.next = site.seen + (site.seen / 8).clamp(1, UPDATE);
         }
         // An event does not count among those that it is compared with.
-        (span > before).then_some(before)
+        (before != u64::MAX).then_some(Compared { threshold: before, is_longer: span > before })
     }
 }
 
@@ -71,14 +79,14 @@ mod tests {
     #[test]
     fn what_is_longer_than_almost_all_of_its_site_exceeds_the_threshold() {
         let mut thresholds = Thresholds::new(0.99);
-        assert_eq!(thresholds.exceeded_by(1, 1 << 30), None, "nothing is known yet");
+        assert_eq!(thresholds.compare(1, 1 << 30), None, "nothing is known yet");
         for number in 0..10_000 {
-            thresholds.exceeded_by(1, 1000 + number % 100);
-            thresholds.exceeded_by(2, 1_000_000);
+            thresholds.compare(1, 1000 + number % 100);
+            thresholds.compare(2, 1_000_000);
         }
-        let threshold = thresholds.exceeded_by(1, 5_000).expect("it is longer than all others");
-        assert!((1050..1150).contains(&threshold), "{threshold}");
-        assert_eq!(thresholds.exceeded_by(2, 500_000), None);
-        assert_eq!(thresholds.exceeded_by(1, 1000), None);
+        let long = thresholds.compare(1, 5_000).expect("there were many");
+        assert!(long.is_longer && (1050..1150).contains(&long.threshold), "{long:?}");
+        let usual = [(2, 500_000), (1, 1000)].map(|(site, span)| thresholds.compare(site, span).expect("it is known"));
+        assert!(usual.iter().all(|compared| !compared.is_longer), "{usual:?}");
     }
 }

@@ -15,6 +15,8 @@ const FILTER: usize = 1 << 11;
 
 /// An event that met a rule, with the events that are kept because of it.
 struct Unit {
+    /// The event that it is about.
+    event: u64,
     rule: usize,
     score: u64,
     events: HashSet<u64>,
@@ -81,13 +83,13 @@ impl Units {
     }
 
     /// Begins a unit. Its row; `None` if the table is full.
-    pub fn begin(&mut self, rule: usize, score: u64) -> Option<usize> {
+    pub fn begin(&mut self, event: EventId, rule: usize, score: u64) -> Option<usize> {
         let row = self.free.pop().or_else(|| {
             let next = self.used;
             self.used += usize::from(next < self.rows);
             (next < self.rows).then_some(next)
         })?;
-        self.units.insert(row, Unit { rule, score, events: HashSet::new() });
+        self.units.insert(row, Unit { event: event.raw(), rule, score, events: HashSet::new() });
         self.order.insert((rule, score, row));
         Some(row)
     }
@@ -159,6 +161,11 @@ impl Units {
         self.blocks.get(&sequence).map_or(SlotSet::default(), |slots| slots.set)
     }
 
+    /// True if there is a unit in this row, about this event.
+    pub fn is_about(&self, row: usize, event: EventId) -> bool {
+        self.units.get(&row).is_some_and(|unit| unit.event == event.raw())
+    }
+
     /// How many events a unit has.
     pub fn events_of(&self, row: usize) -> usize {
         self.units.get(&row).map_or(0, |unit| unit.events.len())
@@ -175,7 +182,7 @@ impl Units {
     /// Removes a unit. The sequences of the blocks that lose slots.
     pub fn remove(&mut self, row: usize) -> BTreeSet<u64> {
         let mut changed = BTreeSet::new();
-        let Some(Unit { rule, score, events }) = self.units.remove(&row) else { return changed };
+        let Some(Unit { rule, score, events, .. }) = self.units.remove(&row) else { return changed };
         self.order.remove(&(rule, score, row));
         self.events[rule] -= events.len() as u64;
         self.free.push(row);
@@ -219,7 +226,8 @@ mod tests {
     #[test]
     fn a_slot_is_kept_as_long_as_a_unit_needs_it() {
         let mut units = Units::new(2, 10);
-        let (one, other) = (units.begin(0, 5).expect("a row"), units.begin(0, 3).expect("a row"));
+        let (one, other) =
+            (units.begin(id(200, 7), 0, 5).expect("a row"), units.begin(id(200, 7), 0, 3).expect("a row"));
         for row in [one, other] {
             assert!(units.add(row, id(200, 7)) == Added::Is);
         }
@@ -236,10 +244,10 @@ mod tests {
     #[test]
     fn the_rule_with_most_events_gives_way() {
         let mut units = Units::new(2, 10);
-        let rare = units.begin(1, 1).expect("a row");
+        let rare = units.begin(id(300, 1), 1, 1).expect("a row");
         units.add(rare, id(300, 1));
         for number in 0..3 {
-            let row = units.begin(0, 100 + number).expect("a row");
+            let row = units.begin(id(301, 1 + number), 0, 100 + number).expect("a row");
             units.add(row, id(301, 1 + number));
         }
         let least = units.least().expect("there are units");
