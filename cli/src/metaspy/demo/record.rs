@@ -73,7 +73,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
         arguments::Policy::Oldest => Policy::KeepOldest,
         arguments::Policy::Grow => Policy::Grow,
     };
-    let builder = Recording::file(file).policy(policy);
+    let builder = Recording::file(file).policy(policy).keep(std::env::var("METASPY_KEEP").unwrap_or_default());
     let builder = limits.budget.into_iter().fold(builder, |builder, budget| builder.budget(budget));
     builder.guarded(true).start()?;
     let seconds = limits.seconds.or(limits.events.is_none().then_some(SECONDS));

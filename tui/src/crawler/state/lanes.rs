@@ -120,11 +120,17 @@ pub fn read(store: &Store, part: Part, columns: usize, filter: &Filter, progress
     Some(Lanes { rows: drawing.rows(), span, whole })
 }
 
-/// Returns the span of all events in the window.
+/// Returns a filter of the newest events, without those that were kept when they left the window. The kept ones are few and
+/// chosen, so they say nothing about how often something happens, or how long it usually takes.
+pub fn newest() -> Filter {
+    "kept:no".parse().expect("it is a filter")
+}
+
+/// Returns the span of the newest events.
 pub fn window(store: &Store) -> Span {
-    let all = Filter::all();
-    let first = store.forward(Position::Start, &all, 1, STRIDE).events;
-    let last = store.backward(Position::End, &all, 1, STRIDE).events;
+    let newest = newest();
+    let first = store.forward(Position::Start, &newest, 1, STRIDE).events;
+    let last = store.backward(Position::End, &newest, 1, STRIDE).events;
     match (first.first(), last.first()) {
         (Some(first), Some(last)) => {
             Span { from: first.start, to: last.start.max(first.start) + last.span.unwrap_or(0) + 1 }

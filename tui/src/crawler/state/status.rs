@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
-use metaspy_reader::{EndState, Filter, Position, Store, Totals};
+use metaspy_reader::{EndState, Position, Store, Totals};
 use metaspy_report::rows::text::title;
+
+use crate::crawler::state::lanes;
 
 /// Time over which the rate is measured.
 const RATE_NS: u64 = 1_000_000_000;
@@ -61,9 +63,9 @@ impl Status {
         self.missing = store.missing().len();
         let header = store.header();
         self.whole_ns = store.time_ns(header.last_tick.max(header.first_tick));
-        let all = Filter::all();
-        let first = store.forward(Position::Start, &all, 1, 4096).events;
-        let last = store.backward(Position::End, &all, 1, 4096).events;
+        let newest = lanes::newest();
+        let first = store.forward(Position::Start, &newest, 1, 4096).events;
+        let last = store.backward(Position::End, &newest, 1, 4096).events;
         self.window_ns = match (first.first(), last.last()) {
             (Some(first), Some(last)) => store.time_ns(last.start).saturating_sub(store.time_ns(first.start)),
             _ => 0,

@@ -19,6 +19,7 @@ use metaspy_report::text::{counted, duration, grouped, pad_left, width};
 
 use super::row::{Content, PaneRow};
 use crate::crawler::jobs::Progress;
+use crate::crawler::state::lanes;
 
 /// Number of events that are tested between two checks for a stop.
 const STRIDE: usize = 1 << 18;
@@ -60,7 +61,7 @@ pub fn read(store: &Store, filter: Filter, progress: &Progress) -> Option<Times>
         is_window: store.totals().folded > 0,
         ..Times::default()
     };
-    let all = Filter::all();
+    let (filter, all) = (filter.and(lanes::newest()), lanes::newest());
     let edge = |page: metaspy_reader::Page| page.events.first().map(|event| event.start);
     let first = edge(store.forward(Position::Start, &all, 1, STRIDE)).unwrap_or(0);
     let last = edge(store.backward(Position::End, &all, 1, STRIDE)).unwrap_or(0);
