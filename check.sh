@@ -83,7 +83,7 @@ if [ "${1:-}" != "--fast" ]; then
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
     # Not optimised, as the tests have them: their own tests ran with those of the workspace.
     step "examples" linted build --workspace --examples --bins
-    for example in layout grammar_coverage event_receiver pipeline signals; do
+    for example in layout grammar_coverage event_receiver pipeline signals slow_frame; do
         step "example: $example" "target/debug/examples/$example"
     done
     step "example: parsers" target/debug/metaspy-parsers-story
