@@ -77,6 +77,8 @@ fn without_numbers(text: &str) -> String {
     let sentences = ["events", "waiting"].iter().fold(sentences.to_owned(), |sentences, of| {
         sentences.replacen(&format!("% of the {of} "), "% of the time ", 1)
     });
+    // How many threads there are depends on the machine, too.
+    let sentences = sentences.replace(" thread to which", " threads to which");
     let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
     let mut words: Vec<&str> = Vec::new();
     for word in sentences.split_whitespace().chain(places.iter().flat_map(|line| line.split_whitespace())) {
