@@ -163,7 +163,8 @@ pub const KEPT_USED: usize = 102;
 pub const KEPT_GONE: usize = 103;
 /// Blocks that were folded before it was known whether they held events to keep.
 pub const KEPT_UNSEEN: usize = 104;
-/// Units of which events were folded before they were found, or that were too large.
+/// How often an event of a unit is missing: its block was folded before, or the unit or the number of running events is
+/// too large.
 pub const KEPT_CUT: usize = 105;
 
 /// What happens when the budget of a recording is spent.

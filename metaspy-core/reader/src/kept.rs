@@ -26,7 +26,8 @@ pub struct Kept {
     /// Number of blocks that were folded before they were searched. A program that is faster than the search has such
     /// blocks, and events in them that meet a rule are not kept.
     pub unseen_blocks: u64,
-    /// Number of units from which events are missing, because they were folded before or are too many.
+    /// How often an event of a unit is missing, because it was folded before, or because the unit or the number of running
+    /// events is too large.
     pub cut: u64,
 }
 

@@ -73,6 +73,17 @@ fn check_counts(store: &Store, requests: u64) {
     }
 }
 
+/// A recording of so many requests, in which each call is counted once.
+fn recorded(budget: u64, rules: &str, count: u64) -> Recording {
+    clock::set_manual(1_000);
+    let recording = Recording::memory().budget(budget).collector(false).keep(rules).start().expect("there is room");
+    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
+    requests(&recording, 0..count);
+    drop(installed);
+    check_counts(&recording.store(), count);
+    recording
+}
+
 fn kept(store: &Store) -> Kept {
     store.kept().expect("there are rules")
 }
@@ -89,19 +100,12 @@ fn key(event: &Event) -> u64 {
 fn what_meets_a_rule_stays_with_its_causes_and_effects() {
     const REQUESTS: u64 = 100_000;
     let _turn = turn();
-    clock::set_manual(1_000);
-    let recording = Recording::memory().budget(8 << 20).collector(false).keep(RULES).start().expect("there is room");
-    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
-    requests(&recording, 0..REQUESTS);
-    drop(installed);
-    let store = recording.store();
-    check_counts(&store, REQUESTS);
+    let store = recorded(8 << 20, RULES, REQUESTS).store();
     let kept = kept(&store);
     assert_eq!((kept.rules.join("; "), kept.gone, kept.unseen_blocks, kept.cut), (RULES.to_owned(), 0, 0, 0));
     let (ordinary, surprising): (Vec<&KeptUnit>, Vec<&KeptUnit>) = kept.units.iter().partition(|unit| unit.is_ordinary);
     let of_rule = |rule| surprising.iter().filter(move |unit| unit.rule == rule).map(|unit| event(&store, unit.event));
     let window = store.forward(Position::Start, &"kept:no".parse().expect("a filter"), 1, usize::MAX).events[0].start;
-    // The newest ones may not have been looked at.
     let slow: Vec<u64> = of_rule(0).filter(|event| event.start < window).map(|event| key(&event)).collect();
     let first = slow[0];
     let expected: Vec<u64> = (first..).filter(|&number| is_slow(number)).take(slow.len()).collect();
@@ -133,14 +137,7 @@ fn what_meets_a_rule_stays_with_its_causes_and_effects() {
 fn when_there_is_no_more_room_the_least_surprising_units_give_way() {
     const REQUESTS: u64 = 60_000;
     let _turn = turn();
-    clock::set_manual(1_000);
-    let recording = Recording::memory().budget(1 << 20).collector(false).keep("site:OUTER took:>0ns");
-    let recording = recording.start().expect("there is room");
-    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
-    requests(&recording, 0..REQUESTS);
-    drop(installed);
-    let store = recording.store();
-    check_counts(&store, REQUESTS);
+    let store = recorded(1 << 20, "site:OUTER took:>0ns", REQUESTS).store();
     let kept = kept(&store);
     let blocks = store.header().blocks;
     assert!(kept.gone > 10_000 && kept.blocks <= blocks / 4 && kept.blocks >= blocks / 8, "{kept:?}");
@@ -154,18 +151,13 @@ fn when_there_is_no_more_room_the_least_surprising_units_give_way() {
 fn an_event_that_meets_two_rules_is_a_unit_of_each() {
     const REQUESTS: u64 = 30_000;
     let _turn = turn();
-    clock::set_manual(1_000);
     // The ring is small, and hardly any unit of the first rule stays.
-    let recording = Recording::memory().budget(1 << 20).collector(false).keep("site:INNER took:>0ns; outcome:failed");
-    let recording = recording.start().expect("there is room");
-    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
-    requests(&recording, 0..REQUESTS);
-    drop(installed);
-    let store = recording.store();
-    check_counts(&store, REQUESTS);
-    let kept = kept(&store);
+    let recording = recorded(1 << 20, "site:INNER took:>0ns; outcome:failed", REQUESTS);
+    // The newest events are looked at now.
+    recording.close();
+    let kept = kept(&recording.store());
     let failed = kept.units.iter().filter(|unit| unit.rule == 1).count();
-    assert_eq!(failed, (0..REQUESTS - 7_000).filter(|&number| fails(number)).count(), "{kept:?}");
+    assert_eq!(failed, (0..REQUESTS).filter(|&number| fails(number)).count(), "{kept:?}");
 }
 
 #[test]
@@ -184,4 +176,33 @@ fn a_reader_of_a_running_program_sees_what_is_kept() {
     let store = recording.store();
     let unit = kept(&store).units[0];
     assert_eq!((key(&event(&store, unit.event)), unit.events), (PART + 1, 2));
+}
+
+#[test]
+fn a_call_that_lasts_longer_than_the_window_is_kept_while_it_runs() {
+    const REQUESTS: u64 = 60_000;
+    let _turn = turn();
+    clock::set_manual(1_000);
+    let rules = "site:OUTER outcome:panicked";
+    let recording = Recording::memory().budget(1 << 20).collector(false).keep(rules).start().expect("there is room");
+    let _installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
+    let [long, other] = [PART + 7, PART + 8].map(|key| enter(&OUTER, node(key)));
+    requests(&recording, 0..REQUESTS);
+    let running = recording.store().forward(Position::Start, &"kept:yes".parse().expect("a filter"), 9, usize::MAX);
+    let keys: Vec<u64> = running.events.iter().map(key).collect();
+    assert_eq!((keys, kept(&recording.store()).units), (vec![PART + 7, PART + 8], vec![]));
+    // Only one of the two meets the rule. The other one leaves with the next block.
+    other.done(Outcome::Returned);
+    long.done(Outcome::Panicked);
+    requests(&recording, REQUESTS..2 * REQUESTS);
+    let store = recording.store();
+    let unit = kept(&store).units[0];
+    let long = event(&store, unit.event);
+    assert_eq!((key(&long), kept(&store).units.len()), (PART + 7, 1));
+    // It is kept with the mark of its end, which is in another block.
+    assert!(long.span.is_some_and(|span| span > 1 << 22), "{long:?}");
+    let totals = store.totals();
+    assert_eq!((totals.emitted, totals.lost, totals.unnamed, totals.exact), (6 * REQUESTS + 2, 0, 0, true));
+    assert_eq!((kept(&store).events, kept(&store).blocks), (1, 2));
+    assert!(store.verify().is_sound());
 }

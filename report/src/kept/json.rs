@@ -7,7 +7,10 @@ use super::{KeptUnits, Unit};
 
 /// All that is known of kept units.
 pub fn json(store: &Store, kept: &KeptUnits) -> Value {
-    let rule = |(at, text): (usize, &String)| json!({ "rule": text, "units": kept.units_of(at) });
+    let rule = |(at, text): (usize, &String)| {
+        let (units, ordinary) = kept.units_of(at);
+        json!({ "rule": text, "units": units, "ordinary": ordinary })
+    };
     let all = &kept.kept;
     json!({
         "rules": all.rules.iter().enumerate().map(rule).collect::<Vec<_>>(),

@@ -48,9 +48,11 @@ impl KeptUnits {
         self.kept.rules.get(unit.unit.rule).map_or("", String::as_str)
     }
 
-    /// How many units a rule has, of all.
-    fn units_of(&self, rule: usize) -> usize {
-        self.kept.units.iter().filter(|unit| unit.rule == rule).count()
+    /// How many units met a rule, and how many ordinary ones are kept beside them.
+    fn units_of(&self, rule: usize) -> (usize, usize) {
+        let all: Vec<&KeptUnit> = self.kept.units.iter().filter(|unit| unit.rule == rule).collect();
+        let ordinary = all.iter().filter(|unit| unit.is_ordinary).count();
+        (all.len() - ordinary, ordinary)
     }
 
     /// Sentences about what is not kept.

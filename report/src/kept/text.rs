@@ -16,14 +16,16 @@ const BLOCK: u64 = metaspy_format::BLOCK_BYTES as u64;
 /// The units, with the rules and what is not kept, as lines.
 pub fn text(store: &Store, kept: &KeptUnits, top: Top) -> Vec<String> {
     let all = &kept.kept;
-    let (units, rules) = (counted(all.units.len() as u64, "unit"), counted(all.rules.len() as u64, "rule"));
+    let of_rules: Vec<(usize, usize)> = (0..all.rules.len()).map(|rule| kept.units_of(rule)).collect();
+    let units = counted(of_rules.iter().map(|(met, _)| *met as u64).sum(), "unit");
+    let rules = counted(all.rules.len() as u64, "rule");
     let (events, blocks) = (counted(all.events, "event"), counted(all.blocks, "block"));
     let room = short_bytes(all.blocks * BLOCK);
     let first = format!("{units} of {rules}; {events} that left the window are kept, in {blocks} ({room})");
     let mut lines = vec![first, String::new()];
-    let numbers = (0..all.rules.len()).map(|rule| grouped(kept.units_of(rule) as u64));
     let rules = [
-        Column::numbers("units", numbers),
+        Column::numbers("units", of_rules.iter().map(|(met, _)| grouped(*met as u64))),
+        Column::numbers("ordinary", of_rules.iter().map(|(_, ordinary)| grouped(*ordinary as u64))),
         Column::words("rule", all.rules.iter().map(|rule| clean(rule).into_owned())),
     ];
     lines.extend(Table::new(rules).lines());

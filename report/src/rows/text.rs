@@ -257,8 +257,12 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     if store.order_is_uncertain() {
         writeln!(out, "the order of events across processes is uncertain: see the notes below")?;
     }
-    let mut parts =
-        vec![format!("{} emitted", grouped(totals.emitted)), format!("{} in the window", grouped(totals.stored))];
+    let kept = store.kept().map_or(0, |kept| kept.events);
+    let window = totals.stored.saturating_sub(kept);
+    let mut parts = vec![format!("{} emitted", grouped(totals.emitted)), format!("{} in the window", grouped(window))];
+    if kept > 0 {
+        parts.push(format!("{} kept", grouped(kept)));
+    }
     if totals.folded > 0 {
         parts.push(format!("{} folded into the tallies", grouped(totals.folded)));
     }

@@ -1,6 +1,6 @@
 //! The search for events to keep, in the collector's rounds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -11,7 +11,7 @@ use crate::clock;
 use crate::event::{EventId, Outcome};
 use crate::format::arena::Entry;
 use crate::format::slot::{self, Mark};
-use crate::format::{header, join, superblock as sb};
+use crate::format::{BLOCK_SLOTS, header, join, superblock as sb};
 use crate::platform::lock::lock_for_long;
 use crate::recorder::arena::Draft;
 use crate::recorder::fold::Freed;
@@ -47,8 +47,8 @@ pub(crate) struct Keeper {
     sites: Vec<bool>,
     /// The block that was looked at, by place.
     seen: Vec<Seen>,
-    /// Events that ran when they were looked at.
-    running: Vec<EventId>,
+    /// Events that ran when they were looked at. One that outlasts the window is kept while it runs: its row then.
+    running: BTreeMap<EventId, Option<usize>>,
     /// Effects of new units may have been looked at before, from this tick on.
     again_from: Option<u64>,
     units: Units,
@@ -121,7 +121,7 @@ impl Keeper {
             rules: rules.iter().map(|rule| Ruling::new(&store, rule, sample)).collect(),
             seen: vec![Seen::default(); log.layout.blocks as usize],
             sites: Vec::new(),
-            running: Vec::new(),
+            running: BTreeMap::new(),
             again_from: None,
             units: Units::new(rules.len(), rows),
             loose: BTreeSet::new(),
@@ -175,7 +175,7 @@ impl Keeper {
         {
             self.visit(log, *place);
         }
-        self.settle(log);
+        self.settle_all(log);
         self.search_again(log);
         if let Some((_, newest)) = new.last() {
             let newest = self.seen[*newest as usize].sequence;
@@ -217,7 +217,9 @@ impl Keeper {
         }
         if slot.outcome() == Outcome::Running {
             if self.running.len() < RUNNING {
-                self.running.push(head.id(slot.slot));
+                self.running.entry(head.id(slot.slot)).or_default();
+            } else {
+                log.count(sb::KEPT_CUT, 1);
             }
             return;
         }
@@ -276,11 +278,10 @@ impl Keeper {
             begun = self.units.begin(id, reason.rule, reason.score);
         }
         let Some(row) = begun else { return log.count(sb::KEPT_GONE, 1) };
-        let is_kept = self.add(log, row, id);
+        let is_kept = self.add(log, row, id, true);
         if !is_kept {
             // Its block is being folded.
-            self.loose.extend(self.units.remove(row));
-            return log.count(sb::KEPT_CUT, 1);
+            return self.loose.extend(self.units.remove(row));
         }
         if let Some(place) = reason.sampled
             && let Some((row, before)) = self.rules[reason.rule].samples.put(slot.site, place, (row, id))
@@ -306,14 +307,14 @@ impl Keeper {
         for _ in 0..CAUSES {
             let Some(id) = EventId::from_raw(cause).filter(|_| cause != slot::EARLIER) else { return };
             let ring = self.store.ring();
-            let next = match ring.peek(id) {
-                Some((_, slot)) => slot.cause,
+            let (next, is_event) = match ring.peek(id) {
+                Some((_, slot)) => (slot.cause, true),
                 // A cause in another process has a mark.
-                None if ring.remote(id).is_some() => 0,
+                None if ring.remote(id).is_some() => (0, false),
                 None => return log.count(sb::KEPT_CUT, 1),
             };
-            if !self.add(log, row, id) {
-                return log.count(sb::KEPT_CUT, 1);
+            if !self.add(log, row, id, is_event) {
+                return;
             }
             cause = next;
         }
@@ -332,7 +333,7 @@ impl Keeper {
         }
         for row in rows {
             let id = head.id(slot.slot);
-            if self.add(log, row, id) {
+            if self.add(log, row, id, true) {
                 self.units.spread(row, id);
                 self.note_events(log, row);
             }
@@ -345,20 +346,26 @@ impl Keeper {
         if matches!(mark.mark, Mark::Open | Mark::Folded | Mark::Remote) {
             return;
         }
+        if mark.mark == Mark::End
+            && let Some(id) = EventId::from_raw(mark.event)
+            && let Some(row) = self.running.remove(&id)
+        {
+            self.settle(log, id, row);
+        }
         let slots = match mark.mark {
             Mark::Detail => slot::detail_slots((mark.start as usize).min(slot::DETAIL_MAX)),
             _ => 1,
         };
         for row in self.units.spreads(mark.event).to_vec() {
-            self.add(log, row, head.id(behind - slots));
+            self.add(log, row, head.id(behind - slots), false);
             if mark.mark == Mark::Link {
                 self.add_causes(log, row, mark.words[0]);
             }
         }
     }
 
-    /// Adds an event or a mark to a unit. False if its block is being folded, or if the unit has too many.
-    fn add(&mut self, log: &Log, row: usize, id: EventId) -> bool {
+    /// Adds an event to a unit, or a mark about one. False if its block is being folded, or if the unit has too many.
+    fn add(&mut self, log: &Log, row: usize, id: EventId, is_event: bool) -> bool {
         let place = header::place(id.sequence(), log.layout.blocks);
         let Some(places) = &log.kept_places else { return false };
         let was_wanted = places.is_wanted(place);
@@ -369,16 +376,13 @@ impl Keeper {
             State::Empty | State::Ready => false,
         };
         let is_its = log.block(place)[header::SEQUENCE].load(Acquire) == id.sequence();
-        match (is_there && is_its).then(|| self.units.add(row, id)) {
+        match (is_there && is_its).then(|| self.units.add(row, id, is_event)) {
             Some(Added::Is | Added::Was) => true,
-            Some(Added::TooMany) => {
-                log.count(sb::KEPT_CUT, 1);
-                false
-            }
-            None => {
-                if !was_wanted {
+            found => {
+                if found.is_none() && !was_wanted {
                     places.want_not(place);
                 }
+                log.count(sb::KEPT_CUT, 1);
                 false
             }
         }
@@ -391,19 +395,44 @@ impl Keeper {
     }
 
     /// Looks again at the events that ran.
-    fn settle(&mut self, log: &Log) {
-        let mut running = std::mem::take(&mut self.running);
-        running.retain(|id| match self.store.ring().peek(*id) {
-            Some((_, slot)) if slot.outcome() == Outcome::Running => true,
-            Some((head, slot)) => {
-                for reason in self.reasons(&head, &slot) {
-                    self.keep(log, &head, &slot, &reason);
-                }
-                false
+    fn settle_all(&mut self, log: &Log) {
+        for (id, row) in std::mem::take(&mut self.running) {
+            match self.store.ring().peek(id) {
+                Some((_, slot)) if slot.outcome() == Outcome::Running => drop(self.running.insert(id, row)),
+                _ => self.settle(log, id, row),
             }
-            None => false,
-        });
-        self.running = running;
+        }
+    }
+
+    /// Looks again at an event that ran and has ended. `row` has it while it runs.
+    fn settle(&mut self, log: &Log, id: EventId, row: Option<usize>) {
+        if let Some((head, slot)) = self.store.ring().peek(id) {
+            for reason in self.reasons(&head, &slot) {
+                self.keep(log, &head, &slot, &reason);
+            }
+        }
+        if let Some(row) = row.filter(|row| self.units.is_about(*row, id)) {
+            self.give_up(log, row);
+        }
+    }
+
+    /// Keeps the events of a block that still run when its turn comes: the ones that last longest. If there is no room, they
+    /// give way first, because nobody knows whether they will meet a rule.
+    fn keep_running(&mut self, log: &Log, sequence: u64) {
+        let ids = |slot| EventId::new(sequence, slot);
+        let (Some(first), Some(last)) = (ids(1), ids(BLOCK_SLOTS as u64 - 1)) else { return };
+        for (id, _) in self.running.range(first..=last).map(|(id, row)| (*id, *row)).collect::<Vec<_>>() {
+            let Some((_, slot)) = self.store.ring().peek(id).filter(|(_, slot)| slot.outcome() == Outcome::Running)
+            else {
+                continue;
+            };
+            let may_meet = |ruling: &Ruling| ruling.matcher.may_match_site(slot.site);
+            let rule = self.rules.iter().position(may_meet).unwrap_or(0);
+            if let Some(row) = self.units.begin(id, rule, 0) {
+                self.add(log, row, id, true);
+                self.running.insert(id, Some(row));
+            }
+        }
     }
 
     /// Searches blocks that were looked at for effects of units that began since.
@@ -442,6 +471,7 @@ impl Keeper {
         if self.seen[place as usize].sequence != sequence {
             self.visit(log, place);
         }
+        self.keep_running(log, sequence);
         self.folding = None;
         loop {
             self.fold_loose(log, places, folder, freed);

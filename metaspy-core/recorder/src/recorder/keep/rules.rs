@@ -24,7 +24,7 @@ impl Rule {
 
     /// True if it compares lengths of events with a fixed one.
     pub(super) fn asks_for_lengths(&self) -> bool {
-        self.filter.text().contains("took:")
+        self.filter.text().split_whitespace().any(|word| word.starts_with("took:"))
     }
 }
 

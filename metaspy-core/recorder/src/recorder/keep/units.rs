@@ -6,8 +6,8 @@ use crate::event::EventId;
 use crate::format::slot_set::SlotSet;
 use crate::format::{BLOCK_SLOTS, hash};
 
-/// Events of a unit at most.
-pub(super) const EVENTS_MOST: usize = 10_000;
+/// Slots of a unit at most.
+const SLOTS_MOST: usize = 10_000;
 /// Ids whose effects are kept, before those that have none any more are forgotten.
 const SPREADING: usize = 1 << 16;
 /// Words of the filter of these ids.
@@ -19,7 +19,10 @@ struct Unit {
     event: u64,
     rule: usize,
     score: u64,
-    events: HashSet<u64>,
+    /// Its events, and the marks about them.
+    slots: HashSet<u64>,
+    /// How many of these are events.
+    events: usize,
 }
 
 /// The slots of a block that units need.
@@ -35,8 +38,8 @@ pub(super) struct Units {
     units: HashMap<usize, Unit>,
     /// Rule, score and row: within a rule, the least surprising unit comes first.
     order: BTreeSet<(usize, u64, usize)>,
-    /// Events of the units of each rule.
-    events: Vec<u64>,
+    /// Slots of the units of each rule.
+    slots: Vec<u64>,
     /// By the sequence of the block.
     blocks: HashMap<u64, Slots>,
     /// Events whose effects are kept, with the rows of their units.
@@ -72,7 +75,7 @@ impl Units {
         Units {
             units: HashMap::new(),
             order: BTreeSet::new(),
-            events: vec![0; rules],
+            slots: vec![0; rules],
             blocks: HashMap::new(),
             spreading: HashMap::new(),
             filter: Box::new([0; FILTER]),
@@ -89,22 +92,23 @@ impl Units {
             self.used += usize::from(next < self.rows);
             (next < self.rows).then_some(next)
         })?;
-        self.units.insert(row, Unit { event: event.raw(), rule, score, events: HashSet::new() });
+        self.units.insert(row, Unit { event: event.raw(), rule, score, slots: HashSet::new(), events: 0 });
         self.order.insert((rule, score, row));
         Some(row)
     }
 
-    /// Adds an event to a unit, or a mark of an event.
-    pub fn add(&mut self, row: usize, id: EventId) -> Added {
+    /// Adds a slot to a unit: an event, or a mark about one.
+    pub fn add(&mut self, row: usize, id: EventId, is_event: bool) -> Added {
         let Some(unit) = self.units.get_mut(&row) else { return Added::TooMany };
-        if unit.events.contains(&id.raw()) {
+        if unit.slots.contains(&id.raw()) {
             return Added::Was;
         }
-        if unit.events.len() >= EVENTS_MOST {
+        if unit.slots.len() >= SLOTS_MOST {
             return Added::TooMany;
         }
-        unit.events.insert(id.raw());
-        self.events[unit.rule] += 1;
+        unit.slots.insert(id.raw());
+        unit.events += usize::from(is_event);
+        self.slots[unit.rule] += 1;
         let slots = self
             .blocks
             .entry(id.sequence())
@@ -168,12 +172,12 @@ impl Units {
 
     /// How many events a unit has.
     pub fn events_of(&self, row: usize) -> usize {
-        self.units.get(&row).map_or(0, |unit| unit.events.len())
+        self.units.get(&row).map_or(0, |unit| unit.events)
     }
 
-    /// The row of the least surprising unit of the rule with most events.
+    /// The least surprising unit of the rule that needs most slots.
     pub fn least(&self) -> Option<Least> {
-        let rule = (0..self.events.len()).max_by_key(|&rule| self.events[rule])?;
+        let rule = (0..self.slots.len()).max_by_key(|&rule| self.slots[rule])?;
         let of_rule = self.order.range((rule, 0, 0)..).next().filter(|(of, ..)| *of == rule);
         let (rule, score, row) = *of_rule.or_else(|| self.order.first())?;
         Some(Least { rule, score, row })
@@ -182,11 +186,11 @@ impl Units {
     /// Removes a unit. The sequences of the blocks that lose slots.
     pub fn remove(&mut self, row: usize) -> BTreeSet<u64> {
         let mut changed = BTreeSet::new();
-        let Some(Unit { rule, score, events, .. }) = self.units.remove(&row) else { return changed };
+        let Some(Unit { rule, score, slots, .. }) = self.units.remove(&row) else { return changed };
         self.order.remove(&(rule, score, row));
-        self.events[rule] -= events.len() as u64;
+        self.slots[rule] -= slots.len() as u64;
         self.free.push(row);
-        for id in events {
+        for id in slots {
             if let Some(rows) = self.spreading.get_mut(&id) {
                 rows.retain(|of| *of != row);
                 if rows.is_empty() {
@@ -194,10 +198,10 @@ impl Units {
                 }
             }
             let (sequence, slot) = (id / BLOCK_SLOTS as u64, id as usize % BLOCK_SLOTS);
-            let Some(slots) = self.blocks.get_mut(&sequence) else { continue };
-            slots.units[slot] -= 1;
-            if slots.units[slot] == 0 {
-                slots.set.remove(slot);
+            let Some(block) = self.blocks.get_mut(&sequence) else { continue };
+            block.units[slot] -= 1;
+            if block.units[slot] == 0 {
+                block.set.remove(slot);
                 changed.insert(sequence);
             }
         }
@@ -229,9 +233,9 @@ mod tests {
         let (one, other) =
             (units.begin(id(200, 7), 0, 5).expect("a row"), units.begin(id(200, 7), 0, 3).expect("a row"));
         for row in [one, other] {
-            assert!(units.add(row, id(200, 7)) == Added::Is);
+            assert!(units.add(row, id(200, 7), true) == Added::Is);
         }
-        assert!(units.add(one, id(200, 9)) == Added::Is && units.add(one, id(200, 9)) == Added::Was);
+        assert!(units.add(one, id(200, 9), true) == Added::Is && units.add(one, id(200, 9), true) == Added::Was);
         units.spread(one, id(200, 9));
         assert_eq!((units.spreads(id(200, 9).raw()), units.spreads(id(200, 7).raw())), (&[one][..], &[][..]));
         assert_eq!(units.least(), Some(Least { rule: 0, score: 3, row: other }));
@@ -245,10 +249,10 @@ mod tests {
     fn the_rule_with_most_events_gives_way() {
         let mut units = Units::new(2, 10);
         let rare = units.begin(id(300, 1), 1, 1).expect("a row");
-        units.add(rare, id(300, 1));
+        units.add(rare, id(300, 1), true);
         for number in 0..3 {
             let row = units.begin(id(301, 1 + number), 0, 100 + number).expect("a row");
-            units.add(row, id(301, 1 + number));
+            units.add(row, id(301, 1 + number), true);
         }
         let least = units.least().expect("there are units");
         assert_eq!(units.remove(least.row).len(), 1);

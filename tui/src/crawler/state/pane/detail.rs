@@ -41,7 +41,7 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
         };
         fact("kept", format!("{rule}{over}"));
     } else if store.is_kept(event.id) {
-        fact("kept", "with another event".into());
+        fact("kept", if event.is_running() { "while it runs" } else { "with another event" }.into());
     }
     if let Some(cause) = event.cause.and_then(|id| store.event(id)) {
         let later = store.span_ns(event.start.saturating_sub(cause.start));
