@@ -1,8 +1,9 @@
 //! Functions on events that SQL lacks: `causes`, `effects` and `root`.
 //!
-//! With one recording the argument is the number of an event. Otherwise the names of the recording follow, because numbers
-//! of events are unique in one recording only: `process`, or `run`, `host`, `process`. They are null for an event of a
-//! sealed set.
+//! With one recording the argument is the number of an event, and so is the result. Otherwise the names of the recording
+//! follow, because numbers of events are unique in one recording only: `process`, or `run`, `host`, `process`. The result
+//! then has names as well, because causes and effects may be in other recordings. They are null for an event of a sealed
+//! set.
 //!
 //! Numbers of events are not made unique for a query, so they are the same in the crawler, in JSON,
 //! and for every engine.
@@ -11,9 +12,10 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, Int64Builder, ListBuilder, StringViewArray};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, StringViewArray, StructArray};
+use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Field, Fields, Int64Type};
 use datafusion::common::exec_err;
 use datafusion::error::Result;
 use datafusion::execution::context::SessionContext;
@@ -22,6 +24,7 @@ use datafusion::logical_expr::{
 };
 use metaspy_reader::EventId;
 
+use crate::crossings::{Place, causes, effects, root};
 use crate::recordings::Recording;
 
 /// Where the events of a query are.
@@ -125,10 +128,11 @@ impl ScalarUDFImpl for EventFunction {
         &self.signature
     }
 
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
+        let event = if arguments.len() > 1 { DataType::Struct(named_fields()) } else { DataType::Int64 };
         Ok(match self.which {
-            Which::Root => DataType::Int64,
-            Which::Causes | Which::Effects => DataType::List(Arc::new(Field::new_list_field(DataType::Int64, true))),
+            Which::Root => event,
+            Which::Causes | Which::Effects => DataType::List(Arc::new(Field::new_list_field(event, true))),
         })
     }
 
@@ -136,23 +140,19 @@ impl ScalarUDFImpl for EventFunction {
         let columns = ColumnarValue::values_to_arrays(&args.args)?;
         let events = columns[0].as_primitive::<Int64Type>();
         let recordings = self.recordings_of(&columns[1..], events.len())?;
-        let rows = recordings.iter().zip(events).map(|(recording, event)| {
-            let id = EventId::from_raw(u64::try_from(event?).ok()?)?;
-            Some((&self.recordings[(*recording)?], id))
+        let all = &*self.recordings;
+        let places = recordings.iter().zip(events).map(|(recording, event)| {
+            let event = EventId::from_raw(u64::try_from(event?).ok()?)?;
+            Some(Place { recording: (*recording)?, event })
         });
-        let column: ArrayRef = match self.which {
-            Which::Root => Arc::new(Int64Array::from_iter(rows.map(|row| {
-                let (recording, id) = row?;
-                Some(recording.roots().root(id)?.raw() as i64)
-            }))),
-            Which::Causes => Arc::new(lists(rows, |recording, id| {
-                recording.store.event(id)?;
-                Some(recording.store.causes(id).map(|event| event.id).collect())
-            })),
-            Which::Effects => Arc::new(lists(rows, |recording, id| {
-                recording.store.event(id)?;
-                Some(recording.effects().effects(id))
-            })),
+        let has_names = args.args.len() > 1;
+        let column = match self.which {
+            Which::Root => {
+                let roots: Vec<_> = places.map(|place| root(all, place?)).collect();
+                if has_names { Arc::new(self.named(&roots)) } else { numbers(&roots) }
+            }
+            Which::Causes => self.lists(places.map(|place| causes(all, place?)), has_names)?,
+            Which::Effects => self.lists(places.map(|place| effects(all, place?)), has_names)?,
         };
         // A call with constants only has one row.
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
@@ -163,19 +163,46 @@ impl ScalarUDFImpl for EventFunction {
     }
 }
 
-fn lists<'r>(
-    rows: impl Iterator<Item = Option<(&'r Recording, EventId)>>,
-    list: impl Fn(&'r Recording, EventId) -> Option<Vec<EventId>>,
-) -> datafusion::arrow::array::ListArray {
-    let mut lists = ListBuilder::new(Int64Builder::new());
-    for row in rows {
-        let of_event = row.and_then(|(recording, id)| list(recording, id));
-        for id in of_event.iter().flatten() {
-            lists.values().append_value(id.raw() as i64);
-        }
-        lists.append(of_event.is_some());
+impl EventFunction {
+    /// Events with the names of their recordings.
+    fn named(&self, places: &[Option<Place>]) -> StructArray {
+        let name = |of: fn(&Recording) -> &str| -> ArrayRef {
+            Arc::new(StringViewArray::from_iter(
+                places.iter().map(|place| Some(of(&self.recordings[(*place)?.recording]))),
+            ))
+        };
+        let columns = vec![
+            name(|recording| &recording.run),
+            name(|recording| &recording.host),
+            name(|recording| &recording.process),
+            numbers(places),
+        ];
+        let nulls = NullBuffer::from_iter(places.iter().map(Option::is_some));
+        StructArray::new(named_fields(), columns, Some(nulls))
     }
-    lists.finish()
+
+    fn lists(&self, lists: impl Iterator<Item = Option<Vec<Place>>>, has_names: bool) -> Result<ArrayRef> {
+        let (mut all, mut lengths, mut is_there) = (Vec::new(), Vec::new(), Vec::new());
+        for list in lists {
+            is_there.push(list.is_some());
+            lengths.push(list.as_ref().map_or(0, Vec::len));
+            all.extend(list.into_iter().flatten().map(Some));
+        }
+        let values: ArrayRef = if has_names { Arc::new(self.named(&all)) } else { numbers(&all) };
+        let field = Arc::new(Field::new_list_field(values.data_type().clone(), true));
+        let (offsets, nulls) = (OffsetBuffer::from_lengths(lengths), NullBuffer::from_iter(is_there));
+        Ok(Arc::new(ListArray::try_new(field, offsets, values, Some(nulls))?))
+    }
+}
+
+fn numbers(places: &[Option<Place>]) -> ArrayRef {
+    Arc::new(Int64Array::from_iter(places.iter().map(|place| Some((*place)?.event.raw() as i64))))
+}
+
+/// The fields of an event with the names of its recording.
+fn named_fields() -> Fields {
+    let name = |name: &str| Field::new(name, DataType::Utf8View, true);
+    Fields::from(vec![name("run"), name("host"), name("process"), Field::new("event", DataType::Int64, true)])
 }
 
 // Two functions are equal if they do the same on the same recordings.

@@ -14,6 +14,10 @@ pub mod recordings;
 
 pub mod roots;
 
+pub mod borders;
+
+pub mod crossings;
+
 pub mod panics;
 
 pub mod threads;

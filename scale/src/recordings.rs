@@ -11,6 +11,7 @@ use metaspy_core::recording;
 use metaspy_reader::{EffectsIndex, EndState, Store, files};
 use metaspy_report::findings::{self, Findings};
 
+use crate::borders::Borders;
 use crate::roots::Roots;
 
 /// An open recording.
@@ -31,6 +32,7 @@ pub struct Recording {
     damage: Vec<String>,
     effects: Arc<OnceLock<EffectsIndex>>,
     roots: Arc<OnceLock<Roots>>,
+    borders: Arc<OnceLock<Borders>>,
     findings: Arc<OnceLock<Result<Findings, String>>>,
 }
 
@@ -55,6 +57,7 @@ impl Recording {
             damage: store.missing().to_vec(),
             effects: Arc::default(),
             roots: Arc::default(),
+            borders: Arc::default(),
             findings: Arc::default(),
             store,
         })
@@ -90,6 +93,11 @@ impl Recording {
     /// The roots of its events, found at the first use.
     pub fn roots(&self) -> &Roots {
         self.roots.get_or_init(|| Roots::of(&self.store))
+    }
+
+    /// Its events with causes or effects in other processes, found at the first use.
+    pub fn borders(&self) -> &Borders {
+        self.borders.get_or_init(|| Borders::of(&self.store))
     }
 
     /// What `metaspy findings` states, with the settings of the project in this directory, searched for at the first use.

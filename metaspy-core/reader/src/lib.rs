@@ -50,7 +50,7 @@ pub use store::Store;
 pub use causes::chains::{Chain, ChainFrame, Chains};
 pub use causes::effects::EffectsIndex;
 pub use causes::links::Links;
-pub use causes::remote::{Remote, Sent};
+pub use causes::remote::{LocalTrace, Remote, Sent};
 pub use causes::{Ancestors, Origin};
 pub use event::details::{EventMarks, Polls};
 pub use event::rank::Rank;

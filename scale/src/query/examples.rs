@@ -44,8 +44,24 @@ pub const EXAMPLES: &[Example] = &[
               WHERE e.lane <> c.lane ORDER BY waited_ns DESC LIMIT 10",
     },
     Example {
+        question: "where did this request spend its time, service by service",
+        sql: "WITH entries AS (SELECT * FROM events WHERE trace IS NOT NULL AND cause IS NULL),\n\
+              others AS (SELECT c.trace, c.run, c.host, c.process, sum(e.took_ns) AS waited_ns\n\
+              FROM entries AS e JOIN events AS c ON c.span = e.remote_parent GROUP BY c.trace, c.run, c.host, c.process)\n\
+              SELECT trace, host, process, sum(took_ns) AS total_ns, sum(took_ns) - coalesce(max(waited_ns), 0) AS self_ns\n\
+              FROM entries LEFT JOIN others USING (trace, run, host, process)\n\
+              GROUP BY trace, run, host, process ORDER BY trace, total_ns DESC",
+    },
+    Example {
+        question: "which service calls which, how often, and how long that takes",
+        sql: "SELECT c.process AS caller, c.site AS at, e.process AS callee, e.site, count(*) AS calls, sum(e.took_ns) AS took_ns\n\
+              FROM events AS e JOIN events AS c ON c.span = e.remote_parent\n\
+              GROUP BY c.process, c.site, e.process, e.site ORDER BY took_ns DESC",
+    },
+    Example {
         question: "does anything happen without its reason",
-        sql: "SELECT site, count(*) AS roots FROM events WHERE cause IS NULL GROUP BY site ORDER BY roots DESC",
+        sql: "SELECT site, count(*) AS roots FROM events WHERE cause IS NULL AND remote_parent IS NULL\n\
+              GROUP BY site ORDER BY roots DESC",
     },
     Example {
         question: "did it get worse, from one recording to the other",

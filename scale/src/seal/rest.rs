@@ -21,6 +21,7 @@ use metaspy_reader::{Event, EventId, Store};
 
 use super::LEVEL;
 use super::in_order::in_order;
+use crate::recordings::Recording;
 
 /// The name of the file in its partition.
 pub const REST: &str = "rest.spy.zst";
@@ -34,17 +35,17 @@ pub type Restored = (u64, SlotSet);
 
 /// Finds the slots that the table restores.
 pub struct Restorable {
-    store: Store,
+    recording: Recording,
     /// The kinds with names, by number.
     kinds: Vec<bool>,
 }
 
 impl Restorable {
     /// For the events of a recording.
-    pub fn new(store: &Store) -> Self {
+    pub fn new(recording: &Recording) -> Self {
         let mut kinds = vec![false; usize::from(u16::MAX) + 1];
-        store.kinds().for_each(|kind| kinds[usize::from(kind.id.0)] = true);
-        Restorable { store: store.clone(), kinds }
+        recording.store.kinds().for_each(|kind| kinds[usize::from(kind.id.0)] = true);
+        Restorable { recording: recording.clone(), kinds }
     }
 
     /// The slots of some events, block by block.
@@ -55,7 +56,7 @@ impl Restorable {
 
     /// The slots of some events of one block.
     fn slots_of_block(&self, events: &[Event]) -> Restored {
-        let (ring, sequence) = (self.store.ring(), events[0].id.sequence());
+        let (ring, sequence) = (self.recording.store.ring(), events[0].id.sequence());
         let place = header::place(sequence, ring.layout.blocks);
         let block = ring.block(place);
         let mut slots = SlotSet::default();
@@ -73,6 +74,7 @@ impl Restorable {
         (kind == KindId(0) || self.kinds[usize::from(kind.0)])
             && slot::site(block.get(at)) == event.site.0
             && block.get(at + 1) == event.cause.map_or(0, EventId::raw)
+            && !self.recording.borders().is_caused_from_outside(&self.recording.store, event)
             && block.get(at + 2) == key
             && event.span.is_none_or(|span| span < slot::SPAN_MAX)
             && block.get(at + 3) == slot::ended(event.span.unwrap_or(0), flags(kind, event))

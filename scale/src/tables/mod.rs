@@ -28,8 +28,8 @@ use events::Events;
 ///
 /// Since version 2, the outcome of a failed call is `none` or `err` where its site returns an `Option` or a `Result`, and the
 /// files of a sealed set have the hash of their content in their names. Since version 3, the number of failures is null where
-/// hooks do not see what calls return.
-pub const SCHEMA_VERSION: u32 = 3;
+/// hooks do not see what calls return. Since version 4, a cause in another process is null.
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// A table that is neither `events` nor `findings`: its name, its meaning, and how the rows of one recording are made.
 struct Small {

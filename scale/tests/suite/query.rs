@@ -154,7 +154,7 @@ fn several_recordings_are_one_table() {
     let counts = query("SELECT count(DISTINCT process), count(*) FROM events");
     assert_eq!(String::from_utf8_lossy(&counts.stdout).lines().nth(1), Some(&*format!("2,{}", 2 * CALLS)));
     let roots = query("SELECT count(DISTINCT root(event, process)) FROM events");
-    assert_eq!(String::from_utf8_lossy(&roots.stdout).lines().nth(1), Some(&*FRAMES.to_string()));
+    assert_eq!(String::from_utf8_lossy(&roots.stdout).lines().nth(1), Some(&*(2 * FRAMES).to_string()));
     let ambiguous = query("SELECT root(event) FROM events LIMIT 1");
     let message = String::from_utf8_lossy(&ambiguous.stderr).into_owned();
     assert!(ambiguous.status.code() == Some(2) && message.contains("root(event, run, host, process)"), "{message}");

@@ -13,7 +13,7 @@ use crate::ship::text;
 /// Queries whose results must not depend on a seal and a restoration.
 const QUERIES: &[&str] = &[
     "SELECT event, time_ns, took_ns, site, subject_kind, subject_key, cause, cause_site, lane, thread, outcome, timed, \
-     epoch FROM events ORDER BY event",
+     epoch, trace, span, remote_parent FROM events ORDER BY event",
     "SELECT site, subject_key, calls, failed FROM tallies ORDER BY site, subject_key",
     "SELECT subject_key, label, calls FROM subjects ORDER BY subject_key",
     "SELECT relation, from_key, to_key FROM relations",

@@ -197,7 +197,7 @@ fn tables_events_and_queries_are_json() {
     assert_eq!(events.as_array().map(Vec::len), Some(3));
     let paint = &server.json("/query?sql=SELECT%20event,cause%20FROM%20events%20WHERE%20thread='painter'")[0];
     let event = &server.json(&format!("/events/{}", paint["event"]))[0];
-    assert_eq!((event["causes"].as_array().map(Vec::len), &event["causes"][0]), (Some(6), &paint["cause"]));
+    assert_eq!((event["causes"].as_array().map(Vec::len), &event["causes"][0]["event"]), (Some(6), &paint["cause"]));
     assert_eq!(event["root"], event["causes"][5]);
     let roots = server.json("/query?sql=SELECT%20count(*)%20AS%20roots%20FROM%20events%20WHERE%20cause%20IS%20NULL");
     assert_eq!(roots[0]["roots"], FRAMES);

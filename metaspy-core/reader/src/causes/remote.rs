@@ -24,6 +24,18 @@ pub struct Sent {
     pub tick: u64,
 }
 
+/// Part of a trace in one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalTrace {
+    /// Number of the trace.
+    pub trace: u128,
+    /// First event of the chain of causes in this process; `None` if it left the window.
+    pub entry: Option<EventId>,
+}
+
+/// Maximum number of causes that are followed to the entry of a trace.
+const DEPTH_MAX: usize = 4096;
+
 impl Store {
     /// Returns the cause of an event in another process. `None` if the cause is in this recording,
     /// or if there is none.
@@ -67,6 +79,25 @@ impl Ring<'_> {
             && commit.lap == header::lap_byte(sequence, self.layout.blocks)
             && Mark::from_site(commit.site) == Some(Mark::Remote);
         whole.then_some(remote)
+    }
+
+    /// Returns the trace of an event: the one of its first cause in another process, otherwise the
+    /// one that begins with its root.
+    pub fn trace_of(self, event: EventId) -> LocalTrace {
+        let word = self.words.get(sb::TRACE_WORD);
+        let mut at = event;
+        for _ in 0..DEPTH_MAX {
+            let Some((_, slot)) = self.peek(at) else { break };
+            let Some(cause) = EventId::from_raw(slot.cause) else {
+                return LocalTrace { trace: span::trace_of_root(at.raw(), word), entry: Some(at) };
+            };
+            if let Some(remote) = self.remote(cause) {
+                return LocalTrace { trace: remote.trace, entry: Some(at) };
+            }
+            at = cause;
+        }
+        // The root has left the window: such events share the recording's trace.
+        LocalTrace { trace: span::trace_of_root(0, word), entry: None }
     }
 
     /// Returns the id for the number of a span. There may be no event with this id.

@@ -42,8 +42,6 @@ pub struct TraceParent {
 const SAMPLED: u8 = 1;
 /// Bytes of version 00, which ends with the flags.
 const LENGTH: usize = 55;
-/// Maximum number of causes that are followed to the root of a trace.
-const DEPTH_MAX: usize = 4096;
 
 impl TraceParent {
     /// The current event of this thread. `None` outside of events, and without a recording.
@@ -58,7 +56,7 @@ impl TraceParent {
             return Some(TraceParent { trace: remote.trace, span: remote.span, flags: SAMPLED });
         }
         let span = span::of_event(event.raw(), ring.words.get(sb::SPAN_WORD));
-        let trace = trace_of(ring, event);
+        let trace = ring.trace_of(event).trace;
         // A mark without room is counted; the number identifies the event without it.
         recorder::mark(Mark::Sent, event.raw(), [span, trace as u64], &[]);
         Some(TraceParent { trace, span, flags: SAMPLED })
@@ -129,22 +127,6 @@ pub fn from_remote(text: &str) -> FromRemote {
 #[derive(Debug)]
 pub struct FromRemote {
     _current: Option<recorder::Current>,
-}
-
-/// The trace of an event: the one of its first remote cause, otherwise one of its root.
-fn trace_of(ring: Ring<'_>, event: EventId) -> u128 {
-    let word = ring.words.get(sb::TRACE_WORD);
-    let mut at = event;
-    for _ in 0..DEPTH_MAX {
-        let Some((_, slot)) = ring.peek(at) else { break };
-        let Some(cause) = EventId::from_raw(slot.cause) else { return span::trace_of_root(at.raw(), word) };
-        if let Some(remote) = ring.remote(cause) {
-            return remote.trace;
-        }
-        at = cause;
-    }
-    // The root has left the window: such events share the recording's trace.
-    span::trace_of_root(0, word)
 }
 
 fn read(text: &[u8]) -> Option<TraceParent> {

@@ -1,20 +1,22 @@
 //! Events become columns. Texts are gathered from tables that are made once for each recording.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, StringViewArray, UInt32Array, UInt64Array,
+    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, StringViewArray, UInt32Array, UInt64Array, new_null_array,
 };
 use datafusion::arrow::compute::take;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::error::Result;
 use metaspy_core::format::facts::Returns;
 use metaspy_probe::{KindId, SiteId};
-use metaspy_reader::{Event, LaneId, Outcome, Store};
+use metaspy_reader::{Event, EventId, LaneId, Outcome, Store};
 
 use super::{COLUMNS, Column};
+use crate::borders::Border;
 use crate::recordings::Recording;
 use crate::tables::columns::KindNames;
 
@@ -37,8 +39,8 @@ pub fn outcome_words() -> impl Iterator<Item = (&'static str, Outcome)> {
 }
 
 /// What turns the events of a recording into columns.
-#[derive(Debug)]
 pub struct Decoder {
+    recording: Recording,
     pub(super) store: Store,
     /// Run, host and process.
     pub(super) names: [NameTable; 3],
@@ -118,6 +120,12 @@ impl Cells<'_> {
     }
 }
 
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "decoder of {}", self.recording.path.display())
+    }
+}
+
 impl Decoder {
     /// The decoder of a recording, with its names as of now.
     pub fn new(recording: &Recording) -> Self {
@@ -130,6 +138,7 @@ impl Decoder {
             lanes: NameTable::new(store.lanes().into_iter().map(|it| (it.id.0 as usize, it.name)), ""),
             outcomes: NameTable::new(outcome_words().zip(0..).map(|((word, _), at)| (at, word.to_owned())), "?"),
             failures: store.sites().iter().map(|site| (site.id, failure_at(site.failure()))).collect(),
+            recording: recording.clone(),
             store,
         }
     }
@@ -168,11 +177,31 @@ impl Decoder {
             }
             Column::SiteId => return numbers(all().map(|event| event.site.0)),
             Column::SubjectKey => Arc::new(UInt64Array::from_iter(all().map(|event| Some(event.subject?.key)))),
-            Column::Cause => Arc::new(Int64Array::from_iter(all().map(|event| Some(event.cause?.raw() as i64)))),
+            Column::Cause => Arc::new(Int64Array::from_iter(all().map(|event| Some(self.cause(event)?.raw() as i64)))),
             Column::Lane => return numbers(all().map(|event| event.lane.0)),
             Column::Timed => Arc::new(BooleanArray::from_iter(all().map(|event| Some(event.timed)))),
             Column::Epoch => return numbers(all().map(|event| event.epoch)),
+            Column::Trace => self.border_numbers(events, |border| Some(format!("{:032x}", border.trace))),
+            Column::Span => self.border_numbers(events, |border| Some(format!("{:016x}", border.span))),
+            Column::RemoteParent => {
+                self.border_numbers(events, |border| Some(format!("{:016x}", border.remote_parent?)))
+            }
         })
+    }
+
+    /// The cause in this recording. One in another process is no event that a row can be joined with.
+    fn cause(&self, event: &Event) -> Option<EventId> {
+        event.cause.filter(|_| !self.recording.borders().is_caused_from_outside(&self.store, event))
+    }
+
+    /// A number in `traceparent` of the events that have one, as text.
+    fn border_numbers(&self, events: &[Event], number: fn(Border) -> Option<String>) -> ArrayRef {
+        let borders = self.recording.borders();
+        if borders.is_empty() {
+            return new_null_array(&DataType::Utf8View, events.len());
+        }
+        let numbers = events.iter().map(|event| number(borders.numbers(&self.store, event)?));
+        Arc::new(StringViewArray::from_iter(numbers))
     }
 
     /// The place of the word for the outcome of an event.

@@ -37,10 +37,13 @@ enum Column {
     Outcome,
     Timed,
     Epoch,
+    Trace,
+    Span,
+    RemoteParent,
 }
 
 /// The columns: name, type, and whether it can be null.
-const COLUMNS: [(Column, &str, DataType, bool); 17] = [
+const COLUMNS: [(Column, &str, DataType, bool); 20] = [
     (Column::Run, "run", DataType::Utf8View, false),
     (Column::Host, "host", DataType::Utf8View, false),
     (Column::Process, "process", DataType::Utf8View, false),
@@ -58,6 +61,9 @@ const COLUMNS: [(Column, &str, DataType, bool); 17] = [
     (Column::Outcome, "outcome", DataType::Utf8View, false),
     (Column::Timed, "timed", DataType::Boolean, false),
     (Column::Epoch, "epoch", DataType::Int32, false),
+    (Column::Trace, "trace", DataType::Utf8View, true),
+    (Column::Span, "span", DataType::Utf8View, true),
+    (Column::RemoteParent, "remote_parent", DataType::Utf8View, true),
 ];
 
 /// The table of the events of some recordings.
