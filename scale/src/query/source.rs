@@ -138,8 +138,7 @@ impl Source {
 
     /// True if a part cannot be read, or could not when it was sealed.
     pub fn is_damaged(&self) -> bool {
-        let mut sealed = self.sets.iter().flat_map(SealedSet::partitions);
-        self.recordings.iter().any(Recording::is_damaged) || sealed.any(|partition| partition.is_damaged)
+        self.recordings.iter().any(Recording::is_damaged) || self.sets.iter().any(SealedSet::is_damaged)
     }
 
     /// The files of sealed sets that cannot be read to their end, each with the reason.

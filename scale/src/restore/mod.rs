@@ -18,7 +18,7 @@ use crate::arguments;
 use crate::panics::caught;
 use crate::query::print;
 use crate::seal::sync;
-use crate::seal::target::{Partitions, Target, split};
+use crate::seal::target::{Partitions, Target, Unreadable, split};
 use crate::seal::{Manifest, REST};
 use events::Filler;
 
@@ -49,11 +49,9 @@ async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
         bail!("there is no directory {root}: name a sealed set");
     }
     let target = Target::parse(&root)?;
-    let Partitions { complete: partitions, incomplete } = target.partitions(&below).await?;
-    for partition in &incomplete {
-        print_message(&format_args!(
-            "metaspy restore: {partition} has no sealed.json: metaspy seal RECORDING --to {root}"
-        ));
+    let Partitions { complete: partitions, unreadable } = target.partitions(&below).await?;
+    for Unreadable { partition, why } in &unreadable {
+        print_message(&format_args!("metaspy restore: cannot restore {partition}: {why}"));
     }
     if partitions.is_empty() {
         bail!("{set} has no sealed recording: metaspy seal RECORDING --to {root}");
@@ -61,7 +59,8 @@ async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
     let (count, mut failed) = (partitions.len(), 0);
     for (at, partition) in (1..).zip(&partitions) {
         let (name, events) = (partition.partition(), partition.events);
-        let path = to.join(format!("{name}.spy"));
+        // A partition that was sealed again has another manifest.
+        let path = to.join(format!("{name}.{}.spy", partition.hash));
         if !path.is_file() {
             print_message(&format_args!("metaspy restore: {at} of {count}: {name}, {events} events"));
             if let Err(error) = caught(restore(&target, partition, &path)).await {
@@ -78,8 +77,7 @@ async fn restore_set(set: &str, to: &Path, is_cache: bool) -> Result<bool> {
     if failed == count {
         bail!("{set} could not be restored");
     }
-    // In a bucket, a partition is incomplete while it is written.
-    Ok(failed == 0 && (target.is_bucket() || incomplete.is_empty()))
+    Ok(failed == 0 && unreadable.is_empty())
 }
 
 async fn restore(target: &Target, partition: &Manifest, path: &Path) -> Result<()> {

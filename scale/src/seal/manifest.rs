@@ -14,6 +14,9 @@ use crate::tables::SCHEMA_VERSION;
 /// The name of the manifest in its partition.
 pub const MANIFEST: &str = "sealed.json";
 
+/// Hexadecimal digits of the hash of a manifest.
+const HASH_DIGITS: usize = 16;
+
 /// The field with the checksum of the others.
 const CHECKSUM: &str = "crc32_of_this";
 
@@ -50,9 +53,9 @@ pub struct Manifest {
     /// How much the recording had. `None` if an older metaspy sealed it.
     #[serde(default)]
     pub had: Option<Amounts>,
-    /// What is wrong with the files of the set that the manifest was read from.
+    /// The hash of the text that it was read from: two contents of a partition never have one.
     #[serde(skip)]
-    pub faults: Vec<String>,
+    pub hash: String,
 }
 
 /// How much a recording has.
@@ -81,7 +84,7 @@ impl Manifest {
             warnings: recording.warnings(),
             is_damaged: recording.is_damaged(),
             had: Some(Amounts { calls: totals.emitted, stored: totals.stored }),
-            faults: Vec::new(),
+            hash: String::new(),
         }
     }
 
@@ -93,7 +96,9 @@ impl Manifest {
         {
             bail!("it differs from its checksum");
         }
-        Ok(serde_json::from_value(serde_json::to_value(fields)?)?)
+        let mut manifest: Manifest = serde_json::from_value(serde_json::to_value(fields)?)?;
+        manifest.hash = blake3::hash(text).to_hex()[..HASH_DIGITS].to_owned();
+        Ok(manifest)
     }
 
     /// The text of the manifest, with a checksum of its own.
@@ -158,21 +163,22 @@ mod tests {
             warnings: Vec::new(),
             is_damaged: false,
             had: None,
-            faults: Vec::new(),
+            hash: String::new(),
         }
     }
 
     #[test]
     fn a_changed_digit_is_found() {
         let text = String::from_utf8(manifest().to_json().expect("it is JSON")).expect("it is text");
-        assert_eq!(Manifest::from_json(text.as_bytes()).expect("it is whole"), manifest());
+        let read = |text: &[u8]| Manifest { hash: String::new(), ..Manifest::from_json(text).expect("it is whole") };
+        assert_eq!(read(text.as_bytes()), manifest());
         for (found, other) in [("\"events\": 0", "\"events\": 1"), ("app-1", "app-2"), ("false", "true")] {
             assert!(text.contains(found), "{text}");
             Manifest::from_json(text.replace(found, other).as_bytes()).expect_err("it has changed");
         }
         // Those of an older metaspy have no checksum.
         let older = serde_json::to_vec(&manifest()).expect("it is JSON");
-        assert_eq!(Manifest::from_json(&older).expect("it is whole"), manifest());
+        assert_eq!(read(&older), manifest());
     }
 
     #[test]

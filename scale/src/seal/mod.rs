@@ -47,7 +47,7 @@ use crate::tables;
 pub use manifest::{Amounts, MANIFEST, Manifest};
 pub use rest::REST;
 pub use sealed_file::SealedFile;
-use target::Target;
+use target::{DamagedManifest, Target};
 
 /// The level of compression.
 const LEVEL: i32 = 1;
@@ -111,11 +111,15 @@ pub enum Sealed {
 /// Seals a recording. When it returns, the partition survives a loss of power.
 pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     let mut manifest = Manifest::of(recording);
-    if let Some(before) = target.manifest(&manifest).await? {
+    let before = match target.manifest(&manifest).await {
+        Err(error) if error.is::<DamagedManifest>() => return Ok(Sealed::InPart(format!("{error:#}"))),
+        before => before?,
+    };
+    if let Some(before) = before {
         // Its seal may have been killed before it was durable.
         target.sync(&manifest)?;
         target.remove_unnamed(&before).await;
-        return Ok(sealed_before(&before, &manifest, target));
+        return sealed_before(&before, &manifest, target).await;
     }
     let work = target.work_directory(&manifest)?;
     let mut files = vec![REST.to_owned()];
@@ -147,13 +151,17 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     }
     let before = target.manifest(&manifest).await?.context("another seal was faster, and its partition is gone")?;
     target.remove_unnamed(&before).await;
-    Ok(sealed_before(&before, &manifest, target))
+    sealed_before(&before, &manifest, target).await
 }
 
-fn sealed_before(before: &Manifest, manifest: &Manifest, target: &Target) -> Sealed {
-    let Some(why) = before.lacks(manifest) else { return Sealed::Before };
-    let (partition, url) = (manifest.partition(), target.url());
-    Sealed::InPart(format!("{partition} is in {url}, but {why}: remove it, and seal the recording again"))
+async fn sealed_before(before: &Manifest, manifest: &Manifest, target: &Target) -> Result<Sealed> {
+    if let Some(why) = before.lacks(manifest) {
+        let (partition, url) = (manifest.partition(), target.url());
+        let why = format!("{partition} is in {url}, but {why}: remove it, and seal the recording again");
+        return Ok(Sealed::InPart(why));
+    }
+    let fault = target.faults_of(before).await?.into_iter().next();
+    Ok(fault.map_or(Sealed::Before, Sealed::InPart))
 }
 
 /// The compression of all files.

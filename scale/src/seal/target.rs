@@ -1,6 +1,7 @@
 //! [`Target`]: where sealed recordings are: a directory, or a bucket that speaks S3.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::Read;
 use std::path::{Path as FilePath, PathBuf};
@@ -88,11 +89,6 @@ impl Target {
         &self.store
     }
 
-    /// True if it is no directory.
-    pub fn is_bucket(&self) -> bool {
-        self.directory.is_none()
-    }
-
     /// The address of the store.
     pub fn url(&self) -> &Url {
         &self.url
@@ -101,24 +97,10 @@ impl Target {
     /// The manifest of a partition, if it is complete.
     pub async fn manifest(&self, of: &Manifest) -> Result<Option<Manifest>> {
         match self.store.get(&self.key(of, MANIFEST)).await {
-            Ok(found) => Ok(Some(self.read(&self.key(of, MANIFEST), &found.bytes().await?)?)),
+            Ok(found) => Ok(Some(read(&self.key(of, MANIFEST), &found.bytes().await?)?)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.refused(error)),
         }
-    }
-
-    /// Reads a manifest.
-    fn read(&self, key: &Path, text: &[u8]) -> Result<Manifest> {
-        let manifest = Manifest::from_json(text).with_context(|| {
-            format!("{key} is damaged: remove its directory, and seal the recording again, or copy it from a whole set")
-        })?;
-        if manifest.schema_version > SCHEMA_VERSION {
-            bail!(
-                "{key} has version {} of the tables, and this metaspy reads up to {SCHEMA_VERSION}: install a newer one",
-                manifest.schema_version
-            );
-        }
-        Ok(manifest)
     }
 
     /// What to do about a place that cannot be read.
@@ -145,16 +127,46 @@ impl Target {
                 continue;
             }
             let key = partition.clone().join(MANIFEST);
+            let partition = Path::from_iter(partition.prefix_match(&self.prefix).into_iter().flatten());
             if !sizes.contains_key(&key) {
-                partitions.incomplete.push(partition);
+                let why = "it has no sealed.json: its seal was interrupted, or the file is lost: \
+                           seal the recording again, or remove its directory";
+                partitions.unreadable.push(Unreadable { partition, why: why.to_owned() });
                 continue;
             }
-            let bytes = self.store.get(&key).await?.bytes().await?;
-            let mut manifest = self.read(&key, &bytes)?;
-            manifest.faults = self.faults(&manifest, &sizes);
-            partitions.complete.push(manifest);
+            let manifest = match read(&key, &self.store.get(&key).await?.bytes().await?) {
+                Ok(manifest) => manifest,
+                Err(error) if error.is::<DamagedManifest>() => {
+                    partitions.unreadable.push(Unreadable { partition, why: format!("{error:#}") });
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            match self.faults(&manifest, &sizes).into_iter().next() {
+                None => partitions.complete.push(manifest),
+                Some(fault) => partitions.unreadable.push(Unreadable { partition, why: format!("{fault}: {REMEDY}") }),
+            }
         }
         Ok(partitions)
+    }
+
+    /// What is wrong with the files of a visible partition: their lengths, and in a directory their checksums. The recording
+    /// may be removed if nothing is.
+    pub async fn faults_of(&self, manifest: &Manifest) -> Result<Vec<String>> {
+        let place = Path::from_iter(self.prefix.parts().chain(manifest.partition().parts()));
+        let listed = self.store.list(Some(&place)).try_collect::<Vec<_>>().await;
+        let objects = listed.map_err(|error| self.refused(error))?;
+        let sizes = objects.into_iter().map(|object| (object.location, object.size)).collect();
+        let mut faults = self.faults(manifest, &sizes);
+        if let Some(place) = self.place(manifest).filter(|_| faults.is_empty()) {
+            for file in manifest.files.values() {
+                let path = place.join(&file.name);
+                if let Err(error) = File::open(&path).map_err(anyhow::Error::from).and_then(|it| file.check_file(&it)) {
+                    faults.push(format!("{} is damaged: {error:#}", path.display()));
+                }
+            }
+        }
+        Ok(faults.into_iter().map(|fault| format!("{fault}: {REMEDY}")).collect())
     }
 
     /// What is wrong with the files of a partition, as far as their lengths show it.
@@ -303,10 +315,53 @@ impl Target {
 /// The partitions of a set.
 #[derive(Default)]
 pub struct Partitions {
-    /// Those with a manifest.
+    /// Those with a manifest and all of its files.
     pub complete: Vec<Manifest>,
-    /// The places of the others: their seal has not ended, or a file is lost.
-    pub incomplete: Vec<Path>,
+    /// The others: their seal has not ended, or a file is lost or cut.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// A partition that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its place in the set.
+    pub partition: Path,
+    /// Why, and what to do.
+    pub why: String,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is left out: {}", self.partition, self.why)
+    }
+}
+
+/// What to do about a partition whose files are damaged.
+const REMEDY: &str = "copy it from a whole set, or remove its directory, and seal the recording again";
+
+/// An error: a manifest is no JSON, or differs from its checksum.
+#[derive(Debug)]
+pub struct DamagedManifest(String);
+
+impl fmt::Display for DamagedManifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DamagedManifest {}
+
+/// Reads a manifest.
+fn read(key: &Path, text: &[u8]) -> Result<Manifest> {
+    let manifest =
+        Manifest::from_json(text).map_err(|error| DamagedManifest(format!("{key} is damaged: {error:#}: {REMEDY}")))?;
+    if manifest.schema_version > SCHEMA_VERSION {
+        bail!(
+            "{key} has version {} of the tables, and this metaspy reads up to {SCHEMA_VERSION}: install a newer one",
+            manifest.schema_version
+        );
+    }
+    Ok(manifest)
 }
 
 /// The set, and the partitions in it, if the path goes on into them: `sealed/run=…/host=…`.
@@ -386,7 +441,7 @@ mod tests {
         let (is_new, visible) = seal(&target, "a part of it").await;
         assert!(!is_new && visible == long);
         let partitions = target.partitions("").await.expect("it can be read");
-        assert_eq!((partitions.complete, partitions.incomplete), (vec![long.clone()], Vec::new()));
+        assert_eq!((partitions.complete, partitions.unreadable), (vec![long.clone()], Vec::new()));
         let key = target.key(&long, &long.files["events.parquet"].name);
         let read = store.get(&key).await.expect("it is there").bytes().await.expect("it can be read");
         assert_eq!(read, "a whole recording");

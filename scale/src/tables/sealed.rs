@@ -24,6 +24,7 @@ pub struct SealedSet {
     partitions: Vec<Manifest>,
     /// What the engine reads from: the files of all sets in this store.
     store: Arc<CheckedStore>,
+    /// Sentences about partitions that are left out.
     warnings: Vec<String>,
 }
 
@@ -32,25 +33,14 @@ impl SealedSet {
     pub async fn open(text: &str) -> Result<Option<Self>> {
         let (root, below) = split(text);
         let target = Target::parse(&root)?;
-        let Partitions { complete: partitions, incomplete } = target.partitions(&below).await?;
-        if let Some(fault) = partitions.iter().flat_map(|partition| &partition.faults).next() {
-            bail!("{text}: {fault}: copy it from a whole set, or remove its directory and seal again");
-        }
-        let lacks = |partition: &Path| {
-            format!(
-                "{text}: {partition} has no sealed.json: its seal was interrupted, or the file is lost: \
-                 metaspy seal RECORDING --to {root}, or remove {partition}"
-            )
-        };
-        // In a bucket, a partition is incomplete while it is written.
-        let is_whole = target.is_bucket() && !partitions.is_empty();
-        if let Some(partition) = incomplete.first().filter(|_| !is_whole) {
-            bail!(lacks(partition));
+        let Partitions { complete: partitions, unreadable } = target.partitions(&below).await?;
+        if let (true, Some(first)) = (partitions.is_empty(), unreadable.first()) {
+            bail!("{text} has no partition that can be read: {}: {}", first.partition, first.why);
         }
         if partitions.is_empty() {
             return Ok(None);
         }
-        let warnings = incomplete.iter().map(lacks).collect();
+        let warnings = unreadable.iter().map(|partition| format!("{text}: {partition}")).collect();
         let store = Arc::new(CheckedStore::new(target.store().clone(), files_of(&target, &partitions)));
         Ok(Some(SealedSet { target, partitions, store, warnings }))
     }
@@ -72,6 +62,11 @@ impl SealedSet {
     /// Sentences about partitions that are left out, and about the recordings that were sealed.
     pub fn warnings(&self) -> impl Iterator<Item = &String> {
         self.warnings.iter().chain(self.partitions.iter().flat_map(|partition| &partition.warnings))
+    }
+
+    /// True if a partition is left out, or if a recording was damaged when it was sealed.
+    pub fn is_damaged(&self) -> bool {
+        !self.warnings.is_empty() || self.partitions.iter().any(|partition| partition.is_damaged)
     }
 
     /// The partitions.

@@ -51,6 +51,26 @@ fn a_restored_recording_is_the_one_that_was_sealed() {
 }
 
 #[test]
+fn a_partition_that_was_sealed_again_is_restored_again() {
+    let directory = directory("restore again");
+    let (spy, set, to) = (directory.join("cut.spy"), directory.join("set"), directory.join("to"));
+    let whole = fs::read(recording()).expect("it was recorded");
+    let names = (spy.display().to_string(), set.display().to_string());
+    let seal = |bytes: &[u8]| {
+        fs::write(&spy, bytes).expect("there is room");
+        metaspy(&["seal", &names.0, "--to", &names.1]).status.code()
+    };
+    assert_eq!(seal(&whole[..whole.len() / 2]), Some(1), "it is damaged");
+    let cut = metaspy(&["restore", &names.1, "--to", &to.display().to_string()]);
+    assert_eq!(String::from_utf8_lossy(&cut.stdout).lines().count(), 1, "{}", text(&cut));
+    fs::remove_dir_all(&set).expect("it is ours");
+    assert_eq!(seal(&whole), Some(0));
+    let paths = restored(&names.1, &to);
+    assert_eq!(rows_of("SELECT count(*) FROM events", &paths[0]), rows("SELECT count(*) FROM events"));
+    fs::remove_dir_all(directory).expect("it is ours");
+}
+
+#[test]
 fn events_that_rows_do_not_hold_are_restored() {
     let directory = directory("restore rest");
     let (spy, set) = (directory.join("odd.spy"), directory.join("set").display().to_string());
@@ -86,11 +106,11 @@ fn a_cut_recording_is_restored_up_to_its_end_and_a_damaged_partition_stops_no_ot
         fs::write(&cut, bytes).expect("there is room");
         let sealed = metaspy(&["seal", &cut.display().to_string(), "--to", &set]);
         assert_eq!(sealed.status.code(), Some(1), "{}", text(&sealed));
-        names.push((format!("-{part}.spy"), cut));
+        names.push((format!("-{part}."), cut));
     }
     let paths = restored(&set, &to);
     for (name, cut) in &names {
-        let path = paths.iter().find(|path| path.display().to_string().ends_with(name)).expect("it is restored");
+        let path = paths.iter().find(|path| path.display().to_string().contains(name)).expect("it is restored");
         let query = "SELECT count(*), sum(event), sum(time_ns), sum(took_ns), sum(subject_key) FROM events";
         let rows = |spy: &Path| {
             let output = metaspy(&["query", "--format", "csv", query, &spy.display().to_string()]);

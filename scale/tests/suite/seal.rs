@@ -122,20 +122,36 @@ fn a_flipped_bit_in_a_page_is_found_and_its_file_is_named() {
 }
 
 #[test]
-fn a_table_that_is_missing_is_an_error_and_no_smaller_count() {
-    let target = directory("missing table");
+fn a_partition_that_cannot_be_read_is_left_out_and_the_others_are_read() {
+    let target = directory("left out");
     seal(&target, "here");
     seal(&target, "there");
-    let file = file(&partitions(&target)[0], "tallies");
-    let refused = || {
-        let (code, error) = query("SELECT sum(calls) FROM tallies", &target);
-        let is_named = error.contains("/tallies-") && error.contains("is missing or empty");
-        assert!(code == Some(2) && is_named, "{error}");
-    };
-    fs::write(&file, "").expect("it is there");
-    refused();
-    fs::remove_file(&file).expect("it is there");
-    refused();
+    let damaged = partitions(&target).into_iter().find(|place| place.display().to_string().contains("host=there"));
+    let damaged = damaged.expect("it was sealed");
+    let (table, manifest) = (file(&damaged, "tallies"), damaged.join("sealed.json"));
+    let tables = [b"".to_vec(), fs::read(&table).expect("it was sealed")[..100].to_vec()];
+    let whole = fs::read(&manifest).expect("it was sealed");
+    let manifests = [b"".to_vec(), whole[..whole.len() / 2].to_vec()];
+    let contents = tables.map(|it| (&table, it)).into_iter().chain(manifests.map(|it| (&manifest, it)));
+    let damages = contents.map(|(path, content)| (path, Some(content))).chain([(&table, None), (&manifest, None)]);
+    for (path, content) in damages {
+        let before = fs::read(path).expect("it was sealed");
+        match &content {
+            Some(content) => fs::write(path, content).expect("it is ours"),
+            None => fs::remove_file(path).expect("it is ours"),
+        }
+        for sql in ["SELECT sum(calls) FROM tallies", "SELECT count(*) FROM events"] {
+            let output = metaspy(&["query", "--format", "csv", sql, &target.display().to_string()]);
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            let rows = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!((output.status.code(), rows.lines().nth(1)), (Some(1), Some(&*CALLS.to_string())), "{error}");
+            assert!(error.contains("host=there") && error.contains("is left out: "), "{error}");
+        }
+        let (code, error) = query("SELECT count(*) FROM events", &damaged);
+        assert!(code == Some(2) && error.contains("has no partition that can be read"), "{error}");
+        fs::write(path, before).expect("it is ours");
+    }
+    assert_eq!(query("SELECT sum(calls) FROM tallies", &target), (Some(0), String::new()));
     fs::remove_dir_all(target).expect("it is ours");
 }
 
@@ -242,7 +258,7 @@ fn an_interrupted_seal_is_invisible_and_removed() {
 }
 
 #[test]
-fn a_partition_without_its_manifest_is_an_error_and_is_sealed_again() {
+fn a_partition_without_its_manifest_is_left_out_and_is_sealed_again() {
     let target = directory("no manifest");
     for host in ["here", "there"] {
         seal(&target, host);
@@ -250,10 +266,10 @@ fn a_partition_without_its_manifest_is_an_error_and_is_sealed_again() {
     let places = partitions(&target);
     let lost = places.iter().find(|place| place.display().to_string().contains("host=there")).expect("it was sealed");
     fs::remove_file(lost.join("sealed.json")).expect("it is there");
-    for source in [&target, lost] {
+    for (source, expected) in [(&target, 1), (lost, 2)] {
         let (code, error) = query("SELECT sum(calls) FROM tallies", source);
         let is_named = error.contains("host=there") && error.contains("has no sealed.json");
-        assert!(code == Some(2) && is_named && error.contains("metaspy seal RECORDING --to"), "{error}");
+        assert!(code == Some(expected) && is_named && error.contains("seal the recording again"), "{error}");
     }
     let restored = target.with_extension("restored");
     let output = metaspy(&["restore", &target.display().to_string(), "--to", &restored.display().to_string()]);

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use metaspy_reader::Store;
 
 use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, rows_of, spool};
-use crate::seal::partition;
+use crate::seal::{file, partition};
 
 /// The number of recordings in a directory.
 pub fn recordings(dir: &Path) -> usize {
@@ -91,6 +91,36 @@ fn a_recording_stays_if_only_a_part_of_it_is_sealed() {
     fs::write(&manifest, unchecked(&earlier)).expect("it is ours");
     stays(&format!("with {} of {CALLS} calls", CALLS - 1));
     fs::write(&manifest, sealed).expect("it is ours");
+    assert!(ship(&dir, &target, &[]).status.success() && recordings(&dir) == 0);
+    [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
+fn a_recording_stays_if_its_partition_is_damaged_and_others_are_shipped() {
+    let (dir, target) = (spool("damaged partition", 2), directory("damaged partition set"));
+    let spies = [0, 1].map(|copy| dir.join(format!("tree-{copy}.spy")));
+    printed(&["seal", &spies[0].display().to_string(), "--to", &target.display().to_string()]);
+    let manifest = partition(&target).join("sealed.json");
+    let tallies = file(&partition(&target), "tallies");
+    let flipped = |path: &Path| {
+        let mut bytes = fs::read(path).expect("it was sealed");
+        bytes[40] ^= 1;
+        bytes
+    };
+    for (path, damage) in [(&tallies, flipped(&tallies)), (&tallies, Vec::new()), (&manifest, Vec::new())] {
+        let before = fs::read(path).expect("it was sealed");
+        let second = fs::read(&spies[1]).expect("it is there");
+        fs::write(path, damage).expect("it is ours");
+        let output = ship(&dir, &target, &[]);
+        let says = text(&output);
+        assert!(
+            output.status.code() == Some(1) && says.contains("tree-0.spy stays: "),
+            "{says}"
+        );
+        assert!(spies[0].exists() && !spies[1].exists(), "{says}");
+        fs::write(path, before).expect("it is ours");
+        fs::write(&spies[1], second).expect("there is room");
+    }
     assert!(ship(&dir, &target, &[]).status.success() && recordings(&dir) == 0);
     [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
 }
