@@ -150,9 +150,13 @@ pub struct Serve {
     /// Files, directories of them, the names or the numbers of recorded processes, or sealed sets
     #[arg(required = true, value_name = "RECORDING")]
     pub sources: Vec<PathBuf>,
-    /// The address: loopback, because every reader of it reads the recordings
+    /// The address: loopback, because every reader of it reads the recordings. Elsewhere requests need a token
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9464")]
     pub listen: SocketAddr,
+    /// A file with the token that requests send as `Authorization: Bearer TOKEN` [default: none on loopback; elsewhere a
+    /// random one, which is printed]
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
     /// The memory of a query of a client at most
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
     pub memory: u64,

@@ -1,6 +1,7 @@
 //! Tables, events and queries as JSON.
 
 use std::fmt::Display;
+use std::io::{self, Write};
 
 use axum::Json;
 use axum::extract::rejection::PathRejection;
@@ -15,7 +16,7 @@ use futures::StreamExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::limits::stopped;
+use super::limits::{ANSWER, stopped};
 use super::of_client;
 use super::parameters::{Named, Nothing, Parameters};
 use super::{Failed, Recent};
@@ -24,8 +25,6 @@ use crate::tables::SCHEMA_VERSION;
 
 /// Rows of a table in an answer, unless the request has a limit.
 const ROWS: usize = 1_000;
-/// Bytes of an answer at most.
-const BYTES: usize = 256 << 20;
 /// The media type of the answers.
 const JSON: &str = "application/json";
 
@@ -87,7 +86,7 @@ pub async fn table(
         return Err(Failed(StatusCode::NOT_FOUND, format!("there is no table `{name}`: / lists them")));
     }
     // A row has a byte and more, and an offset beyond all numbers of the engine is beyond all rows.
-    let (limit, offset) = (limit.unwrap_or(ROWS).min(BYTES), offset.unwrap_or(0).min(u32::MAX as usize));
+    let (limit, offset) = (limit.unwrap_or(ROWS).min(ANSWER), offset.unwrap_or(0).min(u32::MAX as usize));
     let rows = run_bounded_sql(&format!("SELECT * FROM \"{name}\""), &source).await.map_err(wrong)?;
     // With an order, each row is on one page.
     let order = order(&name, &rows);
@@ -131,7 +130,7 @@ pub async fn event(
 
 /// The rows of a query. It can read, and nothing else.
 pub async fn query(State(recent): State<Recent>, sql: Parameters<Sql>) -> Result<Response, Failed> {
-    let rows = of_client::rows(&sql.0.sql, &recent, BYTES).await?;
+    let rows = of_client::rows(&sql.0.sql, &recent, ANSWER).await?;
     Ok(([(header::CONTENT_TYPE, JSON)], rows).into_response())
 }
 
@@ -147,7 +146,7 @@ async fn rows(query: SqlQuery) -> Result<Vec<RecordBatch>, Failed> {
     while let Some(batch) = batches.next().await {
         let batch = batch.map_err(stopped)?;
         bytes += batch.get_array_memory_size();
-        if bytes > BYTES {
+        if bytes > ANSWER {
             return Err(too_many_rows());
         }
         rows.push(batch);
@@ -156,10 +155,14 @@ async fn rows(query: SqlQuery) -> Result<Vec<RecordBatch>, Failed> {
 }
 
 fn array(rows: &[RecordBatch]) -> Result<Response, Failed> {
-    let mut writer = explicit(Vec::new());
-    let write = rows.iter().try_for_each(|batch| writer.write(batch)).and_then(|()| writer.finish());
-    write.map_err(|error| Failed(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
-    Ok(([(header::CONTENT_TYPE, JSON)], writer.into_inner()).into_response())
+    let mut writer = explicit(Answer { bytes: Vec::new(), is_full: false });
+    let written = rows.iter().try_for_each(|batch| writer.write(batch)).and_then(|()| writer.finish());
+    let Answer { bytes, is_full } = writer.into_inner();
+    if is_full {
+        return Err(too_many_rows());
+    }
+    written.map_err(|error| Failed(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    Ok(([(header::CONTENT_TYPE, JSON)], bytes).into_response())
 }
 
 /// The answer to a query whose rows are more than an answer has.
@@ -172,7 +175,28 @@ fn wrong(error: impl Display) -> Failed {
     Failed(StatusCode::BAD_REQUEST, error.to_string())
 }
 
+/// A bounded text.
+struct Answer {
+    bytes: Vec<u8>,
+    is_full: bool,
+}
+
+impl Write for Answer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.is_full |= self.bytes.len() + bytes.len() > ANSWER;
+        if self.is_full {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A writer of JSON with nulls.
-fn explicit(out: Vec<u8>) -> ArrayWriter<Vec<u8>> {
+fn explicit(out: Answer) -> ArrayWriter<Answer> {
     datafusion::arrow::json::WriterBuilder::new().with_explicit_nulls(true).build(out)
 }

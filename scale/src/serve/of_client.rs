@@ -10,22 +10,23 @@ use anyhow::Context;
 use axum::http::StatusCode;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
-use tokio::sync::Semaphore;
 
 use super::json::too_many_rows;
 use super::limits::memory_spent;
 use super::{Failed, Recent};
 use crate::query::MEMORY_SPENT;
 
-/// Queries of clients that run at once. Others wait.
-const AT_ONCE: usize = 4;
+/// Bytes of a query at most: it is an argument of a process.
+const LONGEST: usize = 100_000;
 /// Bytes of a report about a fault.
 const REPORT: usize = 64 << 10;
 
 /// The rows of a query as JSON: `most` bytes at most.
 pub async fn rows(sql: &str, recent: &Recent, most: usize) -> Result<Vec<u8>, Failed> {
-    static PLACES: Semaphore = Semaphore::const_new(AT_ONCE);
-    let _place = PLACES.acquire().await.context("the server ends")?;
+    if sql.len() > LONGEST || sql.contains('\0') {
+        let message = format!("a query is a text of at most {LONGEST} bytes, without NUL");
+        return Err(Failed(StatusCode::BAD_REQUEST, message));
+    }
     let memory = recent.memory();
     let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
     command.args(["query", "--json", "--memory", &(memory / 2).to_string(), "--address-space", &memory.to_string()]);

@@ -29,17 +29,23 @@ impl Server {
     }
 
     fn start_with(arguments: &[&str], live: &Path) -> Self {
+        Server::start_at("127.0.0.1:0", arguments, live).0
+    }
+
+    /// Starts one that listens there. Returns the lines that it prints at its start, too.
+    fn start_at(listen: &str, arguments: &[&str], live: &Path) -> (Self, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        command
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .args(arguments)
-            .env("METASPY_DIR", live)
-            .stdout(Stdio::piped());
+        command.args(["serve", "--listen", listen]).args(arguments).env("METASPY_DIR", live).stdout(Stdio::piped());
         let mut process = command.spawn().expect("the command starts");
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().expect("it is a pipe")).read_line(&mut line).expect("it prints a line");
-        let address = line.split('/').nth(2).expect("it prints its address").to_owned();
-        Server { process, address }
+        let mut lines = String::new();
+        let mut output = BufReader::new(process.stdout.take().expect("it is a pipe"));
+        output.read_line(&mut lines).expect("it prints a line");
+        let port = lines.split('/').nth(2).and_then(|address| address.rsplit(':').next()).expect("its address");
+        let address = format!("127.0.0.1:{port}");
+        if !listen.starts_with("127.") && !arguments.contains(&"--token-file") {
+            output.read_line(&mut lines).expect("it prints its token");
+        }
+        (Server { process, address }, lines)
     }
 
     /// The status and the body of an answer.
@@ -48,8 +54,13 @@ impl Server {
     }
 
     fn request(&self, method: &str, path: &str, host: &str) -> (u16, String) {
+        self.send(&format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
+    }
+
+    /// The answer to a request of any form.
+    fn send(&self, request: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
+        stream.write_all(request.as_bytes()).expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers");
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
@@ -165,6 +176,105 @@ fn no_query_takes_more_memory_than_it_may() {
         let (status, body) = query("SELECT count(*) AS n FROM events");
         assert_eq!((status, body.trim_end()), (200, &*format!("[{{\"n\":{CALLS}}}]")), "after {hostile}");
     }
+}
+
+/// The bytes of memory that a process has at most had.
+fn most_memory(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("the system counts it");
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).expect("a number") << 10
+}
+
+#[test]
+fn a_thousand_hostile_requests_change_no_answer() {
+    let spy = recording().display().to_string();
+    let server = Server::start_with(&["--memory", "256MiB", "--timeout", "20", &spy], Path::new(""));
+    let get = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n");
+    let query = |sql: &str| get(&format!("/query?sql={sql}"), "");
+    let foreign = "Origin: https://evil.example\r\n";
+    let cross = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n";
+    let (nested, long) = ("(".repeat(20_000), "a".repeat(90_000));
+    let hostile = [
+        get("/query?sql=SELECT%201", foreign),
+        get("/tables/events?limit=60000", cross),
+        get("/metrics", "Origin: null\r\n"),
+        "GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n".to_owned(),
+        "GET /metrics HTTP/1.1\r\n\r\n".to_owned(),
+        format!("POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n{long}"),
+        "DELETE /tables/events HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
+        get("/tables/../../etc/passwd", ""),
+        get("/tables/%2e%2e%2fetc", ""),
+        get("/events/-1", ""),
+        get("/events/9223372036854775808", ""),
+        get("/events/1?process='%20OR%201=1%20--", ""),
+        get("/tables/events?limit=18446744073709551616", ""),
+        get(&format!("/tables/{long}"), ""),
+        get(&format!("/query?sql={long}{long}"), ""),
+        query("SELECT%20%00"),
+        query("%ff%fe"),
+        "nonsense\r\n\r\n".to_owned(),
+        format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(600_000)),
+        (0..200).fold("GET / HTTP/1.1\r\nHost: localhost\r\n".to_owned(), |head, at| format!("{head}X{at}: 1\r\n")),
+    ];
+    let costly = [
+        query(&format!("SELECT%20{nested}1")),
+        query("SELECT%20length(repeat('a',2000000000))"),
+        query("SELECT%20*%20FROM%20events%20a,%20events%20b"),
+        query("SELECT%20cardinality(range(0,event%2B100000000))%20FROM%20events"),
+        query("COPY%20events%20TO%20'/tmp/x'"),
+    ];
+    // Clients that send half of a request, or do not read the answer, while the others ask.
+    let mut hang: Vec<TcpStream> = Vec::new();
+    for at in 0..100 {
+        let mut stream = TcpStream::connect(&server.address).expect("it listens");
+        let half = if at % 2 == 0 { "GET / HTTP/1.1\r\nHo".to_owned() } else { get("/tables/events?limit=5000", "") };
+        stream.write_all(half.as_bytes()).expect("it reads");
+        hang.push(stream);
+    }
+    let ask = |request: &str| {
+        let mut stream = TcpStream::connect(&server.address).expect("it listens");
+        // The server may refuse before it has read all.
+        let _ = stream.write_all(request.as_bytes());
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let status = answer.get(9..12).map(|status| String::from_utf8_lossy(status).into_owned());
+        assert!(!status.as_deref().is_some_and(|it| it == "500" || it == "200"), "{status:?}: {:.200}", request);
+    };
+    let requests: Vec<&String> = costly.iter().chain(hostile.iter().cycle().take(900 - costly.len())).collect();
+    std::thread::scope(|scope| {
+        for part in requests.chunks(requests.len() / 8) {
+            scope.spawn(move || part.iter().for_each(|request| ask(request)));
+        }
+    });
+    let (status, body) = server.get("/query?sql=SELECT%20count(*)%20AS%20n%20FROM%20events", "localhost");
+    assert_eq!((status, body.trim_end()), (200, &*format!("[{{\"n\":{CALLS}}}]")));
+    let (status, text) = server.get("/metrics", "127.0.0.1");
+    assert!(status == 200 && text.contains("metaspy_calls_total{"), "{text}");
+    let memory = most_memory(server.process.id());
+    assert!(memory < 1 << 30, "{memory} bytes");
+    drop(hang);
+}
+
+#[test]
+fn a_server_that_others_reach_needs_a_token() {
+    let (spy, dir) = (recording().display().to_string(), directory("token"));
+    let ask = |server: &Server, token: &str| {
+        server.send(&format!("GET /metrics HTTP/1.1\r\nHost: web-7:9464\r\nAuthorization: Bearer {token}\r\n\r\n")).0
+    };
+    let (server, lines) = Server::start_at("0.0.0.0:0", &[&spy], Path::new(""));
+    let token = lines.rsplit("Bearer ").next().and_then(|rest| rest.split('`').next()).expect("it prints its token");
+    assert_eq!((ask(&server, token), ask(&server, "0123456789abcdef"), ask(&server, "")), (200, 401, 401));
+    assert_eq!(server.get("/metrics", "localhost").0, 401);
+    let file = dir.join("token");
+    fs::write(&file, "a token of a file\n").expect("there is room");
+    let path = file.display().to_string();
+    let output = crate::fixture::metaspy(&["serve", "--token-file", &path, "--listen", "127.0.0.1:0", &spy]);
+    assert!(output.status.code() == Some(2) && crate::ship::text(&output).contains("has no token"));
+    fs::write(&file, "0123456789abcdef\n").expect("there is room");
+    let (server, lines) = Server::start_at("0.0.0.0:0", &["--token-file", &path, &spy], Path::new(""));
+    assert!(!lines.contains("Bearer"), "{lines}");
+    assert_eq!((ask(&server, "0123456789abcdef"), ask(&server, token)), (200, 401));
+    fs::remove_dir_all(dir).expect("it is ours");
 }
 
 #[test]

@@ -113,10 +113,7 @@ fn a_recording_stays_if_its_partition_is_damaged_and_others_are_shipped() {
         fs::write(path, damage).expect("it is ours");
         let output = ship(&dir, &target, &[]);
         let says = text(&output);
-        assert!(
-            output.status.code() == Some(1) && says.contains("tree-0.spy stays: "),
-            "{says}"
-        );
+        assert!(output.status.code() == Some(1) && says.contains("tree-0.spy stays: "), "{says}");
         assert!(spies[0].exists() && !spies[1].exists(), "{says}");
         fs::write(path, before).expect("it is ours");
         fs::write(&spies[1], second).expect("there is room");
