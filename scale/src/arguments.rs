@@ -74,8 +74,10 @@ pub enum Command {
     /// Sends events as OpenTelemetry spans and tallies as metrics, over OTLP
     #[command(
         after_help = "Examples:\n  metaspy otlp run.spy                                 # to http://localhost:4317\n  \
-        metaspy otlp client.spy server.spy --to http://collector:4318 --transport http\n\n\
-        The spans are described in docs/scale.md.\n\n\
+        metaspy otlp client.spy server.spy --to https://collector:4318 --transport http\n  \
+        OTEL_SERVICE_NAME=shop OTEL_EXPORTER_OTLP_HEADERS=x-tenant=7 metaspy otlp /var/spool/metaspy --follow\n\n\
+        OTEL_EXPORTER_OTLP_ENDPOINT, …_HEADERS, …_TIMEOUT and …_PROTOCOL, OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES \
+        are those of the standard. The spans are described in docs/scale.md.\n\n\
         Exit codes: 0 fine; 1 a recording is damaged, or the receiver rejects a part; 2 usage, or the receiver fails."
     )]
     Otlp(Otlp),
@@ -107,12 +109,21 @@ pub struct Otlp {
     /// Files, directories of them, the names or the numbers of recorded processes
     #[arg(required = true, value_name = "RECORDING")]
     pub recordings: Vec<PathBuf>,
-    /// The receiver, without a path
-    #[arg(long, value_name = "URL", default_value = "http://localhost:4317")]
-    pub to: String,
-    /// The protocol of the receiver
-    #[arg(long, value_enum, default_value_t = Transport::Grpc)]
-    pub transport: Transport,
+    /// The receiver, without a path [default: OTEL_EXPORTER_OTLP_ENDPOINT, or port 4317 or 4318 of this machine]
+    #[arg(long, value_name = "URL")]
+    pub to: Option<String>,
+    /// The protocol of the receiver [default: OTEL_EXPORTER_OTLP_PROTOCOL, or grpc]
+    #[arg(long, value_enum)]
+    pub transport: Option<Transport>,
+    /// The machine on which they were recorded, as `host.name` [default: this one]
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
+    /// Sends what is new, once, until it is interrupted
+    #[arg(long)]
+    pub follow: bool,
+    /// The file that notes what the receiver has [default: one for each receiver, in the user's directory of states]
+    #[arg(long, value_name = "FILE", requires = "follow")]
+    pub state: Option<PathBuf>,
 }
 
 /// A protocol of OTLP.

@@ -9,7 +9,6 @@ use anyhow::{Context, Result};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{AsyncInstrument, MeterProvider};
 use opentelemetry_otlp::MetricExporter;
-use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
@@ -18,19 +17,20 @@ use prometheus_client::metrics::MetricType;
 use tokio::runtime::Handle;
 
 use super::rejected::Rejected;
+use super::resource::Named;
 use crate::metrics::{FAMILIES, Row, Values};
 use crate::query::Source;
 
 /// Sends the tallies of some recordings, and returns what the receiver left out.
-pub async fn send(source: &Source, exporter: MetricExporter) -> Result<Rejected> {
+pub async fn send(source: &Source, exporter: MetricExporter, named: &Named) -> Result<Rejected> {
     let mut all = Vec::new();
     for family in FAMILIES {
         all.push(Values::read(family, source).await?);
     }
     let (answers, answer) = channel();
     let exporter = OnRuntime { exporter, runtime: Handle::current(), answers };
-    let resource = Resource::builder().with_service_name("metaspy").build();
-    let provider = SdkMeterProvider::builder().with_resource(resource).with_periodic_exporter(exporter).build();
+    let provider =
+        SdkMeterProvider::builder().with_resource(named.of_metrics()).with_periodic_exporter(exporter).build();
     all.into_iter().for_each(|values| observe(&provider, values));
     // The reader has a thread of its own, which sends the same values once more when it ends: the first answer counts.
     let flushed = tokio::task::spawn_blocking(move || provider.force_flush()).await?;

@@ -1,10 +1,10 @@
 //! Events as spans. Their numbers are those that the process sends as `traceparent`, so the spans of several services meet.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, anyhow};
-use metaspy_core::format::{span, superblock as sb};
 use metaspy_reader::{Conditions, Event, EventId, Outcome};
 use opentelemetry::trace::{Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
 use opentelemetry::{InstrumentationScope, KeyValue};
@@ -12,8 +12,10 @@ use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _, SpanLinks};
 
 use super::advice::advice;
+use super::journal::{Journal, Key};
 use super::rejected::Rejected;
-use super::resource;
+use super::resource::Named;
+use crate::borders::span_of;
 use crate::recordings::Recording;
 
 /// Spans of a message: some 300 kB, where a receiver takes 4 MB.
@@ -30,9 +32,25 @@ pub struct Sent {
     pub rejected: Rejected,
 }
 
-/// Sends the events of a recording, and adds them to what was sent.
-pub async fn send(recording: &Recording, exporter: &mut SpanExporter, sent: &mut Sent) -> Result<()> {
-    exporter.set_resource(&resource(recording));
+/// What is new in a recording.
+pub struct News<'j> {
+    /// Notes what the receiver has.
+    pub journal: &'j mut Journal,
+    /// The recording in the journal.
+    pub key: Key,
+    /// True when nothing more is sent.
+    pub is_over: &'j AtomicBool,
+}
+
+/// Sends the events of a recording, all or what is new, and adds them to what was sent.
+pub async fn send(
+    recording: &Recording,
+    exporter: &mut SpanExporter,
+    sent: &mut Sent,
+    named: &Named,
+    mut news: Option<News<'_>>,
+) -> Result<()> {
+    exporter.set_resource(&named.of_spans(recording));
     let spans = Spans::of(recording);
     let scan = recording.store.scan(Conditions::default());
     let mut events = Vec::new();
@@ -42,10 +60,19 @@ pub async fn send(recording: &Recording, exporter: &mut SpanExporter, sent: &mut
         let all = events.len();
         events.retain(|event| !event.is_running());
         sent.running += (all - events.len()) as u64;
+        if let Some(News { journal, key, .. }) = &news {
+            events.retain(|event| !journal.has(key, event.id));
+        }
         for some in events.chunks(SPANS) {
+            if news.as_ref().is_some_and(|news| news.is_over.load(Ordering::Relaxed)) {
+                return Ok(());
+            }
             let batch = some.iter().map(|event| spans.span(event)).collect();
             let refused = |error| anyhow!("the receiver takes no spans ({error}): {}", advice(&error));
             let rejected = Rejected::by(exporter.export(batch)).await.map_err(refused)?;
+            if let Some(News { journal, key, .. }) = &mut news {
+                journal.add(*key, some)?;
+            }
             sent.spans += (some.len() as u64).saturating_sub(rejected.count);
             sent.rejected.add(rejected);
         }
@@ -56,23 +83,18 @@ pub async fn send(recording: &Recording, exporter: &mut SpanExporter, sent: &mut
 /// What spans need of a recording.
 struct Spans<'r> {
     recording: &'r Recording,
-    span_word: u64,
-    trace_word: u64,
     scope: InstrumentationScope,
     reasons: HashMap<EventId, Vec<EventId>>,
 }
 
 impl<'r> Spans<'r> {
     fn of(recording: &'r Recording) -> Self {
-        let words = recording.store.ring().words;
         let mut reasons: HashMap<EventId, Vec<EventId>> = HashMap::new();
         for (event, reason) in recording.store.all_links().iter() {
             reasons.entry(event).or_default().push(reason);
         }
         Spans {
             recording,
-            span_word: words.get(sb::SPAN_WORD),
-            trace_word: words.get(sb::TRACE_WORD),
             scope: InstrumentationScope::builder("metaspy").with_version(env!("CARGO_PKG_VERSION")).build(),
             reasons,
         }
@@ -134,27 +156,13 @@ impl<'r> Spans<'r> {
     }
 
     fn context(&self, event: EventId) -> SpanContext {
-        let (trace, span) = (TraceId::from(self.trace(event)), self.span_id(event));
+        let trace = TraceId::from(self.recording.store.ring().trace_of(event).trace);
+        let span = self.span_id(event);
         SpanContext::new(trace, span, TraceFlags::SAMPLED, false, TraceState::default())
     }
 
     fn span_id(&self, event: EventId) -> SpanId {
-        SpanId::from(span::of_event(event.raw(), self.span_word))
-    }
-
-    /// The trace of an event: the one of its root's cause in another process, otherwise the one that its root begins.
-    fn trace(&self, event: EventId) -> u128 {
-        let store = &self.recording.store;
-        let root = self.recording.roots().root(event).and_then(|root| store.event(root));
-        match root {
-            Some(root) => match (store.remote_cause(&root), root.cause) {
-                (Some(remote), _) => remote.trace,
-                (None, None) => span::trace_of_root(root.id.raw(), self.trace_word),
-                // Its cause has left the window: such events share a trace, as in the process itself.
-                (None, Some(_)) => span::trace_of_root(0, self.trace_word),
-            },
-            None => span::trace_of_root(0, self.trace_word),
-        }
+        SpanId::from(span_of(&self.recording.store, event))
     }
 }
 

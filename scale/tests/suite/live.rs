@@ -11,7 +11,7 @@ use crate::serve::Server;
 use crate::ship::{recordings, ship, text};
 
 /// The name of the process below.
-const WORKER: &str = "live::a_process_that_works_on_request";
+pub const WORKER: &str = "live::a_process_that_works_on_request";
 
 /// The process: it lays out as many frames as each line of its input has.
 #[test]
@@ -53,7 +53,7 @@ impl Process {
     }
 
     /// Works, and returns the number of all of its calls.
-    fn work(&mut self, frames: u64) -> u64 {
+    pub fn work(&mut self, frames: u64) -> u64 {
         self.answer(&frames.to_string(), "calls").parse().expect("it is a number")
     }
 

@@ -77,7 +77,9 @@ fn advice_on_the_protocol_follows_only_errors_that_point_at_it() {
 #[test]
 fn a_receiver_that_is_away_is_reported() {
     for transport in ["grpc", "http"] {
-        check("http://127.0.0.1:9", transport, &["does a receiver of this --transport listen there?"]);
+        for address in ["http://127.0.0.1:9", "https://127.0.0.1:9"] {
+            check(address, transport, &["does a receiver of this --transport listen there?"]);
+        }
     }
-    check("https://127.0.0.1:9", "grpc", &["write http://HOST:PORT"]);
+    check("127.0.0.1:9", "grpc", &["write http://HOST:PORT or https://HOST:PORT"]);
 }

@@ -1,0 +1,60 @@
+//! [`Named`]: the names of services and machines, from the standard variables of the environment and from recordings.
+
+use opentelemetry::KeyValue;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::resource::{EnvResourceDetector, ResourceDetector, TelemetryResourceDetector};
+
+use super::receiver::variable;
+use crate::arguments;
+use crate::recordings::Recording;
+use crate::seal::this_host;
+
+/// The service of metrics, which are those of all recordings.
+const METRICS: &str = "metaspy";
+
+/// What the command and its environment say about the services.
+pub struct Named {
+    /// `OTEL_SERVICE_NAME`.
+    service: Option<String>,
+    /// `OTEL_RESOURCE_ATTRIBUTES`, which may have a service as well.
+    attributes: Resource,
+    host: String,
+}
+
+impl Named {
+    /// What holds for a command.
+    pub fn of(options: &arguments::Otlp) -> Self {
+        Named {
+            service: variable("OTEL_SERVICE_NAME"),
+            attributes: EnvResourceDetector::new().detect(),
+            host: options.host.clone().unwrap_or_else(this_host),
+        }
+    }
+
+    /// The service of a recording's spans: by default its program.
+    pub fn of_spans(&self, recording: &Recording) -> Resource {
+        let (program, header) = (recording.store.program(), recording.store.header());
+        let service = recording.process.rsplit_once('-').map_or(recording.process.as_str(), |(name, _)| name);
+        self.resource(vec![
+            KeyValue::new("service.name", service.to_owned()),
+            KeyValue::new("service.instance.id", recording.process.clone()),
+            KeyValue::new("host.name", self.host.clone()),
+            KeyValue::new("process.pid", i64::from(header.pid)),
+            KeyValue::new("process.executable.path", program.path.clone()),
+            KeyValue::new("metaspy.run", recording.run.clone()),
+        ])
+    }
+
+    /// The service of all metrics.
+    pub fn of_metrics(&self) -> Resource {
+        self.resource(vec![KeyValue::new("service.name", METRICS), KeyValue::new("host.name", self.host.clone())])
+    }
+
+    /// The environment decides.
+    fn resource(&self, defaults: Vec<KeyValue>) -> Resource {
+        let of_environment = self.attributes.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+        let service = self.service.iter().map(|service| KeyValue::new("service.name", service.clone()));
+        let builder = Resource::builder_empty().with_detector(Box::new(TelemetryResourceDetector));
+        builder.with_attributes(defaults.into_iter().chain(of_environment).chain(service)).build()
+    }
+}
