@@ -18,11 +18,14 @@ const CALLS: u64 = 50;
 /// Least number of calls with the effect.
 const SLOW: u64 = 10;
 /// Largest share of the calls with the effect, in percent.
-const SLOW_PERCENT: u64 = 20;
+const SLOW_PERCENT: u64 = 10;
 /// Least duration of the calls with the effect, in durations of the others.
 const FACTOR: u64 = 3;
 /// Least duration of the calls with the effect, in nanoseconds. A buffer that is written when it is full takes less.
 const SLOW_NS: u64 = 250_000;
+/// Least duration of the other calls, in nanoseconds. A call that mostly does nothing gathers work or guards it, as a buffer
+/// does, and is called for the work.
+const USUAL_NS: u64 = 2_000;
 /// Least share of the additional time that the effect explains, in percent.
 const EXPLAINED_PERCENT: u64 = 50;
 /// Share of calls from which on a site belongs to them, in percent.
@@ -217,6 +220,7 @@ impl SlowBecause {
         let explained = with.samples.median_by(|sample| sample.effect_ticks);
         let is_few = with.calls >= SLOW && with.calls * 100 <= calls.calls * SLOW_PERCENT;
         let is_slow = slow >= usual.saturating_mul(FACTOR)
+            && context.ns(usual) >= USUAL_NS
             && context.ns(slow) >= context.config.at_least(KIND, "us", SLOW_NS / 1_000).saturating_mul(1_000);
         let is_explained =
             explained.saturating_mul(100) >= slow.saturating_sub(usual).saturating_mul(EXPLAINED_PERCENT);
@@ -236,8 +240,15 @@ impl SlowBecause {
             both * 100 >= with.calls * USUAL_PERCENT && alone * 100 >= others * USUAL_PERCENT
         };
         let mut is_additional = || others_of_site.any(&mut is_usual) || with.again * 100 >= with.calls * USUAL_PERCENT;
-        is_few && is_slow && is_explained && is_dominant && !is_first && is_additional()
+        is_few && is_slow && is_explained && is_dominant && !is_first && !is_poll(site, context) && is_additional()
     }
+}
+
+/// Returns true for `poll`, `poll_next` and the like. A poll does what has become possible since the last one, which is
+/// nothing most of the time.
+fn is_poll(site: SiteId, context: &Context<'_>) -> bool {
+    let path = context.store.site_path(site);
+    path.rsplit("::").next().is_some_and(|name| name.starts_with("poll"))
 }
 
 fn finding(site: SiteId, effect: SiteId, calls: &Calls, with: &With, context: &Context<'_>) -> Finding {
@@ -315,6 +326,39 @@ mod tests {
             }
         };
         check(write, &[]);
+    }
+
+    #[test]
+    fn what_gathers_work_and_what_a_seventh_of_the_calls_do_are_silent() {
+        // However long the work takes, the other calls only note that there is more of it.
+        let add = |run: &mut Run, n: u64| {
+            run.leaf("editor::Editor::insert", None, 300);
+            if n % 40 == 7 {
+                run.leaf("editor::Editor::save", None, 2_000_000);
+            }
+        };
+        check(add, &[]);
+        let look_up = |run: &mut Run, n: u64| {
+            run.leaf("editor::Editor::find", None, 20_000);
+            if n % 7 == 3 {
+                run.leaf("editor::Editor::fill", None, 2_000_000);
+            }
+        };
+        check(look_up, &[]);
+    }
+
+    #[test]
+    fn a_poll_with_something_to_do_is_silent() {
+        let mut run = Run::new();
+        for n in 0..800 {
+            run.call("editor::Connection::poll_frame", n % 20, |run| {
+                run.leaf("editor::Connection::state", None, 20_000);
+                if n % 40 == 7 {
+                    run.leaf("editor::Connection::receive", None, 2_000_000);
+                }
+            });
+        }
+        assert_eq!(run.found(SlowBecause::default()), [] as [&str; 0]);
     }
 
     #[test]
