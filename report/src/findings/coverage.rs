@@ -1,4 +1,4 @@
-//! `untested`, `more-tests` and `same-result`: what the methods of a woven program show.
+//! `untested` and `more-tests`: what the tests of a woven program leave out.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,14 +8,12 @@ use metaspy_reader::Store;
 
 use super::map::HashSet;
 use super::of_recording::OfRecording;
-use super::{Certainty, Context, Cost, Evidence, Finding, FoundSite};
-use crate::coverage::{Example, LEAST, Pattern, constants, is_cache, patterns, test_command};
-use crate::program::{Element, Program};
+use super::{Certainty, Context, Evidence, Finding};
+use crate::coverage::{Example, Pattern, patterns};
+use crate::program::Element;
 use crate::runs;
-use crate::text::{counted, grouped, short_path, time};
+use crate::text::{counted, short_path};
 
-/// Least number of calls of a method that returns the same value again and again.
-const CALLS: u64 = 20;
 /// Number of methods that a sentence names.
 const NAMED: usize = 5;
 
@@ -39,11 +37,8 @@ pub(super) const MORE_TESTS: OfRecording = OfRecording {
     },
 };
 
-pub(super) const SAME_RESULT: OfRecording =
-    OfRecording { kind: "same-result", missing: missing_values, find: same_results };
-
 /// Returns true if tests and returned values were measured. Without them, nobody needs to read the program.
-fn is_measured(context: &Context<'_>) -> bool {
+pub(super) fn is_measured(context: &Context<'_>) -> bool {
     context.store.united_profiles().iter().any(|profile| profile.name == built_in::COVERAGE)
 }
 
@@ -71,12 +66,6 @@ fn missing_of_run(store: &Store) -> Option<String> {
     let others = recordings.iter().filter(|path| path.file_name().is_some_and(|name| !names.contains(name))).count();
     let text = counted(others as u64, "other recording");
     (others > 0).then(|| format!("{text} of its run may test more: name the directory of the run"))
-}
-
-fn missing_values(context: &Context<'_>) -> Option<String> {
-    let has_values = is_measured(context)
-        && context.program().methods().filter_map(|it| it.method.as_deref()).any(|it| it.profile.returns.is_some());
-    (!has_values).then(|| "it has no returned values: record with `cargo metaspy run --returns`".to_owned())
 }
 
 /// States which types show one of these patterns, each type once.
@@ -130,47 +119,6 @@ fn of_pattern(kind: &str, example: &Example<'_>, title: fn(&str, &str) -> String
         finding.certainty = Certainty::Estimated("a part of the calls is not counted".to_owned());
     }
     finding
-}
-
-fn same_results(context: &Context<'_>) -> Vec<Finding> {
-    let program = context.program();
-    let found = constants(program);
-    let methods =
-        found.iter().flat_map(|found| &found.constant).filter(|method| method.measure.count >= CALLS.max(LEAST));
-    methods.filter_map(|method| same_result(method, program, context)).collect()
-}
-
-fn same_result(element: &Element, program: &Program, context: &Context<'_>) -> Option<Finding> {
-    let method = element.method.as_deref()?;
-    let owner = element.under.map_or("", |under| &program.elements[under].name);
-    if is_cache(method, &element.name, owner) {
-        return None;
-    }
-    let calls = element.measure.count;
-    let path = element.path_text();
-    let site = element.site().map_or_else(|| FoundSite::of_path(path), |site| context.site(site));
-    let name = short_path(path);
-    let mut finding =
-        Finding::new(SAME_RESULT.kind, format!("{name} returns the same value for its receiver each time"), vec![site]);
-    let total_ns = element.total_ticks().map(|ticks| context.ns(ticks)).or(method.profile.total_ns);
-    // Shares are of the events, so only what is recorded as events has one.
-    if let (Some(ns), true) = (total_ns, context.totals.stored == context.totals.emitted) {
-        finding.cost = Cost { time_ns: Some(ns), ..Cost::default() };
-    }
-    let (sign, total_sign) = (element.measure.sign(), element.measure.total_sign());
-    let took = total_ns.map_or_else(String::new, |ns| format!(", which take {total_sign}{}", time(ns)));
-    let made = grouped(method.profile.calls);
-    finding.evidence = Evidence {
-        text: format!("{sign}{} calls{took}; {made} calls that they make.", grouped(calls)),
-        numbers: vec![("calls", calls), ("made", method.profile.calls)],
-        filter: context.filter(element.site()?),
-        ..Evidence::default()
-    };
-    finding.certainty =
-        Certainty::Estimated("the values of this run are equal; those of another one may change".to_owned());
-    finding.advice =
-        format!("keep the value where it is made. Then test: {}", test_command(path, &method.profile.tests));
-    Some(finding)
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ mod repeated;
 mod repeated_answers;
 mod repeated_for_all;
 mod retried;
+mod same_result;
 mod samples;
 pub mod sarif;
 mod self_wake;
@@ -170,7 +171,7 @@ pub fn detectors() -> Vec<Box<dyn Detector>> {
         Box::new(repeated_answers::RepeatedAnswers::default()),
         Box::new(repeated_for_all::RepeatedForAll::default()),
         Box::new(retried::Retried::default()),
-        Box::new(coverage::SAME_RESULT),
+        Box::new(same_result::SameResult::default()),
         Box::new(self_wake::SelfWake::default()),
         Box::new(productions::SHADOWED),
         Box::new(slow_because::SlowBecause::default()),
