@@ -1,12 +1,14 @@
 //! `growing-cost`: a call has more effects, or takes longer, the later it comes.
 
+use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::call_graph::CallGraph;
-use super::finding::NAMED;
+use super::finding::{NAMED, is_share};
 use super::map::{ByPair, BySite};
 use super::open_calls::OpenCalls;
+use super::question::Values;
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, time};
@@ -26,6 +28,8 @@ const GROWTH: f64 = 2.5;
 /// Least cost of the last part in effects or nanoseconds of a call.
 const EFFECTS: f64 = 5.0;
 const SELF_NS: f64 = 1_000.0;
+/// Least share of the work that calls take whose time grows for no reason that is recorded, in percent.
+const TIME_PERCENT: u64 = 5;
 
 /// Detector of calls whose cost grows.
 #[derive(Default)]
@@ -206,6 +210,9 @@ impl GrowingCost {
             }
             let growth = Growth::of(&medians).filter(|growth| growth.last >= SELF_NS)?;
             Growth::of(&per_effect)?;
+            if !is_share(calls.self_sum, context.survey.work_ticks, TIME_PERCENT) {
+                return None;
+            }
             finding.title = format!("{name} takes longer, the later it is called");
             let least = (growth.first * calls.seen as f64) as u64;
             finding.cost = Cost::of_work(context.ns(calls.self_sum).saturating_sub(least), calls.seen);
@@ -224,7 +231,8 @@ impl GrowingCost {
             finding.advice = format!("look in {name} for a loop or a copy of all that earlier calls have added");
         }
         // A test gives its calls the inputs that it wants.
-        if matches!(finding.certainty, Certainty::Estimated(_)) && context.are_of_tests(&calls.last) {
+        let is_estimated = matches!(finding.certainty, Certainty::Estimated(_));
+        if is_estimated && (context.are_of_tests(&calls.last) || has_only_values(site, &calls.last, context)) {
             return None;
         }
         finding.evidence = Evidence { events: calls.last.clone(), filter: context.filter(site), ..finding.evidence };
@@ -237,6 +245,21 @@ impl GrowingCost {
         let share = u128::from(work) * u128::from(sum) / u128::from(context.survey.events_of(effect).max(1));
         Cost::of_work(context.ns(share as u64), sum.saturating_sub(calls.seen))
     }
+}
+
+/// Returns true if calls get nothing but numbers and texts: no earlier call has added to these.
+fn has_only_values(site: SiteId, calls: &[EventId], context: &Context<'_>) -> bool {
+    let is_function = context
+        .facts(site)
+        .is_some_and(|facts| facts.self_kind == SelfKind::None && facts.shows_inputs && !facts.is_closure);
+    let is_value = |value: &str| {
+        value.parse::<f64>().is_ok() || value.starts_with(['"', '\'']) || value == "true" || value == "false"
+    };
+    let has_values = |id: &EventId| {
+        let arguments = Values::of(*id, context).map_or_else(Vec::new, |values| values.arguments);
+        !arguments.is_empty() && arguments.iter().all(|(_, value)| is_value(value))
+    };
+    is_function && calls.iter().all(has_values)
 }
 
 impl Growth {
@@ -291,6 +314,20 @@ mod tests {
     }
 
     #[test]
+    fn a_small_part_of_the_time_that_grows_is_silent() {
+        let check = |rest_ns: u64, expected: usize| {
+            let mut run = Run::new();
+            for n in 0..300 {
+                run.leaf("list::Guests::insert", None, 500 + n * 40);
+                run.leaf("list::Guests::welcome", None, rest_ns);
+            }
+            assert_eq!(run.found(GrowingCost::default()).len(), expected);
+        };
+        check(10_000, 1);
+        check(200_000, 0);
+    }
+
+    #[test]
     fn a_copy_of_all_before_is_found() {
         let title = "Guests::insert takes longer, the later it is called";
         check(|run, n| run.work(500 + n * 40), &[&format!("{title}: calls=300")]);
@@ -317,6 +354,24 @@ mod tests {
     fn warm_up_and_a_second_phase_are_silent() {
         check(|run, n| run.work(if n < 30 { 90_000 } else { 900 }), &[]);
         check(|run, n| run.work(if n < 150 { 900 } else { 4_000 }), &[]);
+    }
+
+    #[test]
+    fn a_function_of_numbers_and_texts_is_silent() {
+        let check = |facts: &str, list: &str, expected: usize| {
+            let mut run = Run::new();
+            run.function("bank", "bank::schedule", facts);
+            for months in 0..300 {
+                let call = run.call("bank::schedule", None, |run| (0..months).for_each(|_| compare(run, None)));
+                run.argument(call, "months", &months.to_string());
+                run.argument(call, "loans", list);
+            }
+            assert_eq!(run.found(GrowingCost::default()).len(), expected);
+        };
+        check("self=none inputs", "\"many\"", 0);
+        check("self=none inputs", "[Loan { rate: 3 }]", 1);
+        check("self=none inputs", "?", 1);
+        check("self=ref inputs", "7", 1);
     }
 
     #[test]
