@@ -41,6 +41,9 @@ const DIFFERENT_PERCENT: u64 = 50;
 /// Then no answer leads to the next question.
 const RECURRING: u64 = 20;
 const SHUFFLED_PERCENT: u64 = 80;
+/// Least number of a loop's effects for each call that the loop is said to follow. What happens in each step of a loop is a
+/// part of it.
+const EFFECTS_OF_ONE: u64 = 3;
 /// Maximum number of subjects whose neighbours are remembered.
 const NEIGHBOURS: usize = 1 << 14;
 /// Maximum number of loops whose arguments are compared, and of effects in each of them.
@@ -90,7 +93,8 @@ struct Effects {
     first: EventId,
     count: u64,
     start: u64,
-    /// End of the effects so far.
+    /// End of the first effect, and of all so far.
+    first_end: u64,
     end: u64,
     ticks: u64,
     longest: u64,
@@ -99,8 +103,20 @@ struct Effects {
     calls: Vec<EventId>,
     /// True if two of them overlap.
     is_parallel: bool,
-    /// True if the call waited for something else before the first of them.
-    follows: Option<SiteId>,
+}
+
+/// First of the effects of a call at a site, and their number.
+struct First {
+    site: SiteId,
+    start: u64,
+    end: u64,
+    count: u64,
+}
+
+impl First {
+    fn of(effects: &Effects) -> First {
+        First { site: effects.site, start: effects.start, end: effects.first_end, count: effects.count }
+    }
 }
 
 /// Calls of a site whose effects wait one after another.
@@ -252,19 +268,18 @@ impl Call {
     fn add(&mut self, it: Waiting) {
         let end = it.start.saturating_add(it.span.unwrap_or(u64::MAX));
         let Some(found) = self.effects.iter_mut().find(|effects| effects.site == it.site) else {
-            let follows = self.effects.iter().rfind(|effects| effects.end <= it.start).map(|effects| effects.site);
             self.effects.push(Effects {
                 site: it.site,
                 first: it.id,
                 count: 1,
                 start: it.start,
+                first_end: end,
                 end,
                 ticks: it.span.unwrap_or(0),
                 longest: it.span.unwrap_or(0),
                 subjects: it.subject.into_iter().collect(),
                 calls: vec![it.id],
                 is_parallel: false,
-                follows,
             });
             return;
         };
@@ -283,6 +298,7 @@ impl Call {
 }
 
 fn close(call: &mut Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
+    let all: Vec<First> = call.effects.iter().map(First::of).collect();
     for effects in std::mem::take(&mut call.effects) {
         let subjects: HashSet<Subject> = effects.subjects.iter().copied().collect();
         let are_different = subjects.len() > 1 && is_share(subjects.len() as u64, effects.count, DIFFERENT_PERCENT);
@@ -298,10 +314,15 @@ fn close(call: &mut Call, loops: &mut HashMap<(SiteId, SiteId), Loops>) {
         found.effects += effects.count;
         found.ticks = found.ticks.saturating_add(effects.ticks);
         found.longest = found.longest.saturating_add(effects.longest);
-        found.following += u64::from(effects.follows.is_some());
-        found.follows = found.follows.or(effects.follows);
-        found.preparing += u64::from((effects.start - call.start) * effects.count * 2 >= effects.ticks);
-        for pair in effects.subjects.windows(2) {
+        let before = || all.iter().filter(|first| first.end <= effects.start);
+        let asked_before = before().filter(|first| first.count * EFFECTS_OF_ONE <= effects.count);
+        let follows = asked_before.max_by_key(|first| first.end).map(|first| first.site);
+        found.following += u64::from(follows.is_some());
+        found.follows = found.follows.or(follows);
+        let waited = before().map(|first| first.end - first.start).fold(0, u64::saturating_add);
+        let own = (effects.start - call.start).saturating_sub(waited);
+        found.preparing += u64::from(own.saturating_mul(effects.count * 2) >= effects.ticks);
+        for pair in effects.subjects.windows(2).filter(|pair| pair[0] != pair[1]) {
             found.after.add(pair[0], pair[1]);
             found.before.add(pair[1], pair[0]);
         }
@@ -449,6 +470,18 @@ mod tests {
     #[test]
     fn paging_by_a_cursor_is_silent() {
         check(|run, page| (0..8).for_each(|cursor| wait(run, "shop::customer", page * 8 + cursor)), &[]);
+    }
+
+    #[test]
+    fn a_worker_that_does_one_job_after_another_is_silent() {
+        let works = |run: &mut Run, worker: u64| {
+            for job in 0..8 {
+                wait(run, "shop::other", worker * 8 + job);
+                wait(run, "shop::customer", worker * 8 + job);
+                wait(run, "shop::other", worker * 8 + job);
+            }
+        };
+        check(works, &[]);
     }
 
     #[test]
