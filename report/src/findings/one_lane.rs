@@ -54,6 +54,8 @@ struct Uneven<'t> {
 struct Thread {
     id: EventId,
     site: SiteId,
+    /// False for a function at the root of a thread that does something else as well.
+    is_whole: bool,
     /// What spawned it.
     cause: Option<EventId>,
     start: u64,
@@ -85,12 +87,18 @@ impl Detector for OneLane {
             match running.filter(|thread| it.start < thread.end) {
                 Some(thread) => thread.add(event, context),
                 // Tasks begin on threads as well, but they are left and entered again; that is known at the end.
-                None if is_thread(it.site, context) => {
+                None if is_thread(event, context) => {
+                    let is_method = |site| context.site_kind(site) == SiteKind::Method;
+                    let before = self.running.get(&it.lane).copied();
+                    if let Some(before) = before.map(|at| &mut self.threads[at]) {
+                        before.is_whole &= !is_method(before.site);
+                    }
                     let Some(span) = it.span else { continue };
                     self.running.insert(it.lane, self.threads.len());
                     self.threads.push(Thread {
                         id: it.id,
                         site: it.site,
+                        is_whole: before.is_none() || !is_method(it.site),
                         cause: match &event.cause {
                             Cause::Event(reason) => Some(reason.id),
                             Cause::Root | Cause::Remote | Cause::Left => None,
@@ -112,7 +120,7 @@ impl Detector for OneLane {
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let mut teams: HashMap<(SiteId, Option<EventId>), Vec<&Thread>> = HashMap::default();
-        for thread in &self.threads {
+        for thread in self.threads.iter().filter(|thread| thread.is_whole) {
             teams.entry((thread.site, thread.cause)).or_default().push(thread);
         }
         let mut sites: HashMap<SiteId, Teams<'_>> = HashMap::default();
@@ -142,8 +150,19 @@ impl Thread {
     }
 }
 
-fn is_thread(site: SiteId, context: &Context<'_>) -> bool {
-    context.site_kind(site) == SiteKind::Async && context.survey.events_of(site) <= THREADS_MAX
+/// Returns true if an event may be a thread: one that was spawned by an instrumented function, or the function of a thread.
+fn is_thread(event: &ResolvedEvent, context: &Context<'_>) -> bool {
+    let site = event.event.site;
+    let is_kind = match context.site_kind(site) {
+        SiteKind::Async => true,
+        SiteKind::Method => match &event.cause {
+            Cause::Root => true,
+            Cause::Event(spawner) => spawner.lane != event.event.lane,
+            Cause::Remote | Cause::Left => false,
+        },
+        _ => false,
+    };
+    is_kind && context.survey.events_of(site) <= THREADS_MAX
 }
 
 impl<'t> Teams<'t> {
@@ -279,6 +298,29 @@ mod tests {
     #[test]
     fn threads_that_share_their_work_are_silent() {
         check(|file| (file % 4) as u32, 100, &[]);
+    }
+
+    #[test]
+    fn functions_that_are_all_of_their_threads_are_a_team() {
+        let check = |is_spawned: bool, before: bool, expected: usize| {
+            let mut run = Run::new();
+            let spawner = is_spawned.then(|| run.leaf("bakery::open", None, 10));
+            for lane in 1..5 {
+                run.on(lane);
+                run.now = 1_000 + u64::from(lane);
+                if before {
+                    run.leaf("bakery::warm_up", None, 10);
+                }
+                run.because(spawner, "bakery::oven", None, |run| {
+                    (0..if lane == 2 { 600 } else { 1 }).for_each(|loaf| _ = run.leaf("bakery::bake", loaf, 10_000));
+                    run.now = 10_000_000;
+                });
+            }
+            assert_eq!(run.found(OneLane::default()).len(), expected);
+        };
+        check(false, false, 1);
+        check(true, false, 1);
+        check(true, true, 0);
     }
 
     #[test]
