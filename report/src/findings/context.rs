@@ -11,7 +11,7 @@ use super::map::{HashMap, HashSet};
 use super::{Certainty, Config, FoundSite, FoundSubject, FoundSubjects};
 use crate::program::Program;
 use crate::rows::text::unrecorded;
-use crate::text::{counted, grouped, short_path};
+use crate::text::{counted, grouped, short_path, short_path_of_trait};
 use crate::types::Types;
 
 /// Recording of a search, and what is known of it before the first event.
@@ -216,9 +216,13 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// Returns the type and the method of a site: `Scene::layout`.
+    /// Returns the type and the method of a site: `Scene::layout`. A method of a trait is named with its trait and the type
+    /// that implements it: `Scene::Display::fmt`.
     pub fn name(&self, site: SiteId) -> &'s str {
-        short_path(self.store.site_path(site))
+        let path = self.store.site_path(site);
+        let words = self.store.site(site).map_or("", |site| site.facts.as_str());
+        let has = |key: &str| words.split(' ').any(|word| word.starts_with(key));
+        if has("type=") && has("trait=") { short_path_of_trait(path) } else { short_path(path) }
     }
 
     /// Returns the filter of a site's events.

@@ -47,6 +47,11 @@ pub fn short_path(path: &str) -> &str {
     }
 }
 
+/// The type, the trait and the method of a path: `Scene::Display::fmt` of `page::scene::Scene::Display::fmt`.
+pub fn short_path_of_trait(path: &str) -> &str {
+    separators(path, "::").nth_back(2).map_or(path, |at| &path[at + 2..])
+}
+
 /// Where the segments of a path are separated. Type arguments are a part of their segment.
 fn separators<'p>(path: &'p str, between: &'p str) -> std::vec::IntoIter<usize> {
     let mut depth = 0_usize;
@@ -85,6 +90,9 @@ mod tests {
         assert_eq!(short_path("page::scene::Scene::measure"), "Scene::measure");
         assert_eq!(short_path("page::scene::measure"), "measure");
         assert_eq!(short_path("measure"), "measure");
+        assert_eq!(short_path_of_trait("rope::Slice::PartialEq<a::Text>::eq"), "Slice::PartialEq<a::Text>::eq");
+        assert_eq!(short_path_of_trait("a::b::Scene::Display::fmt"), "Scene::Display::fmt");
+        assert_eq!(short_path_of_trait("Scene::Display::fmt"), "Scene::Display::fmt");
         assert_eq!(short_path("rope::Slice::PartialEq<a::Text>::eq"), "PartialEq<a::Text>::eq");
         assert_eq!(short_path("page::<[Box] as Layout>::measure"), "<[Box] as Layout>::measure");
         assert_eq!(last_segment("page::Scene::measure"), "measure");
