@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
+use datafusion::arrow::datatypes::Schema;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,9 +21,20 @@ const HASH_DIGITS: usize = 16;
 /// The field with the checksum of the others.
 const CHECKSUM: &str = "crc32_of_this";
 
+/// The version of the layout: where the files are, and their names. Since version 2, names have the hash of the content.
+pub const LAYOUT_VERSION: u32 = 2;
+
+/// The layout of manifests that name none. Version 2 was written without its number at first.
+fn first_layout() -> u32 {
+    1
+}
+
 /// The content of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
+    /// The version of the layout.
+    #[serde(default = "first_layout")]
+    pub layout_version: u32,
     /// The version of the tables.
     pub schema_version: u32,
     /// The run.
@@ -40,6 +52,10 @@ pub struct Manifest {
     pub rest: u64,
     /// The tables.
     pub tables: Vec<String>,
+    /// A checksum of the columns of each table: tables with equal ones have equal columns. Empty if an older metaspy sealed them:
+    /// then the version of the tables stands for it.
+    #[serde(default)]
+    pub columns: BTreeMap<String, String>,
     /// The files, by the name that they have without the hash of their content. Empty if an older metaspy sealed them:
     /// then these are their names.
     #[serde(default)]
@@ -72,6 +88,7 @@ impl Manifest {
     pub fn of(recording: &Recording) -> Self {
         let totals = recording.store.totals();
         Manifest {
+            layout_version: LAYOUT_VERSION,
             schema_version: SCHEMA_VERSION,
             run: recording.run.clone(),
             host: recording.host.clone(),
@@ -80,6 +97,7 @@ impl Manifest {
             bytes: 0,
             rest: 0,
             tables: Vec::new(),
+            columns: BTreeMap::new(),
             files: BTreeMap::new(),
             warnings: recording.warnings(),
             is_damaged: recording.is_damaged(),
@@ -106,6 +124,19 @@ impl Manifest {
         let mut fields: BTreeMap<String, Value> = serde_json::from_value(serde_json::to_value(self)?)?;
         fields.insert(CHECKSUM.to_owned(), checksum(&fields)?);
         Ok(serde_json::to_vec_pretty(&fields)?)
+    }
+
+    /// Notes the columns of a table.
+    pub fn add_table(&mut self, name: String, columns: &Schema) {
+        let texts = columns.fields().iter().map(|field| format!("{} {}\n", field.name(), field.data_type()));
+        let checksum = format!("{:08x}", crc32fast::hash(texts.collect::<String>().as_bytes()));
+        self.columns.insert(name.clone(), checksum);
+        self.tables.push(name);
+    }
+
+    /// What is equal for tables of this name with equal columns.
+    pub fn columns_of(&self, table: &str) -> (u32, Option<&String>) {
+        (self.schema_version, self.columns.get(table))
     }
 
     /// The name of a file in the partition.
@@ -151,6 +182,7 @@ mod tests {
 
     fn manifest() -> Manifest {
         Manifest {
+            layout_version: LAYOUT_VERSION,
             schema_version: 1,
             run: "20260131T235959.123456789Z".into(),
             host: "rack/7 ../x".into(),
@@ -159,6 +191,7 @@ mod tests {
             bytes: 0,
             rest: 0,
             tables: Vec::new(),
+            columns: BTreeMap::new(),
             files: BTreeMap::new(),
             warnings: Vec::new(),
             is_damaged: false,

@@ -44,7 +44,7 @@ use crate::query::print;
 use crate::recordings::Recording;
 use crate::tables;
 
-pub use manifest::{Amounts, MANIFEST, Manifest};
+pub use manifest::{Amounts, LAYOUT_VERSION, MANIFEST, Manifest};
 pub use rest::REST;
 pub use sealed_file::SealedFile;
 use target::{DamagedManifest, Target};
@@ -101,7 +101,7 @@ fn report(text: &str) {
 /// What became of a recording.
 pub enum Sealed {
     /// Its partition is visible from now on.
-    Now(Manifest),
+    Now(Box<Manifest>),
     /// Its partition was visible: of an earlier seal, or of one that ran at the same time.
     Before,
     /// Its partition was visible, and does not hold all of it: why, and what to do.
@@ -128,15 +128,18 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
         let file = format!("{name}.parquet");
         let path = work.path().join(&file);
         files.push(file);
-        if name == "events" {
+        let columns = if name == "events" {
             let written = events_file::write(recording, &path)?;
             (manifest.events, manifest.bytes) = (written.events, fs::metadata(&path)?.len());
             rest::write(&recording.store, written.restored, &work.path().join(REST))?;
             manifest.rest = recording.store.ring().words.len() as u64 * 8;
+            tables::events::schema()
         } else {
-            write_table(&tables::rows(recording, &name)?, &path)?;
-        }
-        manifest.tables.push(name);
+            let rows = tables::rows(recording, &name)?;
+            write_table(&rows, &path)?;
+            rows.schema()
+        };
+        manifest.add_table(name, &columns);
     }
     for file in files {
         let sealed = SealedFile::seal(work.path(), &file)?;
@@ -147,7 +150,7 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
     target.sync(&manifest)?;
     if is_new {
         target.remove_unnamed(&manifest).await;
-        return Ok(Sealed::Now(manifest));
+        return Ok(Sealed::Now(Box::new(manifest)));
     }
     let before = target.manifest(&manifest).await?.context("another seal was faster, and its partition is gone")?;
     target.remove_unnamed(&before).await;

@@ -17,7 +17,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig
 use url::Url;
 
 use super::SealedFile;
-use super::manifest::{MANIFEST, Manifest};
+use super::manifest::{LAYOUT_VERSION, MANIFEST, Manifest};
 use super::sync;
 use crate::tables::SCHEMA_VERSION;
 
@@ -355,11 +355,11 @@ impl std::error::Error for DamagedManifest {}
 fn read(key: &Path, text: &[u8]) -> Result<Manifest> {
     let manifest =
         Manifest::from_json(text).map_err(|error| DamagedManifest(format!("{key} is damaged: {error:#}: {REMEDY}")))?;
-    if manifest.schema_version > SCHEMA_VERSION {
-        bail!(
-            "{key} has version {} of the tables, and this metaspy reads up to {SCHEMA_VERSION}: install a newer one",
-            manifest.schema_version
-        );
+    let (layout, schema) = (manifest.layout_version, manifest.schema_version);
+    for (what, found, known) in [("layout", layout, LAYOUT_VERSION), ("tables", schema, SCHEMA_VERSION)] {
+        if found > known {
+            bail!("{key} has version {found} of the {what}, and this metaspy reads up to {known}: install a newer one");
+        }
     }
     Ok(manifest)
 }

@@ -1,10 +1,12 @@
 //! The tables of sealed recordings: Parquet files, read by the engine.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
+use datafusion::arrow::datatypes::Schema;
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
@@ -107,7 +109,8 @@ impl SealedSet {
     /// Reads all rows of a file.
     async fn read_through(&self, partition: &Manifest, name: &str) -> Result<()> {
         let context = SessionContext::new();
-        let table = self.read(&context, vec![self.file(partition, name)?]).await?;
+        let file = self.file(partition, name)?;
+        let table = self.read(&context, vec![file.clone()], vec![file]).await?;
         let mut batches = context.read_table(table)?.execute_stream().await?;
         while batches.try_next().await?.is_some() {}
         Ok(())
@@ -127,20 +130,27 @@ impl SealedSet {
 
     /// The table with this name; `None` if no partition has it.
     pub async fn table(&self, context: &SessionContext, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let has_it = |partition: &&Manifest| partition.tables.iter().any(|it| it == name);
-        let files = self.partitions.iter().filter(has_it).map(|partition| self.file(partition, name));
-        let files = files.collect::<Result<Vec<_>>>()?;
+        let mut files = Vec::new();
+        // One file for each set of columns: an older partition lacks those that were added since.
+        let mut columns = BTreeMap::new();
+        for partition in self.partitions.iter().filter(|it| it.tables.iter().any(|table| table == name)) {
+            let file = self.file(partition, name)?;
+            columns.entry(partition.columns_of(name)).or_insert_with(|| file.clone());
+            files.push(file);
+        }
         if files.is_empty() {
             return Ok(None);
         }
-        match self.read(context, files.clone()).await {
+        match self.read(context, columns.into_values().collect(), files.clone()).await {
             Ok(table) => Ok(Some(table)),
             Err(error) if is_damaged(&error) => Err(anyhow!(error.root_cause().to_string())),
             Err(error) => {
                 // The engine's error names no file.
                 for file in files {
                     let shown = file.to_string();
-                    self.read(context, vec![file]).await.with_context(|| format!("{shown} cannot be read"))?;
+                    self.read(context, vec![file.clone()], vec![file])
+                        .await
+                        .with_context(|| format!("{shown} cannot be read"))?;
                 }
                 Err(error.context(format!("the table `{name}` in {} cannot be read", self.target.url())))
             }
@@ -163,12 +173,22 @@ impl SealedSet {
         Ok(ListingTableUrl::try_new(url, None)?)
     }
 
-    /// Some files as one table.
-    async fn read(&self, context: &SessionContext, files: Vec<ListingTableUrl>) -> Result<Arc<dyn TableProvider>> {
+    /// Some files as one table, with the columns of those in `like`. What a file lacks is null.
+    async fn read(
+        &self,
+        context: &SessionContext,
+        like: Vec<ListingTableUrl>,
+        files: Vec<ListingTableUrl>,
+    ) -> Result<Arc<dyn TableProvider>> {
         context.register_object_store(self.target.url(), self.store.clone());
         let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension(".parquet");
-        let config = ListingTableConfig::new_with_multi_paths(files).with_listing_options(options);
-        Ok(Arc::new(ListingTable::try_new(config.infer_schema(&context.state()).await?)?))
+        let mut schemas = Vec::new();
+        for file in &like {
+            schemas.push(options.infer_schema(&context.state(), file).await?.as_ref().clone());
+        }
+        let schema = Arc::new(Schema::try_merge(schemas)?);
+        let config = ListingTableConfig::new_with_multi_paths(files).with_listing_options(options).with_schema(schema);
+        Ok(Arc::new(ListingTable::try_new(config)?))
     }
 }
 

@@ -327,6 +327,9 @@ fn a_set_of_an_older_version_is_read() {
     // A new set beside it is one table with it.
     seal(&target, "here");
     assert_eq!(rows_of("SELECT count(*) FROM events", &target), [(36 + CALLS).to_string()]);
+    // A column that the older one lacks is null.
+    let new = "SELECT host <> 'here' AS older, count(*), count(trace) FROM events GROUP BY older ORDER BY older";
+    assert_eq!(rows_of(new, &target), [format!("false,{CALLS},0"), "true,36,0".to_owned()]);
     let restored = target.with_extension("restored");
     let paths = printed(&["restore", &target.display().to_string(), "--to", &restored.display().to_string()]);
     assert_eq!(paths.lines().count(), 2);
@@ -367,6 +370,19 @@ fn duckdb_reads_the_same_rows() {
         for table in ['events', 'tallies', 'subjects', 'relations', 'sites']:\n\
         \x20   duckdb.sql(f\"CREATE VIEW {table} AS SELECT * FROM read_parquet('{sys.argv[1]}/*/*/*/{table}-*.parquet')\")\n\
         csv.writer(sys.stdout, lineterminator='\\n').writerows(duckdb.sql(sys.argv[2]).fetchall())\n";
+    // Names of partitions exclude files, and a set that lacks a column is read beside one that has it.
+    let older = target.join("run=20260101T000000.000000000Z/host=web-7/process=shop-1");
+    fs::create_dir_all(&older).expect("there is room");
+    fs::copy(format!("{OLDER}/events.parquet"), older.join("events-older.parquet")).expect("there is room");
+    let pruned = "import duckdb, sys\n\
+        events = f\"read_parquet('{sys.argv[1]}/*/*/*/events-*.parquet', hive_partitioning=true, union_by_name=true)\"\n\
+        for host in ['web-7', 'rack/7']:\n\
+        \x20   sql = f\"SELECT count(*), count(trace) FROM {events} WHERE host = '{host}'\"\n\
+        \x20   print(*duckdb.sql(sql).fetchall()[0], 'Scanning Files: 1/2' in duckdb.sql('EXPLAIN ANALYZE ' + sql).fetchall()[0][1])\n";
+    let output = Command::new(&python).args(["-c", pruned, &target.display().to_string()]).output().expect("it starts");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("36 0 True\n{CALLS} 0 True\n"), "{error}");
+    fs::remove_dir_all(older.ancestors().nth(2).expect("it has one")).expect("it is ours");
     for query in QUERIES {
         let mut command = Command::new(&python);
         let output = command.args(["-c", script, &target.display().to_string(), query]).output().expect("it starts");

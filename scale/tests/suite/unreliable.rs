@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 
+use metaspy_scale::seal::LAYOUT_VERSION;
 use metaspy_scale::tables::SCHEMA_VERSION;
 
 use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording, spool};
@@ -113,18 +114,16 @@ fn a_set_of_a_newer_version_is_refused_with_its_version() {
     let new = fs::read_dir(run.join("host=new")).expect("it is a host").next().expect("one process").expect("a name");
     let manifest = new.path().join("sealed.json");
     let text = fs::read_to_string(&manifest).expect("it is there");
-    let version = |number: u32| format!("\"schema_version\": {number}");
-    let newer = text.replace(&version(SCHEMA_VERSION), &version(SCHEMA_VERSION + 1));
-    assert_ne!(newer, text);
-    fs::write(&manifest, unchecked(&newer)).expect("it is ours");
-    let output = metaspy(&["query", "SELECT count(*) FROM events", &set]);
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        error.contains("host=new")
-            && error.contains(&format!("version {}", SCHEMA_VERSION + 1))
-            && error.contains("newer one"),
-        "{error}"
-    );
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    for (field, known) in [("schema_version", SCHEMA_VERSION), ("layout_version", LAYOUT_VERSION)] {
+        let version = |number: u32| format!("\"{field}\": {number}");
+        let newer = text.replace(&version(known), &version(known + 1));
+        assert_ne!(newer, text);
+        fs::write(&manifest, unchecked(&newer)).expect("it is ours");
+        let output = metaspy(&["query", "SELECT count(*) FROM events", &set]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        let version = format!("version {}", known + 1);
+        assert!(error.contains("host=new") && error.contains(&version) && error.contains("newer one"), "{error}");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    }
     fs::remove_dir_all(dir).expect("it is ours");
 }
