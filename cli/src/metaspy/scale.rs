@@ -2,23 +2,41 @@
 
 use std::env::{self, consts::EXE_SUFFIX};
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
+use clap::CommandFactory;
 use metaspy_core::store::files::input;
 
 use crate::exit::{Ended, say};
+use crate::metaspy::arguments::Cli;
 
 /// The program that has the commands.
 const PROGRAM: &str = "metaspy-scale";
+/// How it is installed.
+const INSTALL: &str = "cargo install --locked --path scale, in a clone of metaspy";
 
 /// Runs a command of [`PROGRAM`] in place of this process, with these arguments.
 pub fn run(command: &str, arguments: &[OsString]) -> Result<Ended> {
     let mut program = Command::new(program());
     program.arg(command).args(arguments);
-    Err(cannot_start(command, &become_program(program)))
+    let error = become_program(program);
+    let asks_for_help = arguments.iter().any(|argument| argument == "--help" || argument == "-h");
+    if asks_for_help && error.kind() == io::ErrorKind::NotFound {
+        io::stdout().write_all(help(command).as_bytes())?;
+        return Ok(Ended::Fine);
+    }
+    Err(cannot_start(command, &error))
+}
+
+/// What is known of a command without its program.
+fn help(command: &str) -> String {
+    let mut all = Cli::command();
+    all.build();
+    let known = all.find_subcommand_mut(command).expect("it is a command of this program");
+    format!("{}\nIts options are those of {PROGRAM}, which is not installed: {INSTALL}.\n", known.render_help())
 }
 
 /// True if a source is a sealed set, or a run, a host or a process of one.
@@ -85,10 +103,9 @@ pub fn runs_of(restored: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
 
 fn cannot_start(command: &str, error: &io::Error) -> anyhow::Error {
     say(match error.kind() {
-        io::ErrorKind::NotFound => format!(
-            "`metaspy {command}` is a command of {PROGRAM}, which is not installed: \
-             cargo install --locked --path scale, in a clone of metaspy"
-        ),
+        io::ErrorKind::NotFound => {
+            format!("`metaspy {command}` is a command of {PROGRAM}, which is not installed: {INSTALL}")
+        }
         _ => format!("cannot start {PROGRAM}: {error}"),
     })
 }

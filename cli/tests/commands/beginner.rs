@@ -99,6 +99,19 @@ fn run(directory: &Path, mistake: &str) {
     assert!(output.status.success(), "{mistake}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+#[test]
+fn the_help_of_commands_that_are_installed_apart_needs_no_program() {
+    let directory = fixture::directory().join("help");
+    fs::create_dir_all(&directory).expect("there is room");
+    for command in ["query", "seal", "cluster", "restore", "ship", "serve", "otlp"] {
+        let (code, printed) = answer(&directory, &format!("{command} --help"));
+        assert_eq!(code, Some(0), "{printed}");
+        assert!(printed.starts_with(&format!("Example:\n  metaspy {command} ")), "{printed}");
+        assert!(printed.contains("cargo install --locked --path scale"), "{printed}");
+    }
+    fs::remove_dir_all(directory).expect("it is ours");
+}
+
 /// Runs `metaspy`, and returns its exit code and all that it prints.
 fn answer(directory: &Path, arguments: &str) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
