@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -219,7 +220,9 @@ impl Target {
             let path =
                 base.join(format!("{WORK}{}-{}-{attempt}", of.process.replace(['/', '\\'], "_"), std::process::id()));
             let lock = File::create(lock_file(&path)).with_context(|| format!("cannot write to {}", base.display()))?;
-            if lock.try_lock().is_ok() && fs::create_dir(&path).is_ok() {
+            // Another seal may have found the file before it was locked, and removed it.
+            let is_locked = lock.try_lock().is_ok() && is_at(&lock, &lock_file(&path));
+            if is_locked && fs::create_dir(&path).is_ok() {
                 return Ok(WorkDirectory { path, _lock: lock });
             }
         }
@@ -231,12 +234,20 @@ impl Target {
         self.directory.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    /// Removes directories whose seal was interrupted.
+    /// Removes the directories and the locks of interrupted seals.
     pub fn remove_abandoned(&self) -> Result<()> {
         for entry in fs::read_dir(self.work_base())?.filter_map(Result::ok) {
             let path = entry.path();
-            let is_work = entry.file_name().to_string_lossy().starts_with(WORK) && path.is_dir();
-            if !is_work {
+            if !entry.file_name().to_string_lossy().starts_with(WORK) {
+                continue;
+            }
+            if !path.is_dir() {
+                // It was interrupted before it made its directory, or after it removed that.
+                let is_alone = path.extension().is_some_and(|it| it == "lock") && !path.with_extension("").exists();
+                if let Some(lock) = File::open(&path).ok().filter(|lock| is_alone && lock.try_lock().is_ok()) {
+                    let _ = fs::remove_file(&path);
+                    drop(lock);
+                }
                 continue;
             }
             let is_held =
@@ -402,6 +413,12 @@ fn publish_by_rename(directory: &FilePath, work: &WorkDirectory, manifest: &Mani
     fs::remove_dir_all(&aside).with_context(cannot)?;
     fs::rename(work.path(), &place).with_context(cannot)?;
     Ok(true)
+}
+
+/// True if an open file is still at its path.
+fn is_at(file: &File, path: &FilePath) -> bool {
+    let number = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    file.metadata().map(number).ok() == fs::metadata(path).map(number).ok()
 }
 
 fn lock_file(directory: &FilePath) -> PathBuf {

@@ -215,12 +215,21 @@ impl S3 {
         &self.url
     }
 
+    /// The variables of the environment with its address and keys.
+    pub fn variables(&self) -> [(&'static str, &str); 5] {
+        [
+            ("AWS_ACCESS_KEY_ID", "x"),
+            ("AWS_SECRET_ACCESS_KEY", "y"),
+            ("AWS_REGION", "us-east-1"),
+            ("AWS_ENDPOINT", &self.url),
+            ("AWS_ALLOW_HTTP", "true"),
+        ]
+    }
+
     /// Runs the command with keys for this server. Returns its exit code and its output.
     pub fn run(&self, arguments: &[&str]) -> (Option<i32>, String) {
-        let keys = [("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "y"), ("AWS_REGION", "us-east-1")];
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        command.args(arguments).envs(keys).envs([("AWS_ENDPOINT", self.url.as_str()), ("AWS_ALLOW_HTTP", "true")]);
-        let output = command.output().expect("the command starts");
+        let output = command.args(arguments).envs(self.variables()).output().expect("the command starts");
         (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
     }
 }

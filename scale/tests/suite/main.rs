@@ -5,6 +5,7 @@ mod cluster;
 mod consistency;
 mod findings;
 mod fixture;
+mod killed;
 mod live;
 mod otlp;
 mod query;
