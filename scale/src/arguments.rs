@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -150,9 +151,25 @@ pub struct Ship {
     /// The bound of what waits on the disk: beyond it, the oldest recordings are removed unsealed, and reported
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub most: Option<u64>,
+    /// Removes the partitions of this host from the target whose run began longer ago, as 30d: once an hour
+    #[arg(long, value_name = "AGE", value_parser = parse_age)]
+    pub keep: Option<Duration>,
     /// Ends when all recordings are sealed that have ended
     #[arg(long)]
     pub once: bool,
+}
+
+/// Parses an age in days or hours.
+fn parse_age(text: &str) -> Result<Duration, String> {
+    let (number, hours) = match (text.strip_suffix('d'), text.strip_suffix('h')) {
+        (Some(days), _) => (days, 24),
+        (_, Some(hours)) => (hours, 1),
+        _ => (text, 0),
+    };
+    match number.parse::<u32>() {
+        Ok(number @ 1..) if hours > 0 => Ok(Duration::from_secs(u64::from(number) * hours * 60 * 60)),
+        _ => Err("write a number of days or hours, such as 30d or 12h".into()),
+    }
 }
 
 /// Arguments of `metaspy serve`.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, bail};
+use datafusion::arrow::compute::kernels::cast_utils::string_to_timestamp_nanos;
 use datafusion::arrow::temporal_conversions::timestamp_ns_to_datetime;
 use metaspy_core::recording;
 use metaspy_reader::{EffectsIndex, EndState, Store, files};
@@ -142,6 +143,14 @@ fn moment(real_ns: u64) -> String {
     moment.map_or_else(|| format!("{real_ns}ns"), |moment| moment.format("%Y%m%dT%H%M%S%.9fZ").to_string())
 }
 
+/// The time that such a text stands for.
+pub fn started_ns(moment: &str) -> Option<u64> {
+    let part = |range: std::ops::Range<usize>| moment.get(range);
+    let (year, month, day, hour, minute) = (part(0..4)?, part(4..6)?, part(6..8)?, part(9..11)?, part(11..13)?);
+    let text = format!("{year}-{month}-{day}T{hour}:{minute}:{}", moment.get(13..)?);
+    string_to_timestamp_nanos(&text).ok()?.try_into().ok()
+}
+
 /// The files of a source.
 fn paths_of(source: &Path) -> Result<Vec<PathBuf>> {
     if source.is_dir() {
@@ -174,4 +183,19 @@ fn check_apart(recordings: &[Recording]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_run_is_in_its_name() {
+        for ns in [0, 1_769_903_999_123_456_789, 4_102_444_800_000_000_001] {
+            assert_eq!(started_ns(&moment(ns)), Some(ns), "{}", moment(ns));
+        }
+        for other in ["", "1ns", "20261332T000000.0Z", "today", "ä".repeat(20).as_str()] {
+            assert_eq!(started_ns(other), None, "{other}");
+        }
+    }
 }

@@ -7,7 +7,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use metaspy_core::recording;
@@ -22,6 +22,8 @@ use crate::seal::{self, Sealed, target::Target};
 
 /// The time between two looks at the directory.
 const LOOK: Duration = Duration::from_secs(2);
+/// The time between two looks for old partitions.
+const LOOK_FOR_OLD: Duration = Duration::from_secs(60 * 60);
 /// The longest time between two trials of a store that fails.
 const LONGEST: Duration = Duration::from_secs(60);
 
@@ -70,6 +72,8 @@ struct Ship<'o> {
     kept: Vec<PathBuf>,
     /// Recordings that were removed before they were sealed.
     dropped: u64,
+    /// When old partitions were last looked for.
+    looked: Option<Instant>,
 }
 
 impl<'o> Ship<'o> {
@@ -78,7 +82,7 @@ impl<'o> Ship<'o> {
             bail!("{} is no directory: name the one that holds the recordings", options.directory.display());
         }
         let host = options.host.clone().unwrap_or_else(seal::this_host);
-        Ok(Ship { options, host, kept: Vec::new(), dropped: 0 })
+        Ok(Ship { options, host, kept: Vec::new(), dropped: 0, looked: None })
     }
 
     /// True if a recording was not sealed, or only in part.
@@ -102,6 +106,18 @@ impl<'o> Ship<'o> {
             // The store may be slow, and recordings arrive. What waited before this pass has its trial.
             self.hold_bound(before)?;
         }
+        self.remove_older(&target).await
+    }
+
+    /// Removes the partitions of this host that are older than they may be.
+    async fn remove_older(&mut self, target: &Target) -> Result<()> {
+        let Some(keep) = self.options.keep.filter(|_| self.looked.is_none_or(|at| at.elapsed() >= LOOK_FOR_OLD)) else {
+            return Ok(());
+        };
+        for partition in target.remove_older(&self.host, keep).await? {
+            print(&format!("{partition} is removed: it is older than --keep\n"))?;
+        }
+        self.looked = Some(Instant::now());
         Ok(())
     }
 

@@ -121,7 +121,7 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Sealed> {
         target.remove_unnamed(&before).await;
         return sealed_before(&before, &manifest, target).await;
     }
-    let work = target.work_directory(&manifest)?;
+    let work = target.work_directory(&manifest.process)?;
     let mut files = vec![REST.to_owned()];
     let tables = tables::names(std::slice::from_ref(recording)).into_iter().map(|(name, _)| name);
     for name in tables.filter(|name| !tables::needs_recording(name)) {

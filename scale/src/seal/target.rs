@@ -7,7 +7,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use futures::TryStreamExt;
@@ -20,6 +20,7 @@ use url::Url;
 use super::SealedFile;
 use super::manifest::{LAYOUT_VERSION, MANIFEST, Manifest};
 use super::sync;
+use crate::recordings::started_ns;
 use crate::tables::SCHEMA_VERSION;
 
 /// Begins the names of directories in which partitions are made.
@@ -213,12 +214,62 @@ impl Target {
         place.ancestors().take_while(|it| it.starts_with(directory)).try_for_each(sync::path)
     }
 
+    /// Removes the partitions of a host whose run began longer ago, seen from now, or from its newest run if the clock is
+    /// wrong. Returns their places.
+    pub async fn remove_older(&self, host: &str, keep: Duration) -> Result<Vec<Path>> {
+        let listed = self.store.list(Some(&self.prefix)).try_collect::<Vec<_>>().await;
+        let objects = listed.map_err(|error| self.refused(error))?;
+        let of_host = PathPart::from(format!("host={host}"));
+        let mut partitions: BTreeMap<Path, (u64, Vec<Path>)> = BTreeMap::new();
+        for object in objects {
+            let Some(partition) = self.partition_of(&object.location) else { continue };
+            let parts: Vec<PathPart<'_>> = partition.prefix_match(&self.prefix).into_iter().flatten().collect();
+            let started = parts[0].as_ref().strip_prefix("run=").and_then(started_ns);
+            if let Some(started) = started.filter(|_| parts[1] == of_host) {
+                partitions.entry(partition).or_insert((started, Vec::new())).1.push(object.location);
+            }
+        }
+        let newest = partitions.values().map(|(started, _)| *started).max().unwrap_or(0);
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+        let oldest = now.min(newest).saturating_sub(keep.as_nanos() as u64);
+        partitions.retain(|_, (started, _)| *started < oldest);
+        for (partition, (_, files)) in &mut partitions {
+            if self.directory.is_some() {
+                self.remove_directory(partition)?;
+                continue;
+            }
+            // Without its manifest, a partition is none. An interrupted removal goes on the next time.
+            files.sort_by_key(|file| file.filename() != Some(MANIFEST));
+            for file in files {
+                self.store.delete(file).await.with_context(|| format!("cannot remove {file}"))?;
+            }
+        }
+        Ok(partitions
+            .into_keys()
+            .map(|it| Path::from_iter(it.prefix_match(&self.prefix).into_iter().flatten()))
+            .collect())
+    }
+
+    /// Removes a partition of a directory. It disappears at once.
+    fn remove_directory(&self, partition: &Path) -> Result<()> {
+        let (Some(directory), Some(parts)) = (&self.directory, partition.prefix_match(&self.prefix)) else {
+            return Ok(());
+        };
+        let place = directory.join(Path::from_iter(parts).as_ref());
+        let work = self.work_directory("old")?;
+        fs::rename(&place, work.path().join("old")).with_context(|| format!("cannot remove {}", place.display()))?;
+        drop(work);
+        // Fails for a directory that holds more.
+        place.ancestors().skip(1).take_while(|it| it != directory).try_for_each(fs::remove_dir).ok();
+        Ok(())
+    }
+
     /// A directory for a partition: beside the partitions, or among the temporary files if the target is a bucket.
-    pub fn work_directory(&self, of: &Manifest) -> Result<WorkDirectory> {
+    pub fn work_directory(&self, process: &str) -> Result<WorkDirectory> {
         let base = self.work_base();
         for attempt in 0..1_000 {
-            let path =
-                base.join(format!("{WORK}{}-{}-{attempt}", of.process.replace(['/', '\\'], "_"), std::process::id()));
+            let name = process.replace(['/', '\\'], "_");
+            let path = base.join(format!("{WORK}{name}-{}-{attempt}", std::process::id()));
             let lock = File::create(lock_file(&path)).with_context(|| format!("cannot write to {}", base.display()))?;
             // Another seal may have found the file before it was locked, and removed it.
             let is_locked = lock.try_lock().is_ok() && is_at(&lock, &lock_file(&path));
@@ -436,7 +487,7 @@ mod tests {
         let fields =
             r#"{"schema_version":2,"run":"a","host":"b","process":"c","events":0,"bytes":0,"tables":["events"]}"#;
         let mut manifest = Manifest::from_json(fields.as_bytes()).expect("it is a manifest");
-        let work = target.work_directory(&manifest).expect("there is room");
+        let work = target.work_directory(&manifest.process).expect("there is room");
         fs::write(work.path().join("events.parquet"), content).expect("there is room");
         let file = SealedFile::seal(work.path(), "events.parquet").expect("it is there");
         manifest.files.insert("events.parquet".to_owned(), file);
