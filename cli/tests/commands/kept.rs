@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use metaspy_core::hook::{self, Frame, Guard};
 use metaspy_core::{Outcome, Recording, Site};
@@ -11,10 +12,13 @@ use crate::report::json;
 use crate::schemas::assert_changes_are_noticed;
 use crate::{ended, fixture, market, text};
 
-/// Sold boxes, of which the packing of each so many fails.
+/// Sold boxes, of which the packing of each so many fails, or takes long.
 const SALES: u64 = 60_000;
 const FAILS: u64 = 5_000;
 const FAILED: u64 = SALES / FAILS;
+const PACKINGS: u64 = 20;
+const PACKING: Duration = Duration::from_micros(500);
+const SELLING: Duration = Duration::from_micros(5);
 
 fn call(site: &'static Site, key: u64, outcome: Outcome, inner: impl FnOnce()) {
     let mut frame = Frame::vacant();
@@ -23,16 +27,30 @@ fn call(site: &'static Site, key: u64, outcome: Outcome, inner: impl FnOnce()) {
     guard.done(outcome);
 }
 
+fn work(time: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < time {}
+}
+
 /// What a process does that is recorded. It does the rounds of the collector itself, so that none comes late.
 #[test]
 fn sells() {
-    if std::env::var_os("METASPY_KEPT_SELLS").is_none() {
-        return;
-    }
+    let Ok(how) = std::env::var("METASPY_KEPT_SELLS") else { return };
     let recording = Recording::current().expect("it is recorded");
     for sale in 0..SALES {
-        let outcome = if sale % FAILS == 7 { Outcome::Failed } else { Outcome::Returned };
-        call(&market::SELL, sale, Outcome::Returned, || call(&market::PACK, sale, outcome, || ()));
+        let is_rare = sale % FAILS == 7;
+        let outcome = if is_rare && how == "failing" { Outcome::Failed } else { Outcome::Returned };
+        let packings = match how.as_str() {
+            "slow" => u64::from(is_rare) * PACKINGS,
+            _ => 1,
+        };
+        let (selling, packing) = if how == "slow" { (SELLING, PACKING) } else { (Duration::ZERO, Duration::ZERO) };
+        call(&market::SELL, sale, Outcome::Returned, || {
+            work(selling);
+            for _ in 0..packings {
+                call(&market::PACK, sale, outcome, || work(packing));
+            }
+        });
         if sale % 500 == 0 {
             while recording.collect() {}
         }
@@ -40,10 +58,10 @@ fn sells() {
 }
 
 /// The recording of such a process, and what it wrote to standard error.
-fn sold(name: &str, rules: &str) -> (PathBuf, String) {
+fn sold(name: &str, how: &str, rules: &str) -> (PathBuf, String) {
     let path = fixture::directory().join(name);
     let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
-    command.args(["kept::sells", "--exact"]).env("METASPY_KEPT_SELLS", "1").env("METASPY_RECORD", &path);
+    command.args(["kept::sells", "--exact"]).env("METASPY_KEPT_SELLS", how).env("METASPY_RECORD", &path);
     command.env("METASPY_BUDGET", "2MiB").env("METASPY_KEEP", rules).env_remove("METASPY_OBSERVE");
     let output = command.output().expect("it can be run again");
     assert!(output.status.success());
@@ -61,7 +79,7 @@ fn count(path: &Path, filter: &str) -> u64 {
 
 #[test]
 fn what_failed_stays_with_the_call_around_it() {
-    let (path, _) = sold("kept.spy", "outcome:failed");
+    let (path, _) = sold("kept.spy", "failing", "outcome:failed");
     let (code, report) = json(&["report", text(&path), "--kept"]);
     let rule = serde_json::json!({ "rule": "outcome:failed", "units": FAILED, "ordinary": 0 });
     assert_eq!((code, &report["rules"][0], &report["gone"]), (0, &rule, &0.into()));
@@ -83,7 +101,7 @@ fn what_failed_stays_with_the_call_around_it() {
     assert_eq!(units(&one).len(), 1, "{one}");
     assert!(ended(&["verify", text(&path)]).0 == 0);
     // Several recordings read as one have the units of each.
-    let (other, _) = sold("kept-other.spy", "took:>p99.9 at site:Stall::sell; outcome:failed");
+    let (other, _) = sold("kept-other.spy", "failing", "took:>p99.9 at site:Stall::sell; outcome:failed");
     let (_, both) = json(&["report", text(&path), text(&other), "--kept"]);
     let of_failures = units(&both).iter().filter(|unit| unit["rule"] == "outcome:failed").count() as u64;
     assert!(
@@ -95,11 +113,40 @@ fn what_failed_stays_with_the_call_around_it() {
 
 #[test]
 fn a_rule_with_an_error_is_reported_and_the_program_is_recorded() {
-    let (path, error) = sold("kept-nothing.spy", "took:>pfast");
+    let (path, error) = sold("kept-nothing.spy", "failing", "took:>pfast");
     assert!(error.contains("METASPY_KEEP: `took:>pfast` is no quantile: write `took:>p99`"), "{error}");
     assert_eq!(count(&path, "site:Stall::sell"), SALES);
     let (code, _, error) = ended(&["report", text(&path), "--kept"]);
     assert!(code == 2 && error.contains("METASPY_KEEP='took:>p99.9; outcome:failed'"), "{error}");
     let (code, _, error) = ended(&["report", text(&path), "--filter", "kept:maybe"]);
     assert!(code == 2 && error.contains("write `kept:yes` or `kept:no`"), "{error}");
+}
+
+#[test]
+fn a_slow_call_says_what_it_has_that_ordinary_ones_have_not() {
+    let (path, _) = sold("slow.spy", "slow", "took:>p99.9 at site:market::Stall::sell");
+    let (_, report) = json(&["report", text(&path), "--kept"]);
+    assert_changes_are_noticed(&["metaspy", "report", text(&path), "--kept", "--json"], &report);
+    let took = |unit: &Value| unit["took_ns"].as_u64().unwrap_or(0);
+    let is_planted = |unit: &&Value| u128::from(took(unit)) >= u128::from(PACKINGS) * PACKING.as_nanos();
+    let planted: Vec<&Value> = units(&report).iter().filter(is_planted).collect();
+    // The first one comes before there is a threshold.
+    assert!(planted.len() as u64 >= FAILED - 1, "{report}");
+    for unit in planted {
+        let because = &unit["because_of"];
+        let found = (&because["site"], &because["calls"], &because["usual_calls"]);
+        assert_eq!(found, (&"market::Box::pack".into(), &PACKINGS.into(), &0.into()), "{unit}");
+        assert!(
+            because["self_ns"].as_u64() > Some(9_000_000) && because["compared_with"].as_u64() >= Some(3),
+            "{unit}"
+        );
+    }
+    let (_, out, _) = ended(&["report", text(&path), "--kept"]);
+    assert!(out.contains(&format!("pack {PACKINGS} × ")) && out.contains(", usually none"), "{out}");
+    let (code, found) = json(&["findings", text(&path), "--kind", "slow-because"]);
+    let titles: Vec<&Value> = found["findings"].as_array().into_iter().flatten().map(|it| &it["title"]).collect();
+    assert_eq!(
+        (code, titles),
+        (0, vec![&"Stall::sell is slow when it calls Box::pack, which ordinary calls do not".into()])
+    );
 }

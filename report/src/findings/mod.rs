@@ -49,6 +49,7 @@ mod samples;
 pub mod sarif;
 mod self_wake;
 mod slow_because;
+mod slow_kept;
 #[cfg(test)]
 mod testing;
 pub mod text;

@@ -8,11 +8,11 @@ use super::finding::NAMED;
 use super::map::{ByPair, BySite, HashMap};
 use super::open_calls::OpenCalls;
 use super::samples::Samples;
-use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding, slow_kept};
 use crate::text::{grouped, percent, time};
 
 /// Word of the kind.
-const KIND: &str = "slow-because";
+pub(super) const KIND: &str = "slow-because";
 /// Least number of calls of a site.
 const CALLS: u64 = 50;
 /// Least number of calls with the effect.
@@ -20,14 +20,14 @@ const SLOW: u64 = 10;
 /// Largest share of the calls with the effect, in percent.
 const SLOW_PERCENT: u64 = 10;
 /// Least duration of the calls with the effect, in durations of the others.
-const FACTOR: u64 = 3;
+pub(super) const FACTOR: u64 = 3;
 /// Least duration of the calls with the effect, in nanoseconds. A buffer that is written when it is full takes less.
-const SLOW_NS: u64 = 250_000;
+pub(super) const SLOW_NS: u64 = 250_000;
 /// Least duration of the other calls, in nanoseconds. A call that mostly does nothing gathers work or guards it, as a buffer
 /// does, and is called for the work.
-const USUAL_NS: u64 = 2_000;
+pub(super) const USUAL_NS: u64 = 2_000;
 /// Least share of the additional time that the effect explains, in percent.
-const EXPLAINED_PERCENT: u64 = 50;
+pub(super) const EXPLAINED_PERCENT: u64 = 50;
 /// Share of calls from which on a site belongs to them, in percent.
 const USUAL_PERCENT: u64 = 70;
 /// Maximum number of lists of effects that are kept for further calls.
@@ -162,7 +162,8 @@ impl Detector for SlowBecause {
         let finding = |(site, (_, effect)): (SiteId, (u64, SiteId))| {
             Some(finding(site, effect, self.sites.get(site)?, self.pairs.get(site, effect)?, context))
         };
-        best.into_iter().filter_map(finding).collect()
+        let kept = slow_kept::find(context, |site| best.contains_key(&site));
+        best.into_iter().filter_map(finding).chain(kept).collect()
     }
 }
 

@@ -24,7 +24,17 @@ pub fn json(store: &Store, kept: &KeptUnits) -> Value {
 }
 
 fn unit(store: &Store, kept: &KeptUnits, one: &Unit) -> Value {
-    let Unit { unit, event, is_kept } = one;
+    let Unit { unit, event, is_kept, difference } = one;
+    let difference = difference.map(|it| {
+        json!({
+            "site": store.site_path(it.site),
+            "calls": it.work.calls,
+            "self_ns": store.span_ns(it.work.ticks),
+            "usual_calls": it.usual.calls,
+            "usual_self_ns": store.span_ns(it.usual.ticks),
+            "compared_with": it.ordinary,
+        })
+    });
     json!({
         "event": event.id.to_string(),
         "rule": kept.rule(one),
@@ -35,6 +45,7 @@ fn unit(store: &Store, kept: &KeptUnits, one: &Unit) -> Value {
         "threshold_ns": (unit.threshold > 0).then(|| store.span_ns(unit.threshold)),
         "outcome": store.outcome_word(event),
         "ordinary": unit.is_ordinary,
+        "because_of": difference,
         "events": unit.events,
         "left_window": is_kept,
     })

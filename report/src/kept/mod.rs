@@ -1,10 +1,12 @@
 //! What a recording keeps beyond its window: the events that met a rule, each with why.
 
+mod differences;
 mod json;
 mod text;
 
 use metaspy_reader::{Event, Filter, Kept, KeptUnit, Store};
 
+pub use differences::{Difference, Work};
 pub use json::json;
 pub use text::text;
 
@@ -30,16 +32,22 @@ pub struct Unit {
     pub event: Event,
     /// True if the event left the window.
     pub is_kept: bool,
+    /// What it has that ordinary events of its site do not have, if it is a slow one and there are some to compare it with.
+    pub difference: Option<Difference>,
 }
 
 impl KeptUnits {
     /// Reads the units whose event passes a filter. `None` without rules.
     pub fn read(store: &Store, filter: &Filter) -> Option<KeptUnits> {
         let kept = store.kept()?;
+        let with_event = |unit: &KeptUnit| {
+            let event = store.event(unit.event)?;
+            Some(Unit { unit: *unit, event, is_kept: store.is_kept(event.id), difference: None })
+        };
+        let mut units: Vec<Unit> = kept.units.iter().filter_map(with_event).collect();
+        differences::find(store, &mut units);
         let mut tester = filter.tester(store);
-        let events = kept.units.iter().filter_map(|unit| Some((*unit, store.event(unit.event)?)));
-        let passing = events.filter(|(_, event)| tester.matches(event));
-        let units = passing.map(|(unit, event)| Unit { unit, event, is_kept: store.is_kept(event.id) }).collect();
+        units.retain(|unit| tester.matches(&unit.event));
         Some(KeptUnits { kept, units })
     }
 

@@ -2,7 +2,7 @@
 
 use metaspy_reader::Store;
 
-use super::{KeptUnits, Unit};
+use super::{Difference, KeptUnits, Unit, Work};
 use crate::table::{Column, Table, Top};
 use crate::text::{clean, counted, grouped, short_bytes, shorten, shorten_path, time};
 
@@ -49,6 +49,14 @@ fn table(store: &Store, kept: &KeptUnits, units: &[Unit]) -> Table {
         _ if unit.unit.is_ordinary => format!("{}, ordinary", store.outcome_word(&unit.event)),
         ticks => format!("{}, over {}", store.outcome_word(&unit.event), time(store.span_ns(ticks))),
     };
+    let because = |unit: &Unit| {
+        let Some(Difference { site, work, usual, .. }) = unit.difference else { return String::new() };
+        let times = |calls: u64| if calls == 1 { String::new() } else { format!("{} × ", grouped(calls)) };
+        let took = |work: Work| format!("{}{}", times(work.calls), time(store.span_ns(work.ticks)));
+        let usually = if usual.calls == 0 { "none".to_owned() } else { took(usual) };
+        let path = if site == unit.event.site { "itself".into() } else { shorten_path(store.site_path(site), NAME) };
+        format!("{path} {}, usually {usually}", took(work))
+    };
     let subject = |unit: &Unit| unit.event.subject.map_or(String::new(), |subject| store.subject_text(subject));
     Table::new([
         Column::numbers("at", units.iter().map(|unit| time(store.time_ns(unit.event.start)))),
@@ -56,6 +64,7 @@ fn table(store: &Store, kept: &KeptUnits, units: &[Unit]) -> Table {
         Column::words("subject", units.iter().map(|unit| shorten(&subject(unit), NAME))),
         Column::numbers("took", units.iter().map(took)),
         Column::words("how", units.iter().map(why)),
+        Column::words("because of", units.iter().map(because)),
         Column::numbers("events", units.iter().map(|unit| grouped(unit.unit.events.into()))),
         Column::words("event", units.iter().map(|unit| unit.event.id.to_string())),
         Column::words("rule", units.iter().map(|unit| shorten(kept.rule(unit), NAME))),

@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use crate::event::EventId;
 use crate::format::hash;
 
-/// Sites of a rule with a sample.
-const SITES: usize = 16;
-
 /// The samples of a rule.
 pub(super) struct Samples {
     /// Events of a sample.
     size: usize,
+    /// Sites with a sample, at most.
+    most: usize,
     sites: HashMap<u32, Sample>,
 }
 
@@ -23,13 +22,14 @@ struct Sample {
 }
 
 impl Samples {
-    pub fn new(size: usize) -> Self {
-        Samples { size, sites: HashMap::new() }
+    /// So many events of so many sites.
+    pub fn new(size: usize, most: usize) -> Self {
+        Samples { size, most, sites: HashMap::new() }
     }
 
     /// The place in the sample that the next event of a site takes; `None` if it takes none.
     pub fn place(&mut self, site: u32) -> Option<usize> {
-        if self.sites.len() >= SITES && !self.sites.contains_key(&site) {
+        if self.sites.len() >= self.most && !self.sites.contains_key(&site) {
             return None;
         }
         let sample = self.sites.entry(site).or_default();
@@ -60,10 +60,11 @@ mod tests {
     #[test]
     fn early_and_late_events_are_in_a_sample_alike() {
         const SIZE: usize = 8;
+        const SITES: usize = 16;
         const EVENTS: usize = 10_000;
         let mut halves = [0, 0];
         for site in 0..SITES as u32 {
-            let mut samples = Samples::new(SIZE);
+            let mut samples = Samples::new(SIZE, SITES);
             let mut kept = [usize::MAX; SIZE];
             for event in 0..EVENTS {
                 if let Some(place) = samples.place(site) {
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_unit_that_is_replaced_is_returned() {
-        let mut samples = Samples::new(1);
+        let mut samples = Samples::new(1, 1);
         let id = |slot| EventId::new(200, slot).expect("it is in a lap");
         assert_eq!(samples.place(5), Some(0));
         assert_eq!(samples.put(5, 0, (3, id(1))), None);
