@@ -175,12 +175,25 @@ fn what_cannot_be_applied_is_refused_with_the_reason() {
     let store = open(&path);
     let error = try_request(&store, Change::Arm, &[&EMPTY], None).expect_err("it is skipped");
     assert!(error.to_string().contains("a const fn runs at compile time"), "{error}");
-    let request = ControlRequest { change: Change::Arm, sites: vec![u32::MAX], subjects: None };
+    let request = ControlRequest { change: Change::Arm, sites: vec![u32::MAX], ..ControlRequest::default() };
     assert!(store.control(&request).is_err_and(|error| error.to_string().contains("no such site")));
     let subjects = Some((0..100_000).map(|key| (1, key)).collect());
-    let request = ControlRequest { change: Change::Arm, sites: vec![site::entry(&MEASURE).id.0], subjects };
+    let request = ControlRequest { change: Change::Arm, sites: vec![site::entry(&MEASURE).id.0], subjects, keep: None };
     assert!(store.control(&request).is_err_and(|error| error.to_string().contains("at most 65536")));
     assert!(!MEASURE.is_armed());
+    recording.close();
+}
+
+#[test]
+fn a_reader_says_what_stays() {
+    let _turn = turn();
+    let (recording, path) = begin("rules.spy", true);
+    let store = open(&path);
+    assert_eq!(store.control(&ControlRequest::keep("outcome:failed; took:>p99 at site:MEASURE")), Ok(Vec::new()));
+    let error = store.control(&ControlRequest::keep("outcome:bad")).expect_err("it is no rule");
+    assert!(error.to_string().contains("the rule `outcome:bad`"), "{error}");
+    let kept = open(&path).kept().expect("there are rules");
+    assert_eq!(kept.rules, ["outcome:failed", "took:>p99 at site:MEASURE"]);
     recording.close();
 }
 

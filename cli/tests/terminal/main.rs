@@ -495,6 +495,13 @@ fn sites_of_a_running_process_are_disarmed_and_armed_if_it_allows_it() {
     terminal.wait_for("observed now: all, at ");
     terminal.line(":disarm took:>1ms");
     terminal.wait_for("selected by `site:`, `subject:` and `kind:` only");
+    terminal.keys(&["R"]);
+    terminal.wait_for("keep what meets: took:>p99.9 at site:");
+    terminal.keys(&["C-u"]);
+    terminal.line("site:Scene::layout");
+    terminal.wait_for("what meets `site:Scene::layout` stays from now on");
+    terminal.line(":rule took:>pfast");
+    terminal.wait_for("nothing is kept: `took:>pfast` is no quantile");
     quits(&mut terminal);
 
     let _turn = fixture::turn();

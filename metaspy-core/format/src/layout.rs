@@ -120,12 +120,12 @@ impl Layout {
     /// The layout for `budget` bytes. A growing log has `budget` bytes of blocks beside tables of a fixed size.
     /// Other logs fit into their budget as a whole.
     pub fn new(budget: u64, policy: Policy) -> Self {
-        Layout::with_room(budget, policy, 0, false)
+        Layout::with_room(budget, policy, 0)
     }
 
     /// The same with room for this many bytes of names beside those that come while the program runs. They take at most a
-    /// quarter of the budget. A log with rules for events that it keeps has a table of units.
-    pub fn with_room(budget: u64, policy: Policy, bytes: usize, has_rules: bool) -> Self {
+    /// quarter of the budget.
+    pub fn with_room(budget: u64, policy: Policy, bytes: usize) -> Self {
         let budget = budget.clamp(SMALLEST, LARGEST) as usize;
         // Tables are sized for the part of a growing log that stays in use.
         let tables = budget.min(256 << 20);
@@ -150,7 +150,7 @@ impl Layout {
         let tally = area(tally_rows * ROW_WORDS * 8);
         let profiles = area(if tables < 4 << 20 { tables / 32 } else { tables / 16 });
         // Each chunk costs its summary too; a growing log spends the whole budget on chunks.
-        let kept = area(if has_rules { tables / KEPT_SHARE } else { 0 });
+        let kept = area(tables / KEPT_SHARE);
         let room = if policy == Policy::Grow { budget } else { budget.saturating_sub(end * 8) };
         let chunks = (room / (CHUNK_BYTES + summary::SUMMARY_WORDS * 8)).max(1);
         let summaries = Area::after(&mut end, chunks * summary::SUMMARY_WORDS);
@@ -224,7 +224,7 @@ mod tests {
     fn names_take_at_most_a_quarter_of_the_budget_more() {
         for (bytes, budget) in [(2_500_000, 64 << 20), (usize::MAX, 64 << 20), (usize::MAX, 1 << 20)] {
             let (plain, named) =
-                (Layout::new(budget, Policy::KeepNewest), Layout::with_room(budget, Policy::KeepNewest, bytes, true));
+                (Layout::new(budget, Policy::KeepNewest), Layout::with_room(budget, Policy::KeepNewest, bytes));
             assert!(named.kept.len as u64 / sb::kept::WORDS as u64 >= named.blocks, "{named:?}");
             let more = named.arena.bytes() - plain.arena.bytes();
             assert!(
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn no_area_overlaps_another() {
         for budget in [1 << 20, 16 << 20, 256 << 20] {
-            let layout = Layout::with_room(budget, Policy::KeepNewest, 100_000, true);
+            let layout = Layout::with_room(budget, Policy::KeepNewest, 100_000);
             let mut areas: Vec<Area> = layout.areas().map(|(_, _, area)| area).collect();
             areas.sort_by_key(|area| area.at);
             assert!(areas.windows(2).all(|pair| pair[0].at + pair[0].len <= pair[1].at), "{budget}: {layout:?}");

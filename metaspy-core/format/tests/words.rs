@@ -306,7 +306,7 @@ fn the_areas_of_a_recording() {
         (1 << 30, Policy::KeepNewest, 0),
         (u64::MAX, Policy::Grow, 0),
     ] {
-        let layout = Layout::with_room(budget, policy, names, names > 0);
+        let layout = Layout::with_room(budget, policy, names);
         page.value("recording", (budget, policy, names));
         for (word, name, area) in layout.areas() {
             page.value("  area", (word, name, area.offset(), area.bytes()));

@@ -16,6 +16,7 @@ use crate::model;
 use crate::platform::lock::{Locked, lock};
 use crate::profile::Profile;
 use crate::profiler::InstallError;
+use crate::profiler::keep::Keep;
 use crate::recorder::{self, Boundary, Draft};
 use crate::recording::Recording;
 use crate::store::{Filter, Scope, Store, debug_as_message};
@@ -69,6 +70,13 @@ impl Profiler {
     pub fn trigger(mut self, trigger: Trigger) -> Self {
         self.triggers.push(trigger);
         self
+    }
+
+    /// Adds rules that say which events stay when they leave the window, as in
+    /// [`Builder::keep`](crate::recording::Builder::keep). They hold for the whole recording while the profiler is installed:
+    /// for what is in the window then, and for what comes. What they keep stays afterwards.
+    pub fn keep(self, rules: impl Into<String>) -> Self {
+        self.observe(Keep(rules.into()))
     }
 
     /// What screens show of it first: `subject`, `site` or `cause`.

@@ -8,6 +8,7 @@ pub mod environment;
 mod here;
 mod install_error;
 pub mod instrumenter;
+mod keep;
 pub mod profile;
 pub mod subscription;
 pub mod trigger;

@@ -206,3 +206,41 @@ fn a_call_that_lasts_longer_than_the_window_is_kept_while_it_runs() {
     assert_eq!((kept(&store).events, kept(&store).blocks), (1, 2));
     assert!(store.verify().is_sound());
 }
+
+/// The requests with an effect that is kept.
+fn kept_requests(store: &Store) -> Vec<u64> {
+    let cause = |unit: &KeptUnit| event(store, event(store, unit.event).cause.expect("a part has a request"));
+    kept(store).units.iter().map(|unit| key(&cause(unit))).collect()
+}
+
+#[test]
+fn a_profiler_keeps_what_is_in_the_window_and_what_comes_while_it_is_installed() {
+    const REQUESTS: u64 = 30_000;
+    let _turn = turn();
+    clock::set_manual(1_000);
+    let begin = || Recording::memory().budget(1 << 20).collector(false).start().expect("there is room");
+    let recording = begin();
+    let armed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
+    let install = |rules: &str| Profiler::new("failures").keep(rules).install();
+    // It fails in the window, while the profiler is installed, and at its end.
+    requests(&recording, 0..2_000);
+    assert_eq!(recording.store().kept(), None);
+    let keeping = install("outcome:failed").expect("it is a rule");
+    requests(&recording, 2_000..11_778);
+    drop(keeping);
+    requests(&recording, 11_778..REQUESTS);
+    let store = recording.store();
+    check_counts(&store, REQUESTS);
+    assert_eq!(kept_requests(&store), [1_777, 6_777, 11_777]);
+    // In the next recording as well.
+    let keeping = install("outcome:failed; room:1%").expect("it was one before");
+    let next = begin();
+    requests(&next, 0..REQUESTS);
+    assert_eq!(kept_requests(&next.store()).len() as u64, next.store().header().blocks / 100, "one block each");
+    drop((keeping, armed));
+    let refused = |rules: &str| install(rules).expect_err("it is refused").to_string();
+    assert!(refused("took:>pfast").contains("`took:>pfast` is no quantile"));
+    let many: String = (1..=65).map(|ns| format!("took:>{ns}ns;")).collect();
+    assert!(refused(&many).contains("64 rules at most"), "{}", refused(&many));
+    assert_eq!(kept(&next.store()).rules, ["outcome:failed"]);
+}

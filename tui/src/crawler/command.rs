@@ -97,6 +97,8 @@ pub enum Command {
     OpenSource,
     /// Change the observed sites and subjects of the running process.
     Control(Change),
+    /// Say which events the running process keeps when they leave the window.
+    Rule,
     /// Sort by the next column.
     SortNext,
     /// Sort by the previous column.

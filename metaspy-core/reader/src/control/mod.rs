@@ -44,6 +44,10 @@ pub struct ControlRequest {
     pub sites: Vec<u32>,
     /// Kind and key of each subject; `None` = all subjects.
     pub subjects: Option<Vec<(u16, u64)>>,
+    /// Rules that say which events stay when they leave the window, for the rest of the process. A request with rules changes
+    /// nothing else, and its answer has no states.
+    #[serde(default)]
+    pub keep: Option<String>,
 }
 
 impl ControlRequest {
@@ -54,7 +58,13 @@ impl ControlRequest {
             change,
             sites: targets.sites.iter().map(|site| site.0).collect(),
             subjects: subjects.map(|all| all.iter().map(|subject| (subject.kind.0, subject.key)).collect()),
+            keep: None,
         }
+    }
+
+    /// Creates a request to keep the events that meet these rules.
+    pub fn keep(rules: impl Into<String>) -> Self {
+        ControlRequest { keep: Some(rules.into()), ..ControlRequest::default() }
     }
 
     /// Returns the subjects; `None` = all subjects.

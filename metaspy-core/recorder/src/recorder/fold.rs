@@ -75,7 +75,7 @@ impl Log {
         if self.is_stopped() {
             return None;
         }
-        let place = self.claim_oldest(|place| self.kept_places.as_ref().is_none_or(|kept| !kept.is_wanted(place)))?;
+        let place = self.claim_oldest(|place| self.kept_places.asked().is_none_or(|kept| !kept.is_wanted(place)))?;
         if !folder.can_name(self.tables(), self.block(place)) {
             // The event that needs a block is lost, but counted by name. Folded, up to 127 others would be counted without one.
             self.set_state(place, State::Full);
@@ -120,7 +120,7 @@ impl Log {
     /// A claimed place that may not be folded is full again.
     fn claim_oldest(&self, may_fold: impl Fn(u64) -> bool) -> Option<u64> {
         let grown = self.word(sb::GROWN).load(Ordering::Relaxed).max(1);
-        let kept = self.kept_places.as_ref().map_or(0, |places| places.blocks());
+        let kept = self.kept_places.asked().map_or(0, |places| places.blocks());
         (0..(TRIES + kept).min(grown)).find_map(|_| {
             let place = self.hand.fetch_add(1, Ordering::Relaxed) % grown;
             let chunk = place / CHUNK_BLOCKS as u64;
@@ -157,7 +157,7 @@ impl Log {
         if sequence < self.layout.blocks || header::place(sequence, self.layout.blocks) != place {
             return None;
         }
-        if let Some(places) = &self.kept_places
+        if let Some(places) = self.kept_places.asked()
             && !places.fold(place)
         {
             self.count(sb::KEPT_UNSEEN, 1);

@@ -97,8 +97,8 @@ pub struct Log {
     pub(super) hand: AtomicU64,
     pub(super) folders: &'static [Mutex<Folder>],
     pub(super) cut_spans: CutSpans,
-    /// The places with events to keep, if there are rules.
-    pub(super) kept_places: Option<Box<KeptPlaces>>,
+    /// The places with events to keep, once there are rules.
+    pub(super) kept_places: Box<KeptPlaces>,
     /// Readers that keep events from being folded.
     pub(super) leases: AtomicU64,
     /// True if the collector delivers events to subscriptions, so that only the collector may fold.

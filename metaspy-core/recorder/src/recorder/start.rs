@@ -22,8 +22,8 @@ use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::epoch::{EPOCH, epoch};
 use crate::recorder::folders;
 use crate::recorder::growing_area::GrowingArea;
-use crate::recorder::keep::Rule;
 use crate::recorder::keep::places::KeptPlaces;
+use crate::recorder::keep::{self, Rules};
 use crate::recorder::lane_rows::retire_lane;
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, NUMBERS, Named, current};
@@ -57,7 +57,7 @@ pub(crate) struct Spec {
     /// Files before it in its rotation.
     pub earlier_files: u64,
     /// Rules that say which events are kept when they leave the window.
-    pub keep: Vec<Rule>,
+    pub keep: Rules,
     /// True if it is better in memory than not at all, where the disk is full.
     pub may_be_in_memory: bool,
 }
@@ -139,9 +139,8 @@ fn begin(spec: Spec, ends: fn(&Log, &Log)) -> Result<&'static Log, StartError> {
     log.calibrate();
     log.round();
     log.word(sb::MAGIC).store(sb::MAGIC_WORD, Ordering::Release);
-    log.keep(&spec.keep);
     take_number(log);
-    let before = CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::SeqCst);
+    let before = keep::begin(log, &spec.keep, || CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::SeqCst));
     listener::replaced(log);
     // A lane continues in the new log as soon as it meets the new epoch.
     next_epoch("a recording begins");
@@ -184,7 +183,7 @@ pub fn is_full(error: &io::Error) -> bool {
 pub(super) fn in_memory(spec: &Spec, serial: u64) -> Result<Log, StartError> {
     // A log in memory does not grow without bound. It keeps the newest events.
     let policy = if spec.policy == Policy::Grow { Policy::KeepNewest } else { spec.policy };
-    let layout = Layout::with_room(spec.budget, policy, spec.linked_names.unwrap_or(0), !spec.keep.is_empty());
+    let layout = Layout::with_room(spec.budget, policy, spec.linked_names.unwrap_or(0));
     let map = map::anonymous(layout.total_bytes()).map_err(StartError::Memory)?;
     let own_words = OwnWords::for_blocks(layout.blocks).map_err(StartError::Memory)?;
     let stepped = in_steps(&layout).map(GrowingArea::in_memory);
@@ -196,7 +195,7 @@ pub(super) fn in_memory(spec: &Spec, serial: u64) -> Result<Log, StartError> {
 
 fn in_file(spec: &Spec, path: &Path, serial: u64) -> Result<Log, StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
-    let layout = Layout::with_room(spec.budget, spec.policy, spec.linked_names.unwrap_or(0), !spec.keep.is_empty());
+    let layout = Layout::with_room(spec.budget, spec.policy, spec.linked_names.unwrap_or(0));
     let own_words = OwnWords::for_blocks(layout.blocks).map_err(StartError::Memory)?;
     // Before the file exists, so that it is empty for no longer than it must.
     let first_bytes = crate::recording::first_bytes();
@@ -250,7 +249,7 @@ impl Log {
         serial: u64,
         own_words: OwnWords,
     ) -> Log {
-        let kept_places = (!spec.keep.is_empty()).then(|| Box::new(KeptPlaces::new(own_words.searched())));
+        let kept_places = Box::new(KeptPlaces::new(own_words.searched()));
         let log = Log {
             region,
             layout,

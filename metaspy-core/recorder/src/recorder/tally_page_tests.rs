@@ -5,6 +5,7 @@ use crate::format::Policy;
 use crate::format::row::Who;
 use crate::recorder::boundaries::Boundary;
 use crate::recorder::epoch::epoch;
+use crate::recorder::keep::Rules;
 use crate::recorder::next_epoch::next_boundary;
 use crate::recorder::start::{Backing, Spec, in_memory};
 
@@ -17,7 +18,7 @@ fn log(serial: u64) -> &'static Log {
         linked_names: None,
         collector: false,
         earlier_files: 0,
-        keep: Vec::new(),
+        keep: Rules::default(),
         may_be_in_memory: true,
     };
     Box::leak(Box::new(in_memory(&spec, serial).expect("there is memory")))

@@ -260,7 +260,7 @@ impl Builder {
         };
         let Builder { policy, collector, .. } = self;
         let linked_names = self.linked_sites.then(names::linked_bytes);
-        let keep = recorder::parse_rules(&self.keep).map_err(StartError::Keep)?;
+        let keep = self.keep.parse().map_err(StartError::Keep)?;
         let (may_be_in_memory, earlier_files) = (true, 0);
         let spec = Spec { backing, budget, policy, collector, may_be_in_memory, linked_names, earlier_files, keep };
         names::register();

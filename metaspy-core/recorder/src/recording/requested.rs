@@ -15,7 +15,7 @@ use metaspy_reader::units::parse_size;
 
 use crate::format::superblock as sb;
 use crate::platform::{switch, warn};
-use crate::recorder::{self, Backing, Log, Rule, Spec};
+use crate::recorder::{self, Backing, Log, Rules, Spec};
 use crate::recording::rotation::Rotation;
 use crate::recording::{DEFAULT_BUDGET, StartError, directory, names};
 
@@ -154,12 +154,12 @@ fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, Start
 }
 
 /// The rules that say which events are kept. Those with an error are reported, and nothing is kept.
-fn keep() -> Vec<Rule> {
+fn keep() -> Rules {
     let text = std::env::var("METASPY_KEEP").unwrap_or_default();
-    recorder::parse_rules(&text).unwrap_or_else(|error| {
+    text.parse().unwrap_or_else(|error| {
         static ONCE: std::sync::Once = std::sync::Once::new();
         ONCE.call_once(|| warn(&format!("METASPY_KEEP: {error}; nothing is kept beyond the window")));
-        Vec::new()
+        Rules::default()
     })
 }
 

@@ -21,7 +21,7 @@ use linkme::distributed_slice;
 use crate::arm;
 use crate::platform::lock::lock;
 use crate::profiler::InstallError;
-use crate::recorder;
+use crate::recorder::{self, AddedRules};
 use crate::recording::ORDER_SERVERS;
 use crate::site::{self, SiteEntry, SiteId};
 use crate::store::control::{Change, ControlAnswer, ControlRequest, MOST_SUBJECTS, SiteState};
@@ -46,8 +46,15 @@ pub(super) const PROFILER: u64 = 0;
 /// What was ordered, by site.
 static ORDERED: Mutex<BTreeMap<SiteId, Chosen>> = Mutex::new(BTreeMap::new());
 
+/// The rules of readers for what stays. Those of a reader hold until the process ends: it may be gone by then.
+static KEPT: Mutex<Vec<AddedRules>> = Mutex::new(Vec::new());
+
 /// Applies a request.
 fn answer(request: &ControlRequest) -> ControlAnswer {
+    if let Some(rules) = &request.keep {
+        lock(&KEPT).push(AddedRules::add(rules).map_err(|error| error.to_string())?);
+        return Ok(Vec::new());
+    }
     let subjects = request.subjects();
     if subjects.as_ref().is_some_and(|subjects| subjects.len() > MOST_SUBJECTS) {
         return Err(format!("a request names at most {MOST_SUBJECTS} subjects: select fewer"));

@@ -32,6 +32,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
             Purpose::Search => "search: ",
             Purpose::Mark => "name of the mark: ",
             Purpose::Export => "export to: ",
+            Purpose::Rule => "keep what meets: ",
         };
         let wrong = line.problem.as_ref().map(|problem| problem.at.clone());
         draw_line(canvas, x, area.y, room, name, &line.line, wrong);

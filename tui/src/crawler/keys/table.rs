@@ -158,6 +158,14 @@ pub const BINDINGS: &[Binding] = &[
         "arm its subject, and disarm all others at its sites",
     )
     .takes("SITES SUBJECTS"),
+    bind(
+        Place::Screens,
+        Char('R'),
+        Rule,
+        "rule",
+        "which events stay when they leave the window, in the running process",
+    )
+    .takes("RULES"),
     bind(Place::Events, Char('y'), Copy, "copy", "copy the event as text, the event with its causes"),
     bind(Place::Events, Char('Y'), CopyChain, "copy causes", ""),
     unbound(SaveFilter, "save filter", "keep the open filter under a name").takes("NAME"),

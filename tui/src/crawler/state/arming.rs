@@ -1,9 +1,11 @@
-//! Arming from the crawler: it selects the sites and subjects that the running process observes.
+//! Orders to the running process: which sites and subjects it observes, and which events it keeps.
 
 use metaspy_reader::control::{Change, ControlRequest, SiteState};
+use metaspy_reader::event::Outcome;
 use metaspy_reader::{Filter, Store};
 use metaspy_report::text::counted;
 
+use super::prompt::Prompt;
 use super::{Crawler, filter_edit, name};
 use crate::crawler::command::Screen;
 use crate::crawler::jobs::{Progress, Slot};
@@ -28,6 +30,37 @@ impl Crawler {
                 self.message = Some("this row has neither site nor subject; write them: `:arm site:measure`".into())
             }
         }
+    }
+
+    /// Opens the prompt for rules, with one for the row under the cursor: a row of events stands for the slow events of its
+    /// site, or for those that fail as it does.
+    pub(super) fn open_rule(&mut self) {
+        let slow = |term: String| format!("took:>p99.9 at {term}");
+        let rule = match self.view.rows() {
+            Some(rows) => rows.filter_term(&self.store).map(|term| match self.view.screen {
+                Screen::Findings => term,
+                _ => slow(term),
+            }),
+            None => self.view.list.selected.as_ref().map(|event| {
+                let site = filter_edit::site_term(&self.store, event.site);
+                match event.outcome {
+                    Outcome::Failed => format!("outcome:failed {site}"),
+                    Outcome::Panicked => format!("outcome:panicked {site}"),
+                    _ => slow(site),
+                }
+            }),
+        };
+        self.prompt = Some(Prompt::rule(&rule.unwrap_or_default()));
+    }
+
+    /// Keeps the events that meet rules, in the running process.
+    pub(super) fn rule(&mut self, rules: &str) {
+        let rules = rules.trim().to_owned();
+        if rules.is_empty() {
+            return;
+        }
+        let read = move |store: &Store, _: &Progress| Some(keep(store, &rules));
+        self.queue(Slot::Control, read, |crawler, sentence| crawler.message = Some(sentence));
     }
 
     /// Changes the observed sites and subjects, given in the filter language.
@@ -58,6 +91,17 @@ pub fn request(store: &Store, change: Change, filter: &Filter) -> String {
     match store.control(&request) {
         Ok(states) => sentence(store, &states),
         Err(error) => format!("nothing is changed: {error}"),
+    }
+}
+
+/// Requests that events are kept. Returns a sentence about it, or the reason why they are not.
+fn keep(store: &Store, rules: &str) -> String {
+    match store.control(&ControlRequest::keep(rules)) {
+        Ok(states) if states.is_empty() => {
+            format!("what meets `{rules}` stays from now on; the filter `kept:yes` lists what left the window")
+        }
+        Ok(_) => "nothing is kept: the program's metaspy has no rules for that; build it again".into(),
+        Err(error) => format!("nothing is kept: {error}"),
     }
 }
 

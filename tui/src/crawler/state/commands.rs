@@ -56,6 +56,11 @@ impl Crawler {
                 self.prompt = None;
                 return self.mark_as(&name);
             }
+            Command::Enter if prompt.purpose == Purpose::Rule => {
+                let rules = prompt.line.text().to_owned();
+                self.prompt = None;
+                self.rule(&rules);
+            }
             Command::Enter => self.submit_filter(),
             Command::Move(Step::Down) if is_search => self.search(Side::After),
             Command::Move(Step::Up) if is_search => self.search(Side::Before),
@@ -127,6 +132,7 @@ impl Crawler {
             Command::Pause => self.pause(),
             Command::Follow => self.follow(),
             Command::Control(change) => self.control_row(change),
+            Command::Rule => self.open_rule(),
             Command::SortNext => self.sort(SortChange::Next),
             Command::SortPrevious => self.sort(SortChange::Previous),
             Command::SortReverse => self.sort(SortChange::Reverse),

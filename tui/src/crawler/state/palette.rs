@@ -221,7 +221,7 @@ impl Crawler {
         let is_live = self.store.grows();
         match binding.command {
             Command::Pause | Command::Follow if !is_live => Some("the recording has ended".into()),
-            Command::Control(_) if !is_live => Some("the recording has ended".into()),
+            Command::Control(_) | Command::Rule if !is_live => Some("the recording has ended".into()),
             Command::Back if self.history.depth() == 0 => Some("no earlier view".into()),
             _ => None,
         }
@@ -269,6 +269,7 @@ impl Crawler {
                 }
             }
             Command::Control(change) => self.control(change, argument),
+            Command::Rule => self.rule(argument),
             Command::NameMark => return self.mark_as(argument),
             Command::SaveFilter => return self.save_filter(argument),
             Command::ForgetFilter => return self.forget_filter(argument),

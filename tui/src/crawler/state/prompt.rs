@@ -21,6 +21,8 @@ pub enum Purpose {
     Mark,
     /// To export the listed events.
     Export,
+    /// To write rules for what stays.
+    Rule,
 }
 
 /// Prompt with its text and completion.
@@ -62,8 +64,16 @@ impl Prompt {
 
     /// Opens a prompt for the name of a mark.
     pub fn mark(name: &str) -> Self {
-        let completion = Completion::default();
-        Prompt { purpose: Purpose::Mark, line: Line::new(name), problem: None, completion, origin: None }
+        Prompt::plain(Purpose::Mark, name)
+    }
+
+    /// Opens a prompt for rules, with a first one.
+    pub fn rule(rule: &str) -> Self {
+        Prompt::plain(Purpose::Rule, rule)
+    }
+
+    fn plain(purpose: Purpose, text: &str) -> Self {
+        Prompt { purpose, line: Line::new(text), problem: None, completion: Completion::default(), origin: None }
     }
 
     /// Opens a prompt for a format and a file.
@@ -105,7 +115,7 @@ impl Prompt {
             match self.purpose {
                 Purpose::Filter => self.completion = Completion::read(store, &self.line),
                 Purpose::Export => self.completion = Completion::formats(&self.line),
-                Purpose::Search | Purpose::Mark => {}
+                Purpose::Search | Purpose::Mark | Purpose::Rule => {}
             }
         }
         self.problem = None;

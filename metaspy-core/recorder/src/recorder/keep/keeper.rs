@@ -1,6 +1,7 @@
 //! The search for events to keep, in the collector's rounds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -17,7 +18,7 @@ use crate::recorder::arena::Draft;
 use crate::recorder::fold::Freed;
 use crate::recorder::folder::Folder;
 use crate::recorder::keep::places::KeptPlaces;
-use crate::recorder::keep::rules::Rule;
+use crate::recorder::keep::rules::{KeepError, Rule, Rules};
 use crate::recorder::keep::sample::Samples;
 use crate::recorder::keep::threshold::Thresholds;
 use crate::recorder::keep::units::{Added, Units};
@@ -34,17 +35,28 @@ const RUNNING: usize = 1 << 16;
 const CAUSES: usize = 256;
 /// Turns in which effects of effects are searched again.
 const TURNS: usize = 4;
-/// Ordinary events of a site that are kept, at most.
-const SAMPLE: u64 = 8;
-/// The part of the blocks that may be kept.
-const SHARE: u64 = 4;
+/// Ordinary events of a site that are kept: with fewer than three, nothing can be compared.
+const SAMPLE: RangeInclusive<u64> = 3..=8;
+/// Sites with such a sample, at most.
+const SAMPLED_SITES: u64 = 16;
+/// The part of the blocks that may be kept if no text says another one, in percent.
+const ROOM: u64 = 25;
+/// Blocks of a recording for each ordinary event of a site that is kept, and for each of all: a small part of what is kept.
+const BLOCKS_PER_SAMPLE: u64 = 256;
+const BLOCKS_PER_SAMPLED: u64 = 16;
+/// Rules of a recording at most. Each of them costs the search a bit of time for each event.
+const RULES: usize = 64;
 
 /// Finds the events to keep.
 pub(crate) struct Keeper {
     store: Store,
     rules: Vec<Ruling>,
-    /// True for each site whose events may meet a rule, by number.
+    /// Blocks that may be kept.
+    room: u64,
+    /// True for each site whose events may meet a rule, by number. Empty if the rules have changed.
     sites: Vec<bool>,
+    /// True while blocks are looked at that were looked at before, for the rules that were added since.
+    is_looking_back: bool,
     /// The block that was looked at, by place.
     seen: Vec<Seen>,
     /// Events that ran when they were looked at. One that outlasts the window is kept while it runs: its row then.
@@ -80,6 +92,10 @@ struct Ruling {
     /// The outcomes of the events that may meet it, as bits.
     outcomes: u8,
     memory: Memory,
+    /// How many of those who give rules want it.
+    wanted: usize,
+    /// True if it has not met the events yet that were looked at before it was added.
+    is_new: bool,
 }
 
 /// Why an event is kept.
@@ -92,11 +108,22 @@ struct Reason {
 }
 
 impl Ruling {
-    fn new(store: &Store, rule: &Rule, sample: usize) -> Self {
+    fn new(store: &Store, rule: &Rule, blocks: u64) -> Self {
+        let sample = (blocks / BLOCKS_PER_SAMPLE).clamp(*SAMPLE.start(), *SAMPLE.end());
+        let sampled_sites = (blocks / BLOCKS_PER_SAMPLED / sample).clamp(1, SAMPLED_SITES);
         let matcher = store.compile(&rule.filter, 0..=0);
         let memory = matcher.memory(store);
         let (thresholds, outcomes) = (rule.quantile.map(Thresholds::new), matcher.outcomes());
-        Ruling { thresholds, samples: Samples::new(sample), rule: rule.clone(), matcher, outcomes, memory }
+        Ruling {
+            thresholds,
+            samples: Samples::new(sample as usize, sampled_sites as usize),
+            rule: rule.clone(),
+            matcher,
+            outcomes,
+            memory,
+            wanted: 1,
+            is_new: true,
+        }
     }
 
     /// Takes names into account that came since. True if there were any.
@@ -111,19 +138,18 @@ impl Ruling {
 }
 
 impl Keeper {
-    /// `None` if the recording cannot be read.
-    pub fn new(log: &Log, rules: &[Rule]) -> Option<Self> {
+    /// Without rules. `None` if the recording cannot be read.
+    fn new(log: &Log) -> Option<Self> {
         let store = Store::of_writer(log.region.clone(), log.layout).ok()?;
-        let rows = log.layout.kept.len / sb::kept::WORDS;
-        // Samples are a small part of what is kept, also in a small recording.
-        let sample = (log.layout.blocks / SHARE / 64).clamp(1, SAMPLE) as usize;
         Some(Keeper {
-            rules: rules.iter().map(|rule| Ruling::new(&store, rule, sample)).collect(),
+            rules: Vec::new(),
+            room: log.layout.blocks * ROOM / 100,
+            is_looking_back: false,
             seen: vec![Seen::default(); log.layout.blocks as usize],
             sites: Vec::new(),
             running: BTreeMap::new(),
             again_from: None,
-            units: Units::new(rules.len(), rows),
+            units: Units::new(log.layout.kept.len / sb::kept::WORDS),
             loose: BTreeSet::new(),
             ordinary: 0,
             folding: None,
@@ -131,6 +157,46 @@ impl Keeper {
             block: Some(Block::boxed()),
             store,
         })
+    }
+
+    /// Keeps events by these rules, too: by all of them, or by none.
+    fn add_rules(&mut self, log: &Log, rules: &Rules) -> Result<(), KeepError> {
+        let new = rules.rules.iter().filter(|rule| self.number(rule).is_none()).count();
+        if self.rules.len() + new > RULES {
+            return Err(KeepError::TooMany(RULES));
+        }
+        if let Some(percent) = rules.room {
+            self.room = log.layout.blocks * percent / 100;
+        }
+        for rule in &rules.rules {
+            if let Some(number) = self.number(rule) {
+                let ruling = &mut self.rules[number];
+                ruling.is_new |= ruling.wanted == 0;
+                ruling.wanted += 1;
+                continue;
+            }
+            log.append(Draft::new(Entry::Keep, self.rules.len() as u32).text(rule.text()));
+            self.units.add_rule();
+            self.rules.push(Ruling::new(&self.store, rule, log.layout.blocks));
+        }
+        self.sites.clear();
+        Ok(())
+    }
+
+    /// The number of a rule that was given before.
+    fn number(&self, rule: &Rule) -> Option<usize> {
+        self.rules.iter().position(|ruling| ruling.rule.text() == rule.text())
+    }
+
+    /// Keeps no more events by these rules, unless somebody else wants that. The units that there are stay.
+    fn withdraw(&mut self, log: &Log, rules: &Rules) {
+        // What happened until now is looked at, also in the blocks that lanes fill.
+        self.search(log, clock::now());
+        let is_of = |ruling: &&mut Ruling| rules.rules.iter().any(|rule| rule.text() == ruling.rule.text());
+        self.rules.iter_mut().filter(is_of).for_each(|ruling| ruling.is_new = true);
+        self.look_back(log, State::Held);
+        self.rules.iter_mut().filter(is_of).for_each(|ruling| ruling.wanted = ruling.wanted.saturating_sub(1));
+        self.sites.clear();
     }
 
     /// Looks at the events that are old enough, if it is time.
@@ -154,10 +220,11 @@ impl Keeper {
         let changed = self.rules.iter_mut().filter_map(|rule| rule.refresh(&self.store).then_some(())).count();
         if changed > 0 || self.sites.is_empty() {
             let last = self.store.sites().iter().map(|site| site.id.0).max().unwrap_or(0);
-            let may_meet = |site| self.rules.iter().any(|rule| rule.matcher.may_match_site(site));
+            let may_meet = |site| self.rules.iter().any(|rule| rule.wanted > 0 && rule.matcher.may_match_site(site));
             self.sites = (0..=last).map(may_meet).collect();
         }
-        let Some(places) = &log.kept_places else { return };
+        self.look_back(log, State::Full);
+        let Some(places) = log.kept_places.asked() else { return };
         let mut new = Vec::new();
         for place in 0..log.layout.blocks {
             match log.state(place) {
@@ -183,6 +250,28 @@ impl Keeper {
         }
     }
 
+    /// Looks at all blocks in a state, full ones that were looked at before, for the rules that are new.
+    fn look_back(&mut self, log: &Log, state: State) {
+        if self.rules.iter().all(|rule| !rule.is_new) {
+            return;
+        }
+        self.is_looking_back = true;
+        let Some(mut block) = self.block.take() else { return };
+        let base = |place: u64| log.block(place)[header::BASE].load(Relaxed);
+        let mut places: Vec<u64> = (0..log.layout.blocks).filter(|&place| log.state(place) == state).collect();
+        places.sort_unstable_by_key(|&place| base(place));
+        for place in places {
+            let is_asked = |head: &Head| state == State::Held || head.sequence == self.seen[place as usize].sequence;
+            if self.store.ring().load(place, &mut block) && is_asked(&block.head) {
+                let head = block.head;
+                block.events().for_each(|slot| self.look_at(log, &head, &slot));
+            }
+        }
+        self.block = Some(block);
+        self.is_looking_back = false;
+        self.rules.iter_mut().for_each(|rule| rule.is_new = false);
+    }
+
     /// Looks at a block.
     fn visit(&mut self, log: &Log, place: u64) {
         let Some(mut block) = self.block.take() else { return };
@@ -201,7 +290,7 @@ impl Keeper {
                 }
             }
             self.seen[place as usize] = Seen { sequence: head.sequence, until };
-            if let Some(places) = &log.kept_places {
+            if let Some(places) = log.kept_places.asked() {
                 places.searched(place);
             }
         }
@@ -233,8 +322,11 @@ impl Keeper {
         let ring = self.store.ring();
         let mut found = Vec::new();
         for (rule, ruling) in self.rules.iter_mut().enumerate() {
-            let is_possible = slot::has_outcome(ruling.outcomes, slot.outcome());
-            if !is_possible || !ruling.matcher.matches(ring, head, slot, &mut ruling.memory) {
+            let is_asked = ruling.wanted > 0 && (ruling.is_new || !self.is_looking_back);
+            if !is_asked
+                || !slot::has_outcome(ruling.outcomes, slot.outcome())
+                || !ruling.matcher.matches(ring, head, slot, &mut ruling.memory)
+            {
                 continue;
             }
             let (mut threshold, mut sampled) = (0, None);
@@ -367,7 +459,7 @@ impl Keeper {
     /// Adds an event to a unit, or a mark about one. False if its block is being folded, or if the unit has too many.
     fn add(&mut self, log: &Log, row: usize, id: EventId, is_event: bool) -> bool {
         let place = header::place(id.sequence(), log.layout.blocks);
-        let Some(places) = &log.kept_places else { return false };
+        let Some(places) = log.kept_places.asked() else { return false };
         let was_wanted = places.is_wanted(place);
         places.want(place);
         let is_there = match log.state(place) {
@@ -426,7 +518,7 @@ impl Keeper {
             else {
                 continue;
             };
-            let may_meet = |ruling: &Ruling| ruling.matcher.may_match_site(slot.site);
+            let may_meet = |ruling: &Ruling| ruling.wanted > 0 && ruling.matcher.may_match_site(slot.site);
             let rule = self.rules.iter().position(may_meet).unwrap_or(0);
             if let Some(row) = self.units.begin(id, rule, 0) {
                 self.add(log, row, id, true);
@@ -465,7 +557,7 @@ impl Keeper {
 
     /// Folds a block whose turn has come, except what is kept of it.
     pub fn fold(&mut self, log: &Log, folder: &mut Folder, place: u64, freed: &mut Vec<Freed>) {
-        let Some(places) = &log.kept_places else { return };
+        let Some(places) = log.kept_places.asked() else { return };
         let sequence = log.block(place)[header::SEQUENCE].load(Acquire);
         self.folding = Some(place);
         if self.seen[place as usize].sequence != sequence {
@@ -479,7 +571,7 @@ impl Keeper {
             if kept.is_empty() {
                 return freed.extend(log.fold(folder, place));
             }
-            if places.blocks() < log.layout.blocks / SHARE {
+            if places.blocks() < self.room {
                 log.fold_others(folder, place, kept);
                 places.kept.fetch_add(1, Relaxed);
                 return log.set_state(place, State::Kept);
@@ -521,14 +613,25 @@ impl Keeper {
 }
 
 impl Log {
-    /// Keeps events by these rules from now on.
-    pub(crate) fn keep(&self, rules: &[Rule]) {
-        if rules.is_empty() {
-            return;
+    /// Keeps events by these rules, too.
+    pub(super) fn keep(&self, rules: &Rules) -> Result<(), KeepError> {
+        if rules.rules.is_empty() {
+            return Ok(());
         }
-        for (rule, number) in rules.iter().zip(0..) {
-            self.append(Draft::new(Entry::Keep, number).text(rule.text()));
+        let mut collecting = lock_for_long(&self.collecting);
+        if self.is_stopped() {
+            return Ok(());
         }
-        lock_for_long(&self.collecting).keeper = Keeper::new(self, rules).map(Box::new);
+        // Lanes ask for the places from now on.
+        self.kept_places.ask();
+        collecting.keeper = collecting.keeper.take().or_else(|| Keeper::new(self).map(Box::new));
+        collecting.keeper.as_mut().map_or(Ok(()), |keeper| keeper.add_rules(self, rules))
+    }
+
+    /// Keeps no more events by these rules.
+    pub(super) fn keep_no_more(&self, rules: &Rules) {
+        if let Some(keeper) = &mut lock_for_long(&self.collecting).keeper {
+            keeper.withdraw(self, rules);
+        }
     }
 }

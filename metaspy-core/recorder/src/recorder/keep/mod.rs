@@ -11,6 +11,7 @@
 //! Lanes that fold their own blocks leave out the places that are wanted. If they are faster than the collector, they fold
 //! blocks that it has not seen; those are counted.
 
+mod added;
 mod keeper;
 pub(super) mod places;
 mod rules;
@@ -18,5 +19,7 @@ mod sample;
 mod threshold;
 mod units;
 
+pub use added::AddedRules;
+pub(super) use added::begin;
 pub(super) use keeper::Keeper;
-pub use rules::{KeepError, Rule, parse};
+pub use rules::{KeepError, Rules};

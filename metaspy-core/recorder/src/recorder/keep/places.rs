@@ -1,6 +1,6 @@
 //! What is known of the blocks at places, as lanes and the collector both see it.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 
 /// What is known of the block at a place.
 const NOTHING: u8 = 0;
@@ -9,6 +9,8 @@ const WANTED: u8 = 2;
 
 /// The places with events to keep, as lanes see them.
 pub struct KeptPlaces {
+    /// True once there are rules.
+    is_asked: AtomicBool,
     places: &'static [AtomicU8],
     /// Blocks of which only kept events are left.
     pub kept: AtomicU64,
@@ -16,7 +18,17 @@ pub struct KeptPlaces {
 
 impl KeptPlaces {
     pub fn new(places: &'static [AtomicU8]) -> Self {
-        KeptPlaces { places, kept: AtomicU64::new(0) }
+        KeptPlaces { is_asked: AtomicBool::new(false), places, kept: AtomicU64::new(0) }
+    }
+
+    /// The places, if there are rules. A lane asks this after it has claimed a block.
+    pub fn asked(&self) -> Option<&Self> {
+        self.is_asked.load(Ordering::Acquire).then_some(self)
+    }
+
+    /// Lanes ask for wanted places from now on: before one is [wanted](Self::want).
+    pub fn ask(&self) {
+        self.is_asked.store(true, Ordering::Release);
     }
 
     /// True if the block at a place has events to keep. A lane asks this after it has claimed the block.

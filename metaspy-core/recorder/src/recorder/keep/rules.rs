@@ -1,15 +1,27 @@
 //! The rules that say which events are kept, as text: `took:>p99 at site:request; outcome:failed`.
 
 use std::fmt;
+use std::str::FromStr;
 
 use metaspy_reader::{Filter, FilterError};
 
 /// The smallest and the largest share that a quantile may leave out.
 const RARE: std::ops::RangeInclusive<f64> = 0.000_01..=0.5;
 
+/// The smallest and the largest part of the budget that kept events may take, in percent.
+const ROOM: std::ops::RangeInclusive<u64> = 1..=75;
+
+/// Rules, and the room for the events that meet them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rules {
+    pub(super) rules: Vec<Rule>,
+    /// The part of the budget that kept events may take, in percent, if the text says it.
+    pub(super) room: Option<u64>,
+}
+
 /// A rule: the events that pass a filter, all of them or the longest of each site.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub(super) struct Rule {
     text: String,
     pub(super) filter: Filter,
     /// Of the events of a site that pass the filter, only those longer than this part of them.
@@ -18,7 +30,7 @@ pub struct Rule {
 
 impl Rule {
     /// The rule as it was written.
-    pub fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         &self.text
     }
 
@@ -43,6 +55,10 @@ pub enum KeepError {
     Quantile(String),
     /// A rule keeps every event.
     Everything(String),
+    /// The room for kept events is no part of the budget that they may take.
+    Room(String),
+    /// A recording has this many rules at most.
+    TooMany(usize),
     /// Findings are known when a recording is read, and not while it is written.
     Finding(String),
 }
@@ -55,6 +71,8 @@ impl fmt::Display for KeepError {
             KeepError::Everything(rule) => {
                 write!(f, "the rule `{rule}` keeps every event: add a condition, such as `took:>p99`")
             }
+            KeepError::Room(word) => write!(f, "`{word}` is no room: write `room:25%`, from 1 % to 75 % of the budget"),
+            KeepError::TooMany(most) => write!(f, "a recording has {most} rules at most, those before included"),
             KeepError::Finding(rule) => write!(
                 f,
                 "the rule `{rule}`: findings are known when a recording is read. Keep events by `took:` or `outcome:`"
@@ -67,9 +85,24 @@ metaspy_reader::debug_as_message!(KeepError);
 
 impl std::error::Error for KeepError {}
 
-/// The rules in a text, separated by semicolons.
-pub fn parse(text: &str) -> Result<Vec<Rule>, KeepError> {
-    text.split(';').map(str::trim).filter(|rule| !rule.is_empty()).map(rule).collect()
+/// Rules are separated by semicolons.
+impl FromStr for Rules {
+    type Err = KeepError;
+
+    fn from_str(text: &str) -> Result<Self, KeepError> {
+        let mut all = Rules::default();
+        for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+            match part.strip_prefix("room:") {
+                Some(room) => all.room = Some(percent(room).ok_or_else(|| KeepError::Room(part.to_owned()))?),
+                None => all.rules.push(rule(part)?),
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn percent(text: &str) -> Option<u64> {
+    text.strip_suffix('%')?.trim_end().parse().ok().filter(|percent| ROOM.contains(percent))
 }
 
 fn rule(text: &str) -> Result<Rule, KeepError> {
@@ -106,23 +139,26 @@ mod tests {
 
     #[test]
     fn rules_are_separated_by_semicolons() {
-        let rules = parse("took:>p99.9 at site:request; outcome:failed,panicked ;").expect("two rules");
-        let [slow, failed] = &rules[..] else { panic!("{rules:?}") };
+        let rules: Rules =
+            "took:>p99.9 at site:request; outcome:failed,panicked ; room:40%".parse().expect("two rules");
+        let [slow, failed] = &rules.rules[..] else { panic!("{rules:?}") };
+        assert_eq!(rules.room, Some(40));
         assert_eq!((slow.text(), slow.filter.text()), ("took:>p99.9 at site:request", "site:request"));
         assert!((slow.quantile.expect("a quantile") - 0.999).abs() < 1e-9);
         assert_eq!((failed.filter.text(), failed.quantile), ("outcome:failed,panicked", None));
-        let every = parse("took:>p99").expect("every site has its own quantile");
-        assert!(every[0].filter.is_all());
-        let plain = parse("site:request took:>10ms").expect("a filter");
-        assert_eq!((plain[0].filter.text(), plain[0].quantile), ("site:request took:>10ms", None));
+        let one = |text: &str| text.parse::<Rules>().expect(text).rules.remove(0);
+        assert!(one("took:>p99").filter.is_all(), "every site has its own quantile");
+        let plain = one("site:request took:>10ms");
+        assert_eq!((plain.filter.text(), plain.quantile), ("site:request took:>10ms", None));
     }
 
     #[test]
     fn an_error_says_what_to_write() {
-        let message = |text| parse(text).expect_err(text).to_string();
+        let message = |text: &str| text.parse::<Rules>().expect_err(text).to_string();
         assert!(message("took:>p100").contains("write `took:>p99`"), "{}", message("took:>p100"));
         assert!(message("took:>pfast site:x").contains("`took:>pfast` is no quantile"));
         assert!(message("outcome:bad").contains("there are running"), "{}", message("outcome:bad"));
+        assert!(message("outcome:failed; room:80%").contains("from 1 % to 75 %"));
         assert!(message("finding:*").contains("when a recording is read"));
     }
 }

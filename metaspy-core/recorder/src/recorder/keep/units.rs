@@ -70,12 +70,12 @@ pub(super) enum Added {
 }
 
 impl Units {
-    /// Without units, for so many rules and rows.
-    pub fn new(rules: usize, rows: usize) -> Self {
+    /// Without units, for so many rows.
+    pub fn new(rows: usize) -> Self {
         Units {
             units: HashMap::new(),
             order: BTreeSet::new(),
-            slots: vec![0; rules],
+            slots: Vec::new(),
             blocks: HashMap::new(),
             spreading: HashMap::new(),
             filter: Box::new([0; FILTER]),
@@ -83,6 +83,11 @@ impl Units {
             used: 0,
             rows,
         }
+    }
+
+    /// Makes room for units of one more rule.
+    pub fn add_rule(&mut self) {
+        self.slots.push(0);
     }
 
     /// Begins a unit. Its row; `None` if the table is full.
@@ -229,7 +234,8 @@ mod tests {
 
     #[test]
     fn a_slot_is_kept_as_long_as_a_unit_needs_it() {
-        let mut units = Units::new(2, 10);
+        let mut units = Units::new(10);
+        (0..2).for_each(|_| units.add_rule());
         let (one, other) =
             (units.begin(id(200, 7), 0, 5).expect("a row"), units.begin(id(200, 7), 0, 3).expect("a row"));
         for row in [one, other] {
@@ -247,7 +253,8 @@ mod tests {
 
     #[test]
     fn the_rule_with_most_events_gives_way() {
-        let mut units = Units::new(2, 10);
+        let mut units = Units::new(10);
+        (0..2).for_each(|_| units.add_rule());
         let rare = units.begin(id(300, 1), 1, 1).expect("a row");
         units.add(rare, id(300, 1), true);
         for number in 0..3 {
