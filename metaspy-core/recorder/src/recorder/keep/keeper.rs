@@ -339,10 +339,12 @@ impl Keeper {
                         span.saturating_mul(1024) / threshold
                     } else {
                         sampled = ruling.samples.place(slot.site);
-                        if sampled.is_none() {
-                            continue;
+                        match sampled {
+                            // As few as can be compared with stay. The others give way before any that meets the rule.
+                            Some(place) if (place as u64) < *SAMPLE.start() => u64::MAX,
+                            Some(_) => 1,
+                            None => continue,
                         }
-                        u64::MAX
                     }
                 }
                 (None, span) if ruling.rule.asks_for_lengths() => span.unwrap_or(0),
