@@ -192,6 +192,9 @@ fn a_reader_says_what_stays() {
     assert_eq!(store.control(&ControlRequest::keep("outcome:failed; took:>p99 at site:MEASURE")), Ok(Vec::new()));
     let error = store.control(&ControlRequest::keep("outcome:bad")).expect_err("it is no rule");
     assert!(error.to_string().contains("the rule `outcome:bad`"), "{error}");
+    let long = format!("site:{}", "x".repeat(5_000));
+    let error = store.control(&ControlRequest::keep(long)).expect_err("it is too long");
+    assert!(error.to_string().contains("at most 4096 bytes"), "{error}");
     let kept = open(&path).kept().expect("there are rules");
     assert_eq!(kept.rules, ["outcome:failed", "took:>p99 at site:MEASURE"]);
     recording.close();

@@ -49,11 +49,14 @@ static ORDERED: Mutex<BTreeMap<SiteId, Chosen>> = Mutex::new(BTreeMap::new());
 /// The rules of readers for what stays. Those of a reader hold until the process ends: it may be gone by then.
 static KEPT: Mutex<Vec<AddedRules>> = Mutex::new(Vec::new());
 
+/// Bytes of the rules of a request at most, and requests with rules.
+const MOST_RULES_BYTES: usize = 4096;
+const MOST_KEEPS: usize = 256;
+
 /// Applies a request.
 fn answer(request: &ControlRequest) -> ControlAnswer {
     if let Some(rules) = &request.keep {
-        lock(&KEPT).push(AddedRules::add(rules).map_err(|error| error.to_string())?);
-        return Ok(Vec::new());
+        return keep(rules).map(|()| Vec::new());
     }
     let subjects = request.subjects();
     if subjects.as_ref().is_some_and(|subjects| subjects.len() > MOST_SUBJECTS) {
@@ -79,6 +82,18 @@ fn answer(request: &ControlRequest) -> ControlAnswer {
         SiteState { site: entry.id.0, observed, kept: arms.is_armed_by_others(PROFILER, entry.id) }
     };
     Ok(sites.iter().map(state).collect())
+}
+
+/// Keeps the events that meet rules.
+fn keep(rules: &str) -> Result<(), String> {
+    let mut kept = lock(&KEPT);
+    if rules.len() > MOST_RULES_BYTES || kept.len() >= MOST_KEEPS {
+        return Err(format!(
+            "a request has at most {MOST_RULES_BYTES} bytes of rules, and a process takes {MOST_KEEPS} requests"
+        ));
+    }
+    kept.push(AddedRules::add(rules).map_err(|error| error.to_string())?);
+    Ok(())
 }
 
 /// Changes what is observed at the sites.

@@ -1,12 +1,9 @@
 //! The search for events to keep, in the collector's rounds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use metaspy_reader::blocks::{Block, Head, MarkSlot, Record, Slot};
-use metaspy_reader::matcher::{Matcher, Memory};
 
 use crate::clock;
 use crate::event::{EventId, Outcome};
@@ -19,8 +16,7 @@ use crate::recorder::fold::Freed;
 use crate::recorder::folder::Folder;
 use crate::recorder::keep::places::KeptPlaces;
 use crate::recorder::keep::rules::{KeepError, Rule, Rules};
-use crate::recorder::keep::sample::Samples;
-use crate::recorder::keep::threshold::Thresholds;
+use crate::recorder::keep::ruling::{Judgement, Ruling};
 use crate::recorder::keep::units::{Added, Units};
 use crate::recorder::log::{Log, State};
 use crate::store::Store;
@@ -35,15 +31,8 @@ const RUNNING: usize = 1 << 16;
 const CAUSES: usize = 256;
 /// Turns in which effects of effects are searched again.
 const TURNS: usize = 4;
-/// Ordinary events of a site that are kept: with fewer than three, nothing can be compared.
-const SAMPLE: RangeInclusive<u64> = 3..=8;
-/// Sites with such a sample, at most.
-const SAMPLED_SITES: u64 = 16;
 /// The part of the blocks that may be kept if no text says another one, in percent.
 const ROOM: u64 = 25;
-/// Blocks of a recording for each ordinary event of a site that is kept, and for each of all: a small part of what is kept.
-const BLOCKS_PER_SAMPLE: u64 = 256;
-const BLOCKS_PER_SAMPLED: u64 = 16;
 /// Rules of a recording at most. Each of them costs the search a bit of time for each event.
 const RULES: usize = 64;
 
@@ -82,59 +71,10 @@ struct Seen {
     until: u64,
 }
 
-/// A rule at work.
-struct Ruling {
-    rule: Rule,
-    thresholds: Option<Thresholds>,
-    /// Of the events that are not longer than the threshold of their site.
-    samples: Samples,
-    matcher: Arc<Matcher>,
-    /// The outcomes of the events that may meet it, as bits.
-    outcomes: u8,
-    memory: Memory,
-    /// How many of those who give rules want it.
-    wanted: usize,
-    /// True if it has not met the events yet that were looked at before it was added.
-    is_new: bool,
-}
-
 /// Why an event is kept.
 struct Reason {
     rule: usize,
-    threshold: u64,
-    score: u64,
-    /// Its place in the sample of its site, if it is an ordinary one.
-    sampled: Option<usize>,
-}
-
-impl Ruling {
-    fn new(store: &Store, rule: &Rule, blocks: u64) -> Self {
-        let sample = (blocks / BLOCKS_PER_SAMPLE).clamp(*SAMPLE.start(), *SAMPLE.end());
-        let sampled_sites = (blocks / BLOCKS_PER_SAMPLED / sample).clamp(1, SAMPLED_SITES);
-        let matcher = store.compile(&rule.filter, 0..=0);
-        let memory = matcher.memory(store);
-        let (thresholds, outcomes) = (rule.quantile.map(Thresholds::new), matcher.outcomes());
-        Ruling {
-            thresholds,
-            samples: Samples::new(sample as usize, sampled_sites as usize),
-            rule: rule.clone(),
-            matcher,
-            outcomes,
-            memory,
-            wanted: 1,
-            is_new: true,
-        }
-    }
-
-    /// Takes names into account that came since. True if there were any.
-    fn refresh(&mut self, store: &Store) -> bool {
-        let matcher = store.compile(&self.rule.filter, 0..=0);
-        let is_new = !Arc::ptr_eq(&matcher, &self.matcher);
-        if is_new {
-            (self.memory, self.matcher) = (matcher.memory(store), matcher);
-        }
-        is_new
-    }
+    judged: Judgement,
 }
 
 impl Keeper {
@@ -220,7 +160,7 @@ impl Keeper {
         let changed = self.rules.iter_mut().filter_map(|rule| rule.refresh(&self.store).then_some(())).count();
         if changed > 0 || self.sites.is_empty() {
             let last = self.store.sites().iter().map(|site| site.id.0).max().unwrap_or(0);
-            let may_meet = |site| self.rules.iter().any(|rule| rule.wanted > 0 && rule.matcher.may_match_site(site));
+            let may_meet = |site| self.rules.iter().any(|rule| rule.may_meet(site));
             self.sites = (0..=last).map(may_meet).collect();
         }
         self.look_back(log, State::Full);
@@ -322,36 +262,9 @@ impl Keeper {
         let ring = self.store.ring();
         let mut found = Vec::new();
         for (rule, ruling) in self.rules.iter_mut().enumerate() {
-            let is_asked = ruling.wanted > 0 && (ruling.is_new || !self.is_looking_back);
-            if !is_asked
-                || !slot::has_outcome(ruling.outcomes, slot.outcome())
-                || !ruling.matcher.matches(ring, head, slot, &mut ruling.memory)
-            {
-                continue;
+            if ruling.is_new || !self.is_looking_back {
+                found.extend(ruling.judge(ring, head, slot).map(|judged| Reason { rule, judged }));
             }
-            let (mut threshold, mut sampled) = (0, None);
-            let score = match (&mut ruling.thresholds, slot.span()) {
-                (Some(_), None) => continue,
-                (Some(thresholds), Some(span)) => {
-                    let Some(compared) = thresholds.compare(slot.site, span) else { continue };
-                    threshold = compared.threshold.max(1);
-                    if compared.is_longer {
-                        span.saturating_mul(1024) / threshold
-                    } else {
-                        sampled = ruling.samples.place(slot.site);
-                        match sampled {
-                            // As few as can be compared with stay. The others give way before any that meets the rule.
-                            Some(place) if (place as u64) < *SAMPLE.start() => u64::MAX,
-                            Some(_) => 1,
-                            None => continue,
-                        }
-                    }
-                }
-                (None, span) if ruling.rule.asks_for_lengths() => span.unwrap_or(0),
-                // Of events that are equally surprising, the oldest ones give way.
-                (None, _) => head.base.saturating_add(slot.start),
-            };
-            found.push(Reason { rule, threshold, score, sampled });
         }
         let is_in = |id: u64, rule: usize| self.units.is_of_rule(id, rule);
         // What is inside of an event that is kept for the same reason is kept with it.
@@ -362,14 +275,14 @@ impl Keeper {
     /// Begins a unit: an event and its causes.
     fn keep(&mut self, log: &Log, head: &Head, slot: &Slot, reason: &Reason) {
         let id = head.id(slot.slot);
-        let mut begun = self.units.begin(id, reason.rule, reason.score);
+        let mut begun = self.units.begin(id, reason.rule, reason.judged.score);
         if begun.is_none()
             && let Some(least) = self.units.least()
-            && (least.rule != reason.rule || least.score < reason.score)
+            && (least.rule != reason.rule || least.score < reason.judged.score)
         {
             self.give_up(log, least.row);
             log.count(sb::KEPT_GONE, 1);
-            begun = self.units.begin(id, reason.rule, reason.score);
+            begun = self.units.begin(id, reason.rule, reason.judged.score);
         }
         let Some(row) = begun else { return log.count(sb::KEPT_GONE, 1) };
         let is_kept = self.add(log, row, id, true);
@@ -377,7 +290,7 @@ impl Keeper {
             // Its block is being folded.
             return self.loose.extend(self.units.remove(row));
         }
-        if let Some(place) = reason.sampled
+        if let Some(place) = reason.judged.sampled
             && let Some((row, before)) = self.rules[reason.rule].samples.put(slot.site, place, (row, id))
             && self.units.is_about(row, before)
         {
@@ -388,7 +301,7 @@ impl Keeper {
         self.add_causes(log, row, slot.cause);
         let cells = &log.cells()[log.layout.kept.at + row * sb::kept::WORDS..][..sb::kept::WORDS];
         cells[sb::kept::RULE_EVENTS].store(join(reason.rule as u32, self.units.events_of(row) as u32), Relaxed);
-        cells[sb::kept::THRESHOLD].store(reason.threshold, Relaxed);
+        cells[sb::kept::THRESHOLD].store(reason.judged.threshold, Relaxed);
         cells[sb::kept::FOUND].store(clock::now(), Relaxed);
         cells[sb::kept::EVENT].store(id.raw(), Release);
         log.word(sb::KEPT_USED).fetch_max(row as u64 + 1, Release);
@@ -520,8 +433,7 @@ impl Keeper {
             else {
                 continue;
             };
-            let may_meet = |ruling: &Ruling| ruling.wanted > 0 && ruling.matcher.may_match_site(slot.site);
-            let rule = self.rules.iter().position(may_meet).unwrap_or(0);
+            let rule = self.rules.iter().position(|rule| rule.may_meet(slot.site)).unwrap_or(0);
             if let Some(row) = self.units.begin(id, rule, 0) {
                 self.add(log, row, id, true);
                 self.running.insert(id, Some(row));

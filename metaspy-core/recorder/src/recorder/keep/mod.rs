@@ -15,6 +15,7 @@ mod added;
 mod keeper;
 pub(super) mod places;
 mod rules;
+mod ruling;
 mod sample;
 mod threshold;
 mod units;
