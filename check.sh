@@ -90,8 +90,8 @@ if [ "${1:-}" != "--fast" ]; then
     step "example: bus" target/debug/examples/bus --publishes 20 --subscribers 3
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     # One build of all three.
-    step "benchmark smoke: hooks, scan, crawler, announcements, stress, findings" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
-        --features crawler,findings --bench hooks --bench scan --bench crawler --bench announcements --bench stress --bench findings \
+    step "benchmark smoke: hooks, scan, crawler, announcements, stress, keep, findings" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
+        --features crawler,findings --bench hooks --bench scan --bench crawler --bench announcements --bench stress --bench keep --bench findings \
         -- --smoke
     step "instructions of hooks" cargo bench --manifest-path benches/Cargo.toml --no-default-features --features channels \
         --bench instructions
