@@ -110,14 +110,11 @@ fn rule(text: &str) -> Result<Rule, KeepError> {
         return Err(KeepError::Finding(text.to_owned()));
     }
     let quantile = text.split_whitespace().find(|word| word.starts_with("took:>p"));
-    let rest = match quantile {
-        Some(word) => {
-            let (before, behind) = text.split_once(word).unwrap_or((text, ""));
-            let behind = behind.trim_start();
-            format!("{before} {}", behind.strip_prefix("at ").unwrap_or(behind))
-        }
-        None => text.to_owned(),
-    };
+    let mut rest = text.replacen(quantile.unwrap_or_default(), "", 1);
+    // People say where: `outcome:failed at site:request`.
+    for place in ["site:", "kind:", "subject:", "lane:"] {
+        rest = format!(" {rest}").replace(&format!(" at {place}"), &format!(" {place}"));
+    }
     let filter: Filter = rest.parse().map_err(|error| KeepError::Filter { rule: text.to_owned(), error })?;
     let quantile = quantile.map(|word| share(word).ok_or_else(|| KeepError::Quantile(word.to_owned()))).transpose()?;
     match quantile {
@@ -148,6 +145,8 @@ mod tests {
         assert_eq!((failed.filter.text(), failed.quantile), ("outcome:failed,panicked", None));
         let one = |text: &str| text.parse::<Rules>().expect(text).rules.remove(0);
         assert!(one("took:>p99").filter.is_all(), "every site has its own quantile");
+        assert_eq!(one("outcome:failed at site:request").filter.text(), "outcome:failed site:request");
+        assert_eq!(one("took:>p99 at kind:node text  two").filter.text().trim(), "kind:node text  two");
         let plain = one("site:request took:>10ms");
         assert_eq!((plain.filter.text(), plain.quantile), ("site:request took:>10ms", None));
     }
