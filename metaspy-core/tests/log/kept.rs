@@ -1,5 +1,6 @@
 //! What is surprising stays in the recording when its block is folded, with its causes and effects, and each call counts once.
 
+use metaspy_core::causality::{self, Carried};
 use metaspy_core::clock;
 use metaspy_core::store::{EffectsIndex, Event, EventId, Kept, KeptUnit};
 
@@ -243,4 +244,52 @@ fn a_profiler_keeps_what_is_in_the_window_and_what_comes_while_it_is_installed()
     let many: String = (1..=65).map(|ns| format!("took:>{ns}ns;")).collect();
     assert!(refused(&many).contains("64 rules at most"), "{}", refused(&many));
     assert_eq!(kept(&next.store()).rules, ["outcome:failed"]);
+}
+
+/// The effects are on another lane, whose blocks begin at other times: some are looked at before the block of their cause.
+#[test]
+fn effects_on_other_threads_are_kept_in_whatever_order_their_blocks_are_looked_at() {
+    const REQUESTS: u64 = 40_000;
+    let fails = |number: u64| number % 1_000 == 77;
+    let _turn = turn();
+    clock::set_manual(1_000);
+    let rules = "outcome:failed site:OUTER";
+    let recording = Recording::memory().budget(4 << 20).collector(false).keep(rules).start().expect("there is room");
+    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().expect("it installs");
+    let (asks, asked) = std::sync::mpsc::channel::<(u64, Carried)>();
+    let (answers, answered) = std::sync::mpsc::channel();
+    let worker = std::thread::spawn(move || {
+        for (number, cause) in asked {
+            call(&INNER, node(number), || ());
+            let _cause = cause.because();
+            call(&INNER, node(PART + number), || ());
+            answers.send(()).expect("it waits for that");
+        }
+    });
+    for number in 0..REQUESTS {
+        let outer = enter(&OUTER, node(number));
+        asks.send((number, causality::carried())).expect("it works");
+        answered.recv().expect("it works");
+        clock::advance(1);
+        outer.done(if fails(number) { Outcome::Failed } else { Outcome::Returned });
+        if number % (CALLS_PER_ROUND / 3) == 0 {
+            collect(&recording);
+        }
+    }
+    drop(asks);
+    worker.join().expect("it ends");
+    drop(installed);
+    recording.close();
+    let store = recording.store();
+    let effects = EffectsIndex::build(&store, |_, _| true).expect("nothing interrupts it");
+    let kept = kept(&store);
+    assert_eq!((kept.gone, kept.unseen_blocks, kept.cut), (0, 0, 0), "{kept:?}");
+    let units = kept.units;
+    let failed: Vec<u64> = (0..REQUESTS).filter(|&number| fails(number)).collect();
+    assert_eq!(units.iter().map(|unit| key(&event(&store, unit.event))).collect::<Vec<_>>(), failed);
+    for (unit, number) in units.iter().zip(failed) {
+        let parts: Vec<u64> = effects.effects(unit.event).iter().map(|id| key(&event(&store, *id))).collect();
+        assert_eq!((unit.events, parts), (2, vec![PART + number]));
+    }
+    assert!(store.verify().is_sound());
 }

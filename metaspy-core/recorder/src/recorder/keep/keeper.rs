@@ -22,7 +22,7 @@ use crate::recorder::log::{Log, State};
 use crate::store::Store;
 
 /// Time between two searches.
-const EVERY_NS: u64 = 25_000_000;
+const EVERY_NS: u64 = 50_000_000;
 /// Events are looked at when they are this old, in parts of a second: most have ended then, and their effects are stored.
 const AGE: u64 = 5;
 /// Events that run when they are looked at, and are looked at again. Further ones are not kept.
@@ -50,6 +50,8 @@ pub(crate) struct Keeper {
     seen: Vec<Seen>,
     /// Events that ran when they were looked at. One that outlasts the window is kept while it runs: its row then.
     running: BTreeMap<EventId, Option<usize>>,
+    /// The latest start of an event in a block that was looked at.
+    latest: u64,
     /// Effects of new units may have been looked at before, from this tick on.
     again_from: Option<u64>,
     units: Units,
@@ -88,6 +90,7 @@ impl Keeper {
             seen: vec![Seen::default(); log.layout.blocks as usize],
             sites: Vec::new(),
             running: BTreeMap::new(),
+            latest: 0,
             again_from: None,
             units: Units::new(log.layout.kept.len / sb::kept::WORDS),
             loose: BTreeSet::new(),
@@ -230,6 +233,7 @@ impl Keeper {
                 }
             }
             self.seen[place as usize] = Seen { sequence: head.sequence, until };
+            self.latest = self.latest.max(until);
             if let Some(places) = log.kept_places.asked() {
                 places.searched(place);
             }
@@ -265,6 +269,9 @@ impl Keeper {
             if ruling.is_new || !self.is_looking_back {
                 found.extend(ruling.judge(ring, head, slot).map(|judged| Reason { rule, judged }));
             }
+        }
+        if found.is_empty() {
+            return found;
         }
         let is_in = |id: u64, rule: usize| self.units.is_of_rule(id, rule);
         // What is inside of an event that is kept for the same reason is kept with it.
@@ -305,8 +312,17 @@ impl Keeper {
         cells[sb::kept::FOUND].store(clock::now(), Relaxed);
         cells[sb::kept::EVENT].store(id.raw(), Release);
         log.word(sb::KEPT_USED).fetch_max(row as u64 + 1, Release);
+        self.look_for_effects(head, slot);
+    }
+
+    /// Effects of an event are in blocks that are looked at from now on, or in some that were looked at before. Of one lane,
+    /// blocks are looked at in order, so hardly any is looked at again.
+    #[inline]
+    fn look_for_effects(&mut self, head: &Head, slot: &Slot) {
         let start = head.base.saturating_add(slot.start);
-        self.again_from = Some(self.again_from.map_or(start, |from| from.min(start)));
+        if start <= self.latest {
+            self.again_from = Some(self.again_from.map_or(start, |from| from.min(start)));
+        }
     }
 
     /// Adds a cause, and its causes up to the root.
@@ -337,12 +353,14 @@ impl Keeper {
         let rows = self.units.spreads(slot.cause).to_vec();
         if rows.is_empty() {
             self.ordinary = slot.cause;
+            return;
         }
         for row in rows {
             let id = head.id(slot.slot);
             if self.add(log, row, id, true) {
                 self.units.spread(row, id);
                 self.note_events(log, row);
+                self.look_for_effects(head, slot);
             }
         }
     }
@@ -467,6 +485,7 @@ impl Keeper {
             }
         }
         self.block = Some(block);
+        self.again_from = None;
     }
 
     /// Folds a block whose turn has come, except what is kept of it.

@@ -1,7 +1,5 @@
 //! A fair sample of the ordinary events of each site, so that the surprising ones can be compared with something.
 
-use std::collections::HashMap;
-
 use crate::event::EventId;
 use crate::format::hash;
 
@@ -11,7 +9,8 @@ pub(super) struct Samples {
     size: usize,
     /// Sites with a sample, at most.
     most: usize,
-    sites: HashMap<u32, Sample>,
+    /// A few, so that searching is faster than hashing.
+    sites: Vec<(u32, Sample)>,
 }
 
 #[derive(Default)]
@@ -24,15 +23,21 @@ struct Sample {
 impl Samples {
     /// So many events of so many sites.
     pub fn new(size: usize, most: usize) -> Self {
-        Samples { size, most, sites: HashMap::new() }
+        Samples { size, most, sites: Vec::new() }
     }
 
     /// The place in the sample that the next event of a site takes; `None` if it takes none.
     pub fn place(&mut self, site: u32) -> Option<usize> {
-        if self.sites.len() >= self.most && !self.sites.contains_key(&site) {
-            return None;
-        }
-        let sample = self.sites.entry(site).or_default();
+        let known = self.sites.iter().position(|(of, _)| *of == site);
+        let at = match known {
+            Some(at) => at,
+            None if self.sites.len() >= self.most => return None,
+            None => {
+                self.sites.push((site, Sample::default()));
+                self.sites.len() - 1
+            }
+        };
+        let sample = &mut self.sites[at].1;
         let seen = sample.seen;
         sample.seen += 1;
         // Its number in a sequence that has no order, the same in every run.
@@ -42,7 +47,7 @@ impl Samples {
 
     /// Puts a unit at a place. Returns the one that it replaces.
     pub fn put(&mut self, site: u32, place: usize, unit: (usize, EventId)) -> Option<(usize, EventId)> {
-        let units = &mut self.sites.get_mut(&site)?.units;
+        let units = &mut self.sites.iter_mut().find(|(of, _)| *of == site)?.1.units;
         match units.get_mut(place) {
             Some(before) => Some(std::mem::replace(before, unit)),
             None => {

@@ -1,13 +1,16 @@
 //! Thresholds that adapt: how long the events of each site usually take.
 
-use std::collections::HashMap;
-
 use sketches_ddsketch::{Config, DDSketch};
+
+use crate::format::hash;
 
 /// Sites with a threshold at most. Others have none.
 const SITES: usize = 4096;
 /// A threshold is known from events of which so many are expected above it.
 const ABOVE: f64 = 2.0;
+/// When a site has so many times the events that a threshold needs, a fair part of them is enough: one in [`PART`].
+const MANY: u64 = 16;
+const PART: u64 = 4;
 /// Events of a site between two updates of its threshold, at most.
 const UPDATE: u64 = 1024;
 
@@ -16,7 +19,10 @@ pub(super) struct Thresholds {
     quantile: f64,
     /// Events that are seen before there is a threshold.
     least: u64,
-    sites: HashMap<u32, Site>,
+    /// By the number of the site.
+    sites: Vec<Option<Box<Site>>>,
+    /// Number of sites with a threshold.
+    used: usize,
 }
 
 /// An event beside those of its site.
@@ -39,25 +45,27 @@ struct Site {
 impl Thresholds {
     pub fn new(quantile: f64) -> Self {
         let least = (ABOVE / (1.0 - quantile)).ceil() as u64;
-        Thresholds { quantile, least, sites: HashMap::new() }
+        Thresholds { quantile, least, sites: Vec::new(), used: 0 }
     }
 
     /// Takes an event into account, and compares it with those before. `None` while there are too few.
     pub fn compare(&mut self, site: u32, span: u64) -> Option<Compared> {
-        let is_full = self.sites.len() >= SITES;
-        let least = self.least;
-        let site = match self.sites.entry(site) {
-            std::collections::hash_map::Entry::Vacant(_) if is_full => return None,
-            entry => entry.or_insert_with(|| Site {
-                // Within 1 %, in at most 2048 numbers.
-                sketch: DDSketch::new(Config::defaults()),
-                seen: 0,
-                next: least,
-                ticks: u64::MAX,
-            }),
-        };
+        let at = site as usize;
+        if self.sites.len() <= at {
+            self.sites.resize_with(at + 1, || None);
+        }
+        let place = &mut self.sites[at];
+        if place.is_none() {
+            if self.used >= SITES {
+                return None;
+            }
+            self.used += 1;
+        }
+        let site = place.get_or_insert_with(|| Box::new(Site::new(self.least)));
         let before = site.ticks;
-        site.sketch.add(span as f64);
+        if site.seen < MANY.saturating_mul(self.least) || hash::scatter(site.seen).is_multiple_of(PART) {
+            site.sketch.add(span as f64);
+        }
         site.seen += 1;
         if site.seen >= site.next {
             // A copy of the rule's quantile of what was seen so far, this event included.
@@ -69,6 +77,13 @@ impl Thresholds {
         }
         // An event does not count among those that it is compared with.
         (before != u64::MAX).then_some(Compared { threshold: before, is_longer: span > before })
+    }
+}
+
+impl Site {
+    fn new(least: u64) -> Self {
+        // Within 1 %, in at most 2048 numbers.
+        Site { sketch: DDSketch::new(Config::defaults()), seen: 0, next: least, ticks: u64::MAX }
     }
 }
 
