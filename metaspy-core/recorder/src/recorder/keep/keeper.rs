@@ -24,7 +24,7 @@ use crate::store::Store;
 /// Time between two searches.
 const EVERY_NS: u64 = 50_000_000;
 /// Events are looked at when they are this old, in parts of a second: most have ended then, and their effects are stored.
-const AGE: u64 = 5;
+const AGE: u64 = 20;
 /// Events that run when they are looked at, and are looked at again. Further ones are not kept.
 const RUNNING: usize = 1 << 16;
 /// Causes of an event that are kept.
