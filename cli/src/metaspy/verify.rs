@@ -39,14 +39,14 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> io::Res
     let totals = &found.totals;
     let mut line = |name: &str, count: u64, what: &str| writeln!(out, "{name:>10} {:>17}  {what}", grouped(count));
     line("emitted", totals.emitted, "calls, wherever they stand")?;
-    line("events", found.events, "in the window")?;
+    line("events", found.events, "are stored: in the window, or kept by a rule")?;
     line("folded", totals.folded, "left the window, counted in the tallies")?;
     line("counted", totals.counted, "without an event, in tally mode")?;
     line("lost", totals.lost + totals.unnamed, "in place and time, not in number")?;
-    line("running", found.running, "events in the window that have not ended")?;
+    line("running", found.running, "stored events that have not ended")?;
     line("marks", found.marks, "details, links and ends beside the events")?;
     line("blocks", found.blocks, "hold something")?;
-    line("lanes", found.lanes, "with events in the window")?;
+    line("lanes", found.lanes, "with stored events")?;
     line("sites", found.sites, "are named")?;
     line("labels", found.labels, "name subjects")?;
     if found.pending_fold {

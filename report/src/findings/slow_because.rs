@@ -8,7 +8,7 @@ use super::finding::NAMED;
 use super::map::{ByPair, BySite, HashMap};
 use super::open_calls::OpenCalls;
 use super::samples::Samples;
-use super::{Certainty, Context, Cost, Detector, Evidence, Finding, slow_kept};
+use super::{Certainty, Context, Cost, Detector, Finding, slow_kept};
 use crate::text::{grouped, percent, time};
 
 /// Word of the kind.
@@ -255,29 +255,35 @@ fn is_poll(site: SiteId, context: &Context<'_>) -> bool {
 fn finding(site: SiteId, effect: SiteId, calls: &Calls, with: &With, context: &Context<'_>) -> Finding {
     let (name, effect_name) = (context.name(site), context.name(effect));
     let title = format!("{name} is slow when it calls {effect_name}, which most of its calls do not");
-    let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(effect)]);
+    let text = format!(
+        "{} of {} calls of {name} ({}) call {effect_name}. They take {} (median), and all calls {}. {effect_name} takes {} of \
+         the {} of these calls.",
+        grouped(with.calls),
+        grouped(calls.calls),
+        percent(with.calls, calls.calls),
+        time(context.ns(with.samples.median_by(|sample| sample.ticks))),
+        time(context.ns(calls.samples.median())),
+        time(context.ns(with.effect_ticks)),
+        time(context.ns(with.ticks)),
+    );
+    let mut finding = slow_finding(title, site, effect, context);
     finding.cost = Cost::of_waiting(context.ns(with.effect_ticks), with.calls);
-    finding.evidence = Evidence {
-        text: format!(
-            "{} of {} calls of {name} ({}) call {effect_name}. They take {} (median), and all calls {}. {effect_name} takes {} \
-             of the {} of these calls.",
-            grouped(with.calls),
-            grouped(calls.calls),
-            percent(with.calls, calls.calls),
-            time(context.ns(with.samples.median_by(|sample| sample.ticks))),
-            time(context.ns(calls.samples.median())),
-            time(context.ns(with.effect_ticks)),
-            time(context.ns(with.ticks)),
-        ),
-        numbers: vec![("slow_calls", with.calls), ("calls", calls.calls)],
-        events: with.events.clone(),
-        filter: format!("{} cause:{}", context.filter(effect), context.store.site_path(site)),
-    };
+    finding.evidence.text = text;
+    finding.evidence.numbers = vec![("slow_calls", with.calls), ("calls", calls.calls)];
+    finding.evidence.events = with.events.clone();
     finding.certainty = Certainty::Estimated(
         "the counts are exact and the times are measured; whether the calls could do without it is not known"
             .to_owned(),
     );
-    finding.advice = format!("do {effect_name} when nobody waits for {name}, in parts, or less often");
+    finding
+}
+
+/// Returns a finding about a site that is slow because of an effect, without the evidence.
+pub(super) fn slow_finding(title: String, site: SiteId, effect: SiteId, context: &Context<'_>) -> Finding {
+    let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(effect)]);
+    finding.evidence.filter = format!("{} cause:{}", context.filter(effect), context.store.site_path(site));
+    finding.advice =
+        format!("do {} when nobody waits for {}, in parts, or less often", context.name(effect), context.name(site));
     finding
 }
 

@@ -5,12 +5,12 @@
 //! all calls, because they were chosen; that they contain something and ordinary ones do not is a fact about them.
 
 use metaspy_probe::SiteId;
-use metaspy_reader::{EventId, Filter};
+use metaspy_reader::Filter;
 
 use super::finding::NAMED;
 use super::map::HashMap;
-use super::slow_because::{EXPLAINED_PERCENT, FACTOR, KIND, SLOW_NS, USUAL_NS};
-use super::{Certainty, Context, Cost, Evidence, Finding};
+use super::slow_because::{EXPLAINED_PERCENT, FACTOR, KIND, SLOW_NS, USUAL_NS, slow_finding};
+use super::{Certainty, Context, Cost, Finding};
 use crate::kept::{Difference, KeptUnits, Unit};
 use crate::text::{counted, grouped, time};
 
@@ -66,28 +66,23 @@ fn of_site(context: &Context<'_>, site: SiteId, units: &[&Unit]) -> Option<Findi
     }
     let (name, effect_name) = (context.name(site), context.name(effect));
     let title = format!("{name} is slow when it calls {effect_name}, which ordinary calls do not");
-    let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(effect)]);
-    finding.cost = Cost::of_waiting(context.ns(ticks), count as u64);
-    let events: Vec<EventId> = with.iter().map(|(unit, _)| unit.event.id).collect();
     let ordinary = with.first().map_or(0, |(_, it)| it.ordinary);
-    finding.evidence = Evidence {
-        text: format!(
-            "{} of {} slow calls of {name} that a rule has kept spent most of their time in {effect_name}, which none of {} \
-             has. They take {} (median), of which {} in {effect_name}; ordinary ones take {}.",
-            grouped(count as u64),
-            grouped(units.len() as u64),
-            counted(ordinary as u64, "ordinary call"),
-            time(context.ns(took)),
-            time(context.ns(in_effect)),
-            time(context.ns(usually)),
-        ),
-        numbers: vec![("slow_calls", count as u64), ("compared_with", ordinary as u64)],
-        events: events.into_iter().take(NAMED).collect(),
-        filter: format!("{} cause:{}", context.filter(effect), context.store.site_path(site)),
-    };
+    let mut finding = slow_finding(title, site, effect, context);
+    finding.cost = Cost::of_waiting(context.ns(ticks), count as u64);
+    finding.evidence.text = format!(
+        "{} of {} slow calls of {name} that a rule has kept spent most of their time in {effect_name}, which none of {} has. \
+         They take {} (median), of which {} in {effect_name}; ordinary ones take {}.",
+        grouped(count as u64),
+        grouped(units.len() as u64),
+        counted(ordinary as u64, "ordinary call"),
+        time(context.ns(took)),
+        time(context.ns(in_effect)),
+        time(context.ns(usually)),
+    );
+    finding.evidence.numbers = vec![("slow_calls", count as u64), ("compared_with", ordinary as u64)];
+    finding.evidence.events = with.iter().map(|(unit, _)| unit.event.id).take(NAMED).collect();
     finding.certainty = Certainty::Estimated(
         "the calls were chosen by the rule, and ordinary ones are a sample; the times are measured".to_owned(),
     );
-    finding.advice = format!("do {effect_name} when nobody waits for {name}, in parts, or less often");
     Some(finding)
 }

@@ -205,7 +205,7 @@ impl Builder {
     /// no more room, the least surprising ones give way.
     ///
     /// A rule is a [`Filter`](crate::store::Filter) (`outcome:failed`, `site:request took:>10ms`), or asks for the longest
-    /// events of each site: `took:>p99.9 at site:request`.
+    /// events of each site: `took:>p99.9 at site:request`. `room:40%` allows another part of the budget.
     ///
     /// ```
     /// use metaspy_recorder::recording::Recording;

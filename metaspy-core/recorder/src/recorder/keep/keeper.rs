@@ -135,10 +135,15 @@ impl Keeper {
     fn withdraw(&mut self, log: &Log, rules: &Rules) {
         // What happened until now is looked at, also in the blocks that lanes fill.
         self.search(log, clock::now());
-        let is_of = |ruling: &&mut Ruling| rules.rules.iter().any(|rule| rule.text() == ruling.rule.text());
-        self.rules.iter_mut().filter(is_of).for_each(|ruling| ruling.is_new = true);
+        let numbers: Vec<usize> = rules.rules.iter().filter_map(|rule| self.number(rule)).collect();
+        for number in &numbers {
+            // A rule that somebody else wants will see these blocks when they are full.
+            self.rules[*number].is_new = self.rules[*number].wanted == 1;
+        }
         self.look_back(log, State::Held);
-        self.rules.iter_mut().filter(is_of).for_each(|ruling| ruling.wanted = ruling.wanted.saturating_sub(1));
+        for number in numbers {
+            self.rules[number].wanted = self.rules[number].wanted.saturating_sub(1);
+        }
         self.sites.clear();
     }
 
@@ -198,8 +203,8 @@ impl Keeper {
         if self.rules.iter().all(|rule| !rule.is_new) {
             return;
         }
-        self.is_looking_back = true;
         let Some(mut block) = self.block.take() else { return };
+        self.is_looking_back = true;
         let base = |place: u64| log.block(place)[header::BASE].load(Relaxed);
         let mut places: Vec<u64> = (0..log.layout.blocks).filter(|&place| log.state(place) == state).collect();
         places.sort_unstable_by_key(|&place| base(place));

@@ -110,7 +110,7 @@ fn rule(text: &str) -> Result<Rule, KeepError> {
         return Err(KeepError::Finding(text.to_owned()));
     }
     let quantile = text.split_whitespace().find(|word| word.starts_with("took:>p"));
-    let mut rest = text.replacen(quantile.unwrap_or_default(), "", 1);
+    let mut rest = quantile.map_or_else(|| text.to_owned(), |word| text.replacen(word, "", 1));
     // People say where: `outcome:failed at site:request`.
     for place in ["site:", "kind:", "subject:", "lane:"] {
         rest = format!(" {rest}").replace(&format!(" at {place}"), &format!(" {place}"));
