@@ -155,6 +155,11 @@ impl<'v> Value<'v> {
         (self.how.type_name)()
     }
 
+    /// Distinguishes its type from others.
+    pub fn kind(&self) -> usize {
+        self.how.type_name as usize
+    }
+
     /// Writes it as `Debug` does; false if its type cannot.
     pub fn show(&self, into: &mut dyn Write) -> bool {
         struct Shown(*const u8, Show);

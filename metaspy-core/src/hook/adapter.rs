@@ -15,11 +15,12 @@ use metaspy_probe::{
 use crate::arm::Config;
 use crate::causality::{self, Carried};
 use crate::event::Outcome;
+use crate::hook::details::written;
 use crate::hook::light_call::{self, LightCall};
 use crate::hook::thunks::THUNKS;
 use crate::hook::{self, AsyncCall, Call, DetailBytes, Reify, Returned, call};
 use crate::method_profilers::{self, AsyncCall as ProfiledCall};
-use crate::recorder::{self, Counter};
+use crate::recorder::{self, Counter, with_patience};
 use crate::site::Site;
 use crate::subject::Subject;
 use crate::subject::receiver;
@@ -100,7 +101,7 @@ fn subject(site: &Site, seen: &Seen<'_>) -> Subject {
 
 fn reify_all<'a>(seen: &Seen<'a>, reify: &mut Reify<'a>) {
     for argument in seen.arguments() {
-        reify.arg(argument.name.get(), &Printed(argument));
+        reify.value(argument.name.get(), &Printed(argument));
     }
 }
 
@@ -109,10 +110,11 @@ struct Printed<'v>(&'v Value<'v>);
 
 impl fmt::Debug for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.show(f) {
+        let ran = with_patience(self.0.kind(), || match self.0.show(f) {
             true => Ok(()),
             false => f.write_str("?"),
-        }
+        });
+        written(f, ran)
     }
 }
 

@@ -8,7 +8,7 @@ pub use crate::format::detail::{Detail, DetailKind, read};
 use crate::format::slot::DETAIL_MAX;
 use crate::format::superblock as sb;
 use crate::hook::handler::Open;
-use crate::recorder;
+use crate::recorder::{self, Ran, with_patience};
 
 /// Bytes of one value at most; what is longer is cut and marked.
 pub const VALUE_MAX: usize = 256;
@@ -34,6 +34,12 @@ impl<'a> Reify<'a> {
 
     /// An argument, by name.
     pub fn arg(&mut self, name: &str, value: &dyn Debug) {
+        let code = name.as_ptr().addr() ^ size_of_val(value);
+        self.value(name, &Patient { code, value });
+    }
+
+    /// An argument whose `Debug` rests where it is slow.
+    pub(super) fn value(&mut self, name: &str, value: &dyn Debug) {
         self.bytes.push(DetailKind::Argument, name, value);
     }
 
@@ -42,6 +48,31 @@ impl<'a> Reify<'a> {
         self.bytes.put(shown.0.as_deref().unwrap_or_default());
     }
 }
+
+/// A value of a program.
+struct Patient<'a> {
+    code: usize,
+    value: &'a dyn Debug,
+}
+
+impl Debug for Patient<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ran = with_patience(self.code, || self.value.fmt(f));
+        written(f, ran)
+    }
+}
+
+/// Writes why a value is not shown. It is then marked as cut.
+pub(super) fn written(f: &mut fmt::Formatter<'_>, ran: Ran<fmt::Result>) -> fmt::Result {
+    f.write_str(match ran {
+        Ran::Done(written) => return written,
+        Ran::Panicked => PANICKED,
+        Ran::Rested => "(its Debug takes too long)",
+    })?;
+    Err(fmt::Error)
+}
+
+const PANICKED: &str = " (its Debug panicked)";
 
 /// The arguments of an async call, shown while they are still there: the call begins later, when it is first polled.
 #[derive(Debug, Default)]
@@ -135,7 +166,7 @@ impl DetailBytes {
             Some(Ok(())) => {}
             Some(Err(_)) => text.cut = true,
             None => {
-                let _ = text.write_str(" (its Debug panicked)");
+                let _ = text.write_str(PANICKED);
                 text.cut = true;
             }
         }
@@ -183,6 +214,9 @@ impl Write for Bounded<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
     use super::*;
 
     struct Endless;
@@ -211,6 +245,30 @@ mod tests {
         assert_eq!((details[0].name.as_str(), details[0].value.as_str(), details[0].cut), ("a", "17", false));
         assert_eq!((details[1].value.len() <= VALUE_MAX, details[1].cut), (true, true));
         assert_eq!((details[2].kind, details[2].cut), (DetailKind::Return, true));
+    }
+
+    #[test]
+    fn a_debug_that_is_always_slow_runs_now_and_then() {
+        struct Slow(Cell<u32>);
+        impl Debug for Slow {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.set(self.0.get() + 1);
+                std::thread::sleep(Duration::from_millis(1));
+                f.write_str("slow")
+            }
+        }
+        let (slow, mut texts) = (Slow(Cell::new(0)), Vec::new());
+        for _ in 0..1_000 {
+            let mut reify = Reify::default();
+            reify.arg("slow", &slow);
+            reify.arg("quick", &7);
+            let details = read(reify.bytes.as_slice());
+            assert_eq!((details[1].value.as_str(), details[1].cut), ("7", false));
+            texts.push((details[0].value.clone(), details[0].cut));
+        }
+        assert!(slow.0.get() < 100, "{}", slow.0.get());
+        assert_eq!(texts.first(), Some(&("slow".to_owned(), false)));
+        assert_eq!(texts.last(), Some(&("(its Debug takes too long)".to_owned(), true)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use metaspy_probe::{Identity, Value};
 use crate::event::Outcome;
 use crate::method_profilers::TestId;
 use crate::method_profilers::call_stack::Entry;
+use crate::recorder::with_patience;
 use crate::site::SiteId;
 use crate::subject::Subject;
 use crate::subject::receiver;
@@ -145,9 +146,10 @@ impl CallEnd<'_> {
         self.returned
     }
 
-    /// Writes the returned value as `Debug` does. False if the value is not visible or its type has no `Debug`.
+    /// Writes the returned value as `Debug` does. False if the value is not visible, or if its type has no `Debug` or one that
+    /// panics or was too slow before.
     pub fn show(&self, into: &mut dyn Write) -> bool {
-        self.returned.is_some_and(|value| value.show(into))
+        self.returned.is_some_and(|value| shown(value, into))
     }
 }
 
@@ -162,8 +164,13 @@ impl Argument<'_> {
         self.0.type_name()
     }
 
-    /// Writes the argument as `Debug` does. False if its type has no `Debug`.
+    /// Writes the argument as `Debug` does. False if its type has no `Debug`, or one that panics or was too slow before.
     pub fn show(&self, into: &mut dyn Write) -> bool {
-        self.0.show(into)
+        shown(self.0, into)
     }
+}
+
+/// Writes a value as `Debug` does. False if its type has no `Debug`, or one that panics or was too slow before.
+pub(super) fn shown(value: &Value<'_>, into: &mut dyn Write) -> bool {
+    with_patience(value.kind(), || value.show(into)).done().unwrap_or(false)
 }

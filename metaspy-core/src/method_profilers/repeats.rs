@@ -6,6 +6,7 @@ use std::fmt::{self, Write};
 use metaspy_probe::Value;
 
 use crate::format::profile::{Column, built_in};
+use crate::method_profilers::call::shown;
 use crate::method_profilers::dispatch::guarded;
 use crate::method_profilers::{Call, Columns, Count, Data, Facts, IdentitySet, MethodProfiler, MethodSpy};
 use crate::platform::signal_mask::may_be_in_handler;
@@ -72,7 +73,7 @@ impl MethodProfiler for Repeats {
 fn fingerprint(values: &[Value<'_>]) -> Option<u64> {
     let mut text = Text { bytes: [0; LONGEST], len: 0, is_cut: false };
     for value in values {
-        let is_shown = value.show(&mut text);
+        let is_shown = shown(value, &mut text);
         if !is_shown || text.is_cut || text.write_char('\0').is_err() {
             return None;
         }

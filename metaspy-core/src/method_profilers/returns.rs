@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 use metaspy_probe::{Identity, Kept, Value};
 
-use crate::method_profilers::dispatch::guarded;
 use crate::method_profilers::{Call, CallEnd, Facts};
 use crate::platform::signal_mask::may_be_in_handler;
+use crate::recorder::with_patience;
 
 /// The values that a method returned. Values that are copied as bytes, and texts and lists of such values, are compared by
 /// `PartialEq`. Others are compared by their `Hash`, because the program could notice a copy. For at most a hundred receivers
@@ -67,7 +67,7 @@ impl Returns {
         }
         if (state | add) & NOT_SELF != 0 {
             // What compares, hashes or copies a value is the program's own.
-            add |= guarded(|| self.compare(call, value)).unwrap_or(OPAQUE);
+            add |= with_patience(value.kind(), || self.compare(call, value)).done().unwrap_or(OPAQUE);
         }
         state | add != state && self.state.fetch_or(add, Ordering::Relaxed) | add != state
     }

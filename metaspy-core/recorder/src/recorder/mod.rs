@@ -46,6 +46,7 @@ mod own_file;
 mod own_words;
 #[cfg(target_os = "linux")]
 mod pack;
+mod patience;
 mod populate;
 mod profiler_state;
 pub mod protocol;
@@ -91,6 +92,7 @@ pub use live_events::LiveEvent;
 pub(crate) use log::has_file;
 pub use log::{Log, Named, all, current};
 pub use next_epoch::{next_boundary, next_epoch};
+pub use patience::{Ran, with_patience};
 pub use profiler_state::ProfilerState;
 pub use start::watch_forks;
 pub(crate) use start::{Backing, Spec, ensure, follow, is_full, start};
