@@ -47,6 +47,7 @@ pub mod export;
 pub mod append;
 pub mod runs;
 
+mod median;
 pub mod source_line;
 pub mod table;
 pub mod text;

@@ -8,6 +8,7 @@ use super::finding::NAMED;
 use super::map::HashMap;
 use super::open_calls::OpenCalls;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
+use crate::median::median;
 use crate::text::{grouped, percent, time};
 
 /// Word of the kind.
@@ -227,8 +228,8 @@ impl HotSubject {
         let Hot { count, of_hot, all, next, median } = match by_calls {
             Some(hot) => hot,
             None => {
-                let usual = median_of(subjects.iter().map(|it| it.shortest));
-                let usual_step = median_of(subjects.iter().map(|it| it.step_ticks));
+                let usual = median(subjects.iter().map(|it| it.shortest));
+                let usual_step = median(subjects.iter().map(|it| it.step_ticks));
                 let is_slow = |it: &OfSubject| {
                     it.calls >= if it.is_across { CALLS_ACROSS } else { TIMED_CALLS }
                         && it.shortest > usual.saturating_mul(MEDIANS)
@@ -307,12 +308,6 @@ impl Hot {
             Hot { count, of_hot: sum(&subjects[..count]), all: sum(subjects), next: number(&subjects[count]), median };
         is_apart.then_some(hot)
     }
-}
-
-fn median_of(numbers: impl Iterator<Item = u64>) -> u64 {
-    let mut numbers: Vec<u64> = numbers.collect();
-    let middle = numbers.len() / 2;
-    *numbers.select_nth_unstable(middle).1
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Numbers of which a bounded, evenly spaced part is kept.
 
+use crate::median::median;
+
 /// Maximum number of samples that are kept.
 const CAPACITY: usize = 256;
 
@@ -53,9 +55,7 @@ impl<T: Copy> Samples<T> {
 
     /// Returns the median of what is computed from the kept samples; 0 if there are none.
     pub(super) fn median_by(&self, number: impl Fn(T) -> u64) -> u64 {
-        let mut numbers: Vec<u64> = self.kept.iter().map(|&sample| number(sample)).collect();
-        let middle = numbers.len() / 2;
-        if numbers.is_empty() { 0 } else { *numbers.select_nth_unstable(middle).1 }
+        median(self.kept.iter().map(|&sample| number(sample)))
     }
 }
 

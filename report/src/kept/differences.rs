@@ -6,6 +6,7 @@ use metaspy_probe::SiteId;
 use metaspy_reader::{EffectsIndex, Event, EventId, Store};
 
 use super::Unit;
+use crate::median::median;
 
 /// Events of a unit that are looked at.
 const EVENTS: usize = 10_000;
@@ -72,12 +73,6 @@ fn difference(works: &Works, event: &Event, ordinary: &[(Works, u64)]) -> Option
     let additional = event.span?.saturating_sub(usual_span);
     let is_explained = more(&work, &usual).saturating_mul(100) >= additional.saturating_mul(EXPLAINED_PERCENT);
     is_explained.then_some(Difference { site, work, usual, usual_span, ordinary: ordinary.len() })
-}
-
-fn median(values: impl Iterator<Item = u64>) -> u64 {
-    let mut values: Vec<u64> = values.collect();
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or(0)
 }
 
 /// What each site did in an event, the event itself included. The time of an effect is taken from its cause, as far as that
