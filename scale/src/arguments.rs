@@ -151,24 +151,35 @@ pub struct Ship {
     /// The bound of what waits on the disk: beyond it, the oldest recordings are removed unsealed, and reported
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub most: Option<u64>,
-    /// Removes the partitions of this host from the target whose run began longer ago, as 30d: once an hour
-    #[arg(long, value_name = "AGE", value_parser = parse_age)]
-    pub keep: Option<Duration>,
+    /// Removes partitions of this host from the target, once an hour: those whose run began longer ago than an age, as
+    /// 30d, and the oldest ones beyond a size, as 500GiB. Both are separated by a comma
+    #[arg(long, value_name = "AGE|SIZE", value_delimiter = ',', value_parser = parse_keep)]
+    pub keep: Vec<Keep>,
     /// Ends when all recordings are sealed that have ended
     #[arg(long)]
     pub once: bool,
 }
 
-/// Parses an age in days or hours.
-fn parse_age(text: &str) -> Result<Duration, String> {
+/// What stays of the partitions of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Those whose run began no longer ago.
+    Age(Duration),
+    /// The newest ones that have room in this number of bytes, and the newest one in any case.
+    Bytes(u64),
+}
+
+/// Parses an age in days or hours, or a size.
+fn parse_keep(text: &str) -> Result<Keep, String> {
     let (number, hours) = match (text.strip_suffix('d'), text.strip_suffix('h')) {
         (Some(days), _) => (days, 24),
         (_, Some(hours)) => (hours, 1),
         _ => (text, 0),
     };
     match number.parse::<u32>() {
-        Ok(number @ 1..) if hours > 0 => Ok(Duration::from_secs(u64::from(number) * hours * 60 * 60)),
-        _ => Err("write a number of days or hours, such as 30d or 12h".into()),
+        Ok(number @ 1..) if hours > 0 => Ok(Keep::Age(Duration::from_secs(u64::from(number) * hours * 60 * 60))),
+        Err(_) if hours == 0 && parse_size(text).is_ok_and(|bytes| bytes > 0) => parse_size(text).map(Keep::Bytes),
+        _ => Err("write a number of days or hours, such as 30d or 12h, or a size, such as 500GiB".into()),
     }
 }
 

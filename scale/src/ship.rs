@@ -15,14 +15,14 @@ use metaspy_reader::EndState;
 use metaspy_reader::text::print_message;
 use metaspy_reader::units::grouped;
 
-use crate::arguments;
+use crate::arguments::{self, Keep};
 use crate::query::print;
 use crate::recordings::Recording;
 use crate::seal::{self, Sealed, target::Target};
 
 /// The time between two looks at the directory.
 const LOOK: Duration = Duration::from_secs(2);
-/// The time between two looks for old partitions.
+/// The time between two looks for partitions that may go.
 const LOOK_FOR_OLD: Duration = Duration::from_secs(60 * 60);
 /// The longest time between two trials of a store that fails.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -72,7 +72,7 @@ struct Ship<'o> {
     kept: Vec<PathBuf>,
     /// Recordings that were removed before they were sealed.
     dropped: u64,
-    /// When old partitions were last looked for.
+    /// When partitions that may go were last looked for.
     looked: Option<Instant>,
 }
 
@@ -106,16 +106,22 @@ impl<'o> Ship<'o> {
             // The store may be slow, and recordings arrive. What waited before this pass has its trial.
             self.hold_bound(before)?;
         }
-        self.remove_older(&target).await
+        self.remove_beyond(&target).await
     }
 
-    /// Removes the partitions of this host that are older than they may be.
-    async fn remove_older(&mut self, target: &Target) -> Result<()> {
-        let Some(keep) = self.options.keep.filter(|_| self.looked.is_none_or(|at| at.elapsed() >= LOOK_FOR_OLD)) else {
+    /// Removes the partitions of this host that may not stay.
+    async fn remove_beyond(&mut self, target: &Target) -> Result<()> {
+        if self.looked.is_some_and(|at| at.elapsed() < LOOK_FOR_OLD) {
             return Ok(());
-        };
-        for partition in target.remove_older(&self.host, keep).await? {
-            print(&format!("{partition} is removed: it is older than --keep\n"))?;
+        }
+        for keep in &self.options.keep {
+            let why = match keep {
+                Keep::Age(_) => "older than --keep",
+                Keep::Bytes(_) => "beyond the size of --keep",
+            };
+            for partition in target.remove_beyond(&self.host, *keep).await? {
+                print(&format!("{partition} is removed: it is {why}\n"))?;
+            }
         }
         self.looked = Some(Instant::now());
         Ok(())

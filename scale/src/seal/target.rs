@@ -20,6 +20,7 @@ use url::Url;
 use super::SealedFile;
 use super::manifest::{LAYOUT_VERSION, MANIFEST, Manifest};
 use super::sync;
+use crate::arguments::Keep;
 use crate::recordings::started_ns;
 use crate::tables::SCHEMA_VERSION;
 
@@ -214,26 +215,33 @@ impl Target {
         place.ancestors().take_while(|it| it.starts_with(directory)).try_for_each(sync::path)
     }
 
-    /// Removes the partitions of a host whose run began longer ago, seen from now, or from its newest run if the clock is
+    /// Removes the partitions of a host that do not stay. An age is seen from now, or from its newest run if the clock is
     /// wrong. Returns their places.
-    pub async fn remove_older(&self, host: &str, keep: Duration) -> Result<Vec<Path>> {
+    pub async fn remove_beyond(&self, host: &str, keep: Keep) -> Result<Vec<Path>> {
         let listed = self.store.list(Some(&self.prefix)).try_collect::<Vec<_>>().await;
         let objects = listed.map_err(|error| self.refused(error))?;
         let of_host = PathPart::from(format!("host={host}"));
-        let mut partitions: BTreeMap<Path, (u64, Vec<Path>)> = BTreeMap::new();
+        let mut partitions: BTreeMap<Path, Stored> = BTreeMap::new();
         for object in objects {
             let Some(partition) = self.partition_of(&object.location) else { continue };
             let parts: Vec<PathPart<'_>> = partition.prefix_match(&self.prefix).into_iter().flatten().collect();
             let started = parts[0].as_ref().strip_prefix("run=").and_then(started_ns);
             if let Some(started) = started.filter(|_| parts[1] == of_host) {
-                partitions.entry(partition).or_insert((started, Vec::new())).1.push(object.location);
+                let stored = partitions.entry(partition).or_insert(Stored { started, bytes: 0, files: Vec::new() });
+                stored.bytes += object.size;
+                stored.files.push(object.location);
             }
         }
-        let newest = partitions.values().map(|(started, _)| *started).max().unwrap_or(0);
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
-        let oldest = now.min(newest).saturating_sub(keep.as_nanos() as u64);
-        partitions.retain(|_, (started, _)| *started < oldest);
-        for (partition, (_, files)) in &mut partitions {
+        let oldest = match keep {
+            Keep::Age(age) => {
+                let newest = partitions.values().map(|stored| stored.started).max().unwrap_or(0);
+                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                newest.min(now.as_nanos() as u64).saturating_sub(age.as_nanos() as u64)
+            }
+            Keep::Bytes(bytes) => oldest_within(partitions.values(), bytes),
+        };
+        partitions.retain(|_, stored| stored.started < oldest);
+        for (partition, Stored { files, .. }) in &mut partitions {
             if self.directory.is_some() {
                 self.remove_directory(partition)?;
                 continue;
@@ -424,6 +432,29 @@ fn read(key: &Path, text: &[u8]) -> Result<Manifest> {
         }
     }
     Ok(manifest)
+}
+
+/// A partition with its files.
+struct Stored {
+    started: u64,
+    bytes: u64,
+    files: Vec<Path>,
+}
+
+/// The begin of the oldest run that stays, if the newest ones stay that have room in this number of bytes.
+fn oldest_within<'s>(partitions: impl Iterator<Item = &'s Stored>, bytes: u64) -> u64 {
+    let mut by_run: BTreeMap<u64, u64> = BTreeMap::new();
+    partitions.for_each(|stored| *by_run.entry(stored.started).or_default() += stored.bytes);
+    let mut oldest = None;
+    let mut taken = 0_u64;
+    for (started, run_bytes) in by_run.into_iter().rev() {
+        taken = taken.saturating_add(run_bytes);
+        if oldest.is_some() && taken > bytes {
+            break;
+        }
+        oldest = Some(started);
+    }
+    oldest.unwrap_or(0)
 }
 
 /// The set, and the partitions in it, if the path goes on into them: `sealed/run=…/host=…`.

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use metaspy_reader::Store;
 
 use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, rows_of, spool};
-use crate::seal::{file, partition};
+use crate::seal::{file, partition, partitions};
 
 /// The number of recordings in a directory.
 pub fn recordings(dir: &Path) -> usize {
@@ -156,6 +156,20 @@ fn old_partitions_of_this_host_are_removed() {
     assert_eq!(text(&again).matches("is removed").count(), 1, "{}", text(&again));
     assert_eq!(rows_of(counts, &target), ["other,3", "own,1"]);
     assert_eq!(text(&ship(&dir, &target, &["--host", "own", "--keep", "30"])).matches("30d or 12h").count(), 1);
+    // A size keeps the newest runs that have room in it, and one in any case.
+    let sizes = spool("sizes", 3);
+    (1..3).for_each(|copy| made_older(&sizes.join(format!("tree-{copy}.spy")), copy));
+    let output = ship(&sizes, &target, &["--host", "sized", "--keep", "300d,1GiB"]);
+    assert!(output.status.success() && !text(&output).contains("is removed"), "{}", text(&output));
+    let of_host = partitions(&target).into_iter().filter(|place| place.display().to_string().contains("host=sized"));
+    let files = of_host.flat_map(|place| fs::read_dir(place).expect("it was sealed"));
+    let bytes: u64 = files.map(|file| file.and_then(|file| file.metadata()).expect("it is there").len()).sum();
+    for (keep, stay) in [(format!("{}B", bytes * 3 / 4), 2), ("1KiB".into(), 1)] {
+        let output = ship(&sizes, &target, &["--host", "sized", "--keep", &keep]);
+        assert_eq!(text(&output).matches("is removed: it is beyond the size").count(), 1, "{}", text(&output));
+        assert_eq!(rows_of(counts, &target), ["other,3", "own,1", &format!("sized,{stay}")]);
+    }
+    fs::remove_dir_all(sizes).expect("it is ours");
     if let Some(python) = python_with("moto") {
         let server = S3::start(&python);
         let (dir, set) = (spool("ages s3", 2), "s3://spies/ages");
