@@ -5,8 +5,8 @@ use crate::graph::Graph;
 use crate::picture::{Options, PictureError, draw};
 use crate::scene::{Kind, Scene};
 
-/// Builds the page of a graph: the given picture, and the others behind tabs. Below a root, the
-/// others are pictures of calls.
+/// Builds the page of a graph: the given picture, and the others behind tabs, also those of its
+/// samples. Below a root, the others are pictures of calls.
 ///
 /// # Errors
 ///
@@ -17,6 +17,19 @@ pub fn page(kind: Kind, graph: &Graph, options: &Options) -> Result<String, Pict
     let of_graph = |&other: &Kind| graph.root.is_none() || matches!(other, Kind::Behavioural | Kind::Calls);
     let others = Kind::OF_A_RUN.into_iter().filter(of_graph).filter(|&other| other != kind);
     scenes.extend(others.filter_map(|other| draw(other, graph, options).ok()));
-    let scenes = scenes.iter().map(|scene| (scene.kind.word().to_owned(), scene)).collect();
-    Ok(html(&[Pictures { graph, scenes }]))
+    let profiles: Vec<(&Graph, Vec<Scene>)> = graph
+        .profiles
+        .iter()
+        .filter(|_| graph.root.is_none())
+        .map(|profile| {
+            (profile, Kind::OF_A_RUN.into_iter().filter_map(|kind| draw(kind, profile, options).ok()).collect())
+        })
+        .collect();
+    let all = std::iter::once((graph, &scenes)).chain(profiles.iter().map(|(graph, scenes)| (*graph, scenes)));
+    let pictures = all.map(|(graph, scenes)| {
+        let of = graph.measured.as_ref().map_or_else(String::new, |measured| format!(": {}", measured.amount));
+        let scenes = scenes.iter().map(|scene| (format!("{}{of}", scene.kind.word()), scene)).collect();
+        Pictures { graph, scenes }
+    });
+    Ok(html(&pictures.collect::<Vec<_>>()))
 }

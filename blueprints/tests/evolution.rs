@@ -4,7 +4,7 @@ use metaspy_blueprints::evolution::{By, Change, Former, Version, compare};
 use metaspy_blueprints::graph::{Call, Method, Owner, OwnerKind};
 use metaspy_blueprints::scene::{Border, Fill};
 use metaspy_blueprints::{Graph, Options, PictureError, Scene, emit, picture};
-use metaspy_report::program::{Edge, Receivers, TestCount};
+use metaspy_report::program::{Edge, Receivers};
 
 /// A method: name, executions, total time in ms, hash of its source. Each is called by the one before it.
 type Row = (&'static str, u64, u64, u32);
@@ -14,8 +14,6 @@ fn graph(rows: &[Row]) -> Graph {
     let mut graph = Graph { owners: vec![owner], has_callers: true, exact: true, ..Graph::default() };
     for (at, &(name, executions, ms, fingerprint)) in rows.iter().enumerate() {
         graph.methods.push(Method {
-            site: None,
-            subject: None,
             path: format!("app::Scene::{}", name.split('<').next().unwrap_or(name)),
             path_with_arguments: format!("app::Scene::{name}"),
             name: name.into(),
@@ -26,16 +24,9 @@ fn graph(rows: &[Row]) -> Graph {
             executions,
             total_ns: Some(ms * 1_000_000),
             self_ns: Some(1_000),
-            hooks_ns: 0,
             receivers: Receivers { count: 1, ..Receivers::default() },
-            objects: None,
-            has_more_objects: false,
-            instructions: None,
-            is_cache: false,
-            shows_returned: false,
-            returns: None,
-            tests: TestCount::default(),
             fingerprint,
+            ..Method::default()
         });
         if at > 0 {
             graph.calls.push(Call { from: 0, to: at, count: executions, total_ns: ms * 1_000_000 });

@@ -5,10 +5,11 @@
 use serde_json::{Map, Value, json};
 
 use metaspy_report::coverage::Pattern;
+use metaspy_report::flame::Unit;
 use metaspy_report::program::TestCount;
 
-use crate::graph::{Bounds, Call, Graph, HookCost, Method, OwnerKind};
-use crate::scene::{Border, EdgeKind, Frame, List, Node, SIZE, Scene, Stated, Statement};
+use crate::graph::{Bounds, Call, Graph, HookCost, Measured, Method, OwnerKind};
+use crate::scene::{Border, EdgeKind, Frame, List, Node, Rect, SIZE, Scene, Stated, Statement};
 
 /// Writes a scene together with the methods that it shows.
 pub fn json(scene: &Scene, graph: &Graph) -> Value {
@@ -111,6 +112,10 @@ impl Shown {
             let at_most = json!({ "calls": places(calls), "total": places(times), "own": places(own) });
             all.insert("at_most".into(), at_most);
         }
+        if let Some(Measured { amount, unit, count, .. }) = &graph.measured {
+            let unit = if *unit == Unit::Ns { "ns" } else { "count" };
+            all.insert("measured".into(), json!({ "amount": amount, "unit": unit, "count": count }));
+        }
         all.insert("files".into(), files.into());
         all.insert("returns".into(), returns.into());
         all
@@ -168,6 +173,10 @@ impl Shown {
             more.insert("changed".into(), 1.into());
         }
         more.extend(node.mark.map(|pattern| ("mark".to_owned(), pattern.word().into())));
+        if !node.strips.is_empty() {
+            let strip = |Rect { x, y, w, h }: &Rect| [x, y, w, h].into_iter().map(|&length| round(length)).collect();
+            more.insert("strips".into(), node.strips.iter().map(strip).collect::<Vec<Value>>().into());
+        }
         more.extend(node.ghost.map(|ghost| ("ghost".into(), round(ghost))));
         if !node.tip.is_empty() {
             more.insert("tip".into(), node.tip.join("\n").into());

@@ -1,5 +1,6 @@
 //! Emitters, which draw a finished scene and never decide where a box goes.
 
+mod attributes;
 mod html;
 mod json;
 mod outline;
@@ -29,23 +30,25 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
     if !kind.is_of_methods() {
         return lines;
     }
-    lines.push(format!(
-        "{}{}, {} receivers",
-        graph.calls_sign(top),
-        counted(method.executions, "call"),
-        method.receivers.with_places()
-    ));
+    let receivers = match graph.measured {
+        None => format!(", {} receivers", method.receivers.with_places()),
+        Some(_) => String::new(),
+    };
+    lines.push(format!("{}{}{receivers}", graph.calls_sign(top), counted(method.executions, graph.count_word())));
     if let Some(total) = method.total_ns {
-        let own =
-            method.self_ns.map_or_else(|| "unknown".into(), |own| format!("{}{}", graph.own_sign(top), time(own)));
-        lines.push(format!("total {}{}, own {own}", graph.time_sign(top), time(total)));
+        let own = method
+            .self_ns
+            .map_or_else(|| "unknown".into(), |own| format!("{}{}", graph.own_sign(top), graph.amount(own)));
+        lines.push(format!("total {}{}, own {own}", graph.time_sign(top), graph.amount(total)));
         let recorded =
             || format!("recorded total {}, {} of it hooks", time(total + method.hooks_ns), time(method.hooks_ns));
         lines.extend((method.hooks_ns > 0).then(recorded));
     }
     lines.extend(method.returns.map(|returned| format!("returns: {}", returned.word())));
     lines.extend((method.tests.count > 0).then(|| format!("in {} tests", method.tests)));
-    lines.push(format!("{} lines, {}:{}", method.lines, clean(&method.file), method.line));
+    if method.lines > 0 {
+        lines.push(format!("{} lines, {}:{}", method.lines, clean(&method.file), method.line));
+    }
     let more = node.methods[1..].iter().take(12).map(|&at| format!("stands for {}", clean(&graph.methods[at].path)));
     lines.extend(more);
     lines

@@ -55,7 +55,7 @@ text.dark{fill:{page}}
 .none,.unknown{stroke-dasharray:2 1.5}
 .never{stroke:{signal};stroke-width:1.3}
 .hatch{fill:url(#hatch)}
-.own{fill:{own}}
+.own{fill:{own}}.strip{fill:{signal}}
 .ghost{fill:none;stroke:{ink};stroke-width:.6;stroke-dasharray:2 2}
 .frame{fill:none;stroke:{ink};stroke-width:2}
 .e{fill:none;stroke:{line};stroke-width:.8}

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::attributes::with_attributes;
 use super::{escaped, lines, palette, px};
 use crate::graph::Graph;
 use crate::scene::{
@@ -15,6 +16,9 @@ const MARGIN: f64 = 12.0;
 const LINE: f64 = 14.0;
 /// Maximum width of a letter in notes.
 const LETTER: f64 = 5.6;
+/// Font of labels.
+const FONT: &str =
+    "font-size=\"9\" font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace\"";
 /// Minimum width of the page, which the legend needs.
 const LEAST: f64 = 640.0;
 
@@ -27,18 +31,17 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
     let below = above + scene.size.1 + MARGIN;
     let notes_at = below + legend_height + LINE;
     let height = notes_at + LINE * scene.notes.len() as f64;
+    let (w, h) = (px(width + 2.0 * MARGIN), px(height + MARGIN));
     let title = format!("{} blueprint of {}", scene.kind.word(), scene.title);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{} 0 {} {}\" role=\"img\">\n<title>{}</title>\n<style>{}</style>\n{DEFS}\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{w}\" height=\"{h}\" viewBox=\"{} 0 {w} {h}\" \
+         role=\"img\" {FONT}>\n<title>{}</title>\n{DEFS}\n",
         px(-MARGIN),
-        px(width + 2.0 * MARGIN),
-        px(height + MARGIN),
         escaped(&title),
-        palette::style(palette::light),
     );
     let _ = writeln!(
         out,
-        "<rect x=\"{}\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"{}\"/>\n<text y=\"{}\" style=\"font-size:12px\">{}</text>",
+        "<rect x=\"{}\" y=\"0\" width=\"{w}\" height=\"{h}\" fill=\"{}\"/>\n<text y=\"{}\" font-size=\"12\">{}</text>",
         px(-MARGIN),
         palette::light("page"),
         px(MARGIN + 4.0),
@@ -70,7 +73,7 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
             escaped(note)
         );
     }
-    out + "</svg>\n"
+    with_attributes(&(out + "</svg>\n"), &palette::style(palette::light))
 }
 
 /// SVG definitions: the hatch of values that cannot be compared, the head of an arrow, and the
@@ -148,6 +151,7 @@ fn node(kind: Kind, node: &Node, graph: &Graph) -> String {
             px(node.own)
         );
     }
+    node.strips.iter().for_each(|strip| out += &outline("strip", strip));
     if let Some(pattern) = node.mark {
         let radius = MARK.min(rect.w / 2.0).min(rect.h / 2.0);
         out += &mark(pattern, (rect.x + rect.w / 2.0, rect.y + radius.max((rect.h / 2.0).min(4.0))), radius);
@@ -161,7 +165,7 @@ fn node(kind: Kind, node: &Node, graph: &Graph) -> String {
 fn mark(pattern: Pattern, (x, y): (f64, f64), radius: f64) -> String {
     let word = pattern.word();
     format!(
-        "<use href=\"#m-{word}\" class=\"m {word}\" transform=\"translate({} {}) scale({})\"/>",
+        "<use xlink:href=\"#m-{word}\" class=\"m {word}\" transform=\"translate({} {}) scale({})\"/>",
         px(x),
         px(y),
         px(radius)
@@ -184,7 +188,9 @@ fn label(label: &Label, node: &Node) -> String {
     // The frame of changed source is around the box.
     let outset = if node.border == Border::Changed { OUTSET } else { 0.0 };
     let (x, y) = match label.place {
-        Place::Beside => (rect.right() + 2.0 + outset, rect.y + rect.h.min(line(label.size)) / 2.0 + 3.0 * scale),
+        Place::Beside => {
+            (rect.right() + 2.0 + outset, rect.y + node.height().min(line(label.size)) / 2.0 + 3.0 * scale)
+        }
         Place::Inside => (rect.x + 3.0, rect.y + 9.0 * scale),
         Place::Upright => (rect.x + rect.w / 2.0 + 3.0 * scale, rect.bottom() - 3.0),
         Place::Along => (rect.right() + 9.0 * scale, rect.bottom() - 2.0),
@@ -200,7 +206,7 @@ fn label(label: &Label, node: &Node) -> String {
 
 /// Returns the attribute of letters of this size, if it is not the usual one.
 fn font(size: f64) -> String {
-    if size > SIZE { format!(" style=\"font-size:{}px\"", px(size)) } else { String::new() }
+    if size > SIZE { format!(" font-size=\"{}\"", px(size)) } else { String::new() }
 }
 
 /// Escapes a label, and gives the marks of findings in front of it their colour.

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use metaspy_report::text::{clean, counted, cut, fit, grouped, pad_left, short, shorten_path, time, width, wrap};
+use metaspy_report::text::{clean, counted, cut, fit, grouped, pad_left, short, shorten_path, width, wrap};
 
 use crate::graph::{Graph, Method};
 use crate::scene::{EdgeKind, Fill, Kind, Node, Row, Scene};
@@ -26,7 +26,10 @@ pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String
     };
     lists(scene, graph, columns, &mut lines);
     lines.push(String::new());
-    let words = legend(scene.kind).into_iter().chain(scene.notes.iter().map(String::as_str));
+    let words = legend(scene.kind)
+        .filter(|_| graph.measured.is_none())
+        .into_iter()
+        .chain(scene.notes.iter().map(String::as_str));
     lines.extend(words.flat_map(|note| wrap(&clean(note), columns)));
     lines.iter().map(|line| cut(line, columns).trim_end().to_owned() + "\n").collect()
 }
@@ -147,7 +150,10 @@ fn line(kind: Kind, node: &Node, graph: &Graph, columns: usize, depth: usize) ->
             let more = if others > 0 { format!(" +{others}") } else { String::new() };
             let more = giver.map_or_else(String::new, |giver| format!(" … {}", name_of(graph, giver))) + &more;
             let sign = graph.calls_sign(top);
-            (format!("{sign}{}×", grouped(graph.methods[top].executions)), format!("{}{more}", name_of(graph, top)))
+            (
+                format!("{sign}{}{}", grouped(graph.methods[top].executions), graph.times_sign()),
+                format!("{}{more}", name_of(graph, top)),
+            )
         }
     };
     let branch = if depth == 0 { String::new() } else { "│ ".repeat(depth - 1) + "├ " };
@@ -225,10 +231,10 @@ fn own_time(graph: &Graph, methods: &[&Method]) -> Option<Line> {
     let bars: Vec<String> = by_time.iter().take(12).map(bar).collect();
     let more = if by_time.len() > bars.len() { format!(" +{}", by_time.len() - bars.len()) } else { String::new() };
     let line = format!(
-        "{:>9} {:>5.1}% {:>8}× {}{more}",
-        time(own),
+        "{:>9} {:>5.1}% {:>9} {}{more}",
+        graph.amount(own),
         100.0 * own as f64 / whole as f64,
-        short(runs),
+        short(runs) + graph.times_sign(),
         bars.join(" ")
     );
     (runs > 0).then_some((own, line))

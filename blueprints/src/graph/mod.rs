@@ -2,6 +2,7 @@
 
 mod below;
 pub mod hooks;
+mod profile;
 mod recursion;
 pub mod written_calls;
 
@@ -12,10 +13,12 @@ use metaspy_reader::{Chain, ChainFrame, Filter, Store};
 use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::is_cache;
 use metaspy_report::coverage::{Found, Pattern, patterns};
+use metaspy_report::flame::{FlamePage, Unit};
 use metaspy_report::program::{Edge, Element, Instructions, Key, Of, Program, Receivers, Returned, TestCount};
 
 pub use below::Bounds;
 pub use hooks::HookCost;
+pub use profile::Measured;
 
 /// Methods, owners and calls of a program: the input of every picture.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +59,10 @@ pub struct Graph {
     pub bounds: Bounds,
     /// Calling contexts of all calls, if they were recorded. They make numbers below a root exact.
     pub contexts: Option<Contexts>,
+    /// What the numbers are, if they are no times of calls.
+    pub measured: Option<Measured>,
+    /// Graphs of the samples and instructions of the same run.
+    pub profiles: Vec<Graph>,
 }
 
 /// Method with the numbers of its calls.
@@ -109,10 +116,12 @@ pub struct Method {
     pub tests: TestCount,
     /// Fingerprint of the source; 0 if it is not known.
     pub fingerprint: u32,
+    /// Lines with samples: number of the line, samples, source.
+    pub hot_lines: Vec<(u32, u64, String)>,
 }
 
 /// Type, trait, or the free functions of a module.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {
     /// Module path, with its crate.
     pub module: String,
@@ -125,7 +134,7 @@ pub struct Owner {
 }
 
 /// Sorts of owners.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OwnerKind {
     /// Type of the program.
     Type,
@@ -203,6 +212,7 @@ impl Graph {
                 is_cache: is_cache(method, &element.name, &program.elements[under].name),
                 tests: profile.test_count(),
                 fingerprint: method.facts.as_ref().map_or(0, |facts| facts.fingerprint),
+                hot_lines: Vec::new(),
             });
         }
         let places = graph.places();
@@ -230,7 +240,18 @@ impl Graph {
         }
         graph.notes.extend(scope(store, filter));
         graph.contexts = Contexts::read(store).filter(|_| filter.is_all());
+        if filter.is_all() {
+            let mut page = FlamePage::default();
+            page.add_profiles(store);
+            graph.add_lines(&page);
+            graph.profiles = Graph::of_profiles(&page);
+        }
         graph
+    }
+
+    /// Returns the graph of the samples or instructions of the run, if no method with a hook ran.
+    pub fn or_profile(mut self) -> Graph {
+        if self.ran().next().is_some() || self.profiles.is_empty() { self } else { self.profiles.swap_remove(0) }
     }
 
     /// Returns true if objects on the heap were counted.
@@ -329,6 +350,26 @@ impl Graph {
     /// Iterates over the indices of the methods that ran.
     pub fn ran(&self) -> impl Iterator<Item = usize> {
         (0..self.methods.len()).filter(|&at| self.methods[at].executions > 0)
+    }
+
+    /// Writes a number that is the height of boxes, with its unit: times, unless something else was measured.
+    pub fn amount(&self, number: u64) -> String {
+        self.measured.as_ref().map_or(Unit::Ns, |measured| measured.unit).text(number)
+    }
+
+    /// Returns the word for these numbers: `time`, `processor time`, `instructions`.
+    pub fn amount_word(&self) -> &str {
+        self.measured.as_ref().map_or("time", |measured| &measured.amount)
+    }
+
+    /// Returns the word for what the width of a box counts: `call` or `sample`.
+    pub fn count_word(&self) -> &'static str {
+        self.measured.as_ref().map_or("call", |measured| measured.count)
+    }
+
+    /// Returns the sign behind a number of calls.
+    pub(crate) fn times_sign(&self) -> &'static str {
+        if self.count_word() == "call" { "×" } else { "" }
     }
 
     /// Returns the time of a method; 0 if it is not known.

@@ -7,7 +7,7 @@ use metaspy_report::program::Returned;
 use super::caching::{self, caching};
 use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::structural::own;
-use super::{Options, PictureError, hooks_note, widths};
+use super::{Options, PictureError, height_word, hooks_note, own_grey, own_greys, widths};
 use crate::graph::Graph;
 use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign};
 
@@ -19,7 +19,7 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let boxes = items.iter().zip(&rects).zip(labels);
     let nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(graph, item, total_ns, rect, label)).collect();
     let candidates = caching(graph, &nodes);
-    notes.push(hooks_note(graph));
+    notes.extend(hooks_note(graph));
     notes.extend(caching::notes(graph, candidates.is_some()));
     Ok(Scene {
         kind: Kind::Behavioural,
@@ -45,6 +45,7 @@ fn node(graph: &Graph, item: &Item, whole: u64, rect: Rect, label: Option<Label>
         Some(Returned::Constant) => Fill::Constant,
         Some(Returned::Varies) => Fill::Varies,
         Some(Returned::NotComparable) => Fill::NotComparable,
+        None if graph.measured.is_some() => own_grey(graph, item.methods[item.named]),
         None => Fill::Unknown,
     };
     let method = &graph.methods[*item.methods.last().unwrap_or(&top)];
@@ -61,6 +62,17 @@ fn node(graph: &Graph, item: &Item, whole: u64, rect: Rect, label: Option<Label>
 }
 
 fn legend(graph: &Graph) -> Vec<Sign> {
+    if graph.measured.is_some() {
+        return std::iter::once(Sign::words(format!("width: {}s", graph.count_word())))
+            .chain(widths(3.0, 3.0))
+            .chain([Sign::words(format!("height: {}", height_word(graph)))])
+            .chain(own_greys(graph))
+            .chain([
+                Sign::words(format!("+3: three more functions, with less own {}", graph.amount_word())),
+                Sign::words("↻: calls back into its callers"),
+            ])
+            .collect();
+    }
     let fills = [
         Sign::fill(Fill::Constant, "always the same value for each receiver"),
         Sign::fill(Fill::Unit, "nothing, or the receiver"),

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use metaspy_report::text::{clean, counted, percent, time};
+use metaspy_report::text::{clean, counted, percent};
 
 use super::boxes::edges;
 use super::stated::Marks;
@@ -145,7 +145,7 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Re
             counted(hidden as u64, "method"),
             percent((options.threshold * 10_000.0) as u64, 10_000),
             if has_guessed_tops { "≤" } else { "" },
-            time(tree.total_ns)
+            graph.amount(tree.total_ns)
         ),
         "each method is drawn once, below the caller with most time in it".into(),
         "a shared callee has the time of all its callers, so it may be taller than the caller above it".into(),

@@ -6,14 +6,18 @@ use std::cmp::Reverse;
 use metaspy_report::text::{clean, counted, grouped};
 
 use super::stated::Marks;
-use super::{Options, PictureError, grey};
+use super::{LABELLED, Options, PictureError, grey};
 use crate::layout::containment::{Group, contained};
 use crate::layout::spanning_tree::breadth_first;
-use crate::scene::{Fill, Frame, FrameKind, Kind, Label, List, Node, Rect, Row, SIZE, Scene, Sign};
+use crate::scene::{
+    Fill, Frame, FrameKind, Kind, Label, List, Node, Rect, Row, SIZE, Scene, Sign, fit_middle, readable,
+};
 use crate::view::Viewed;
 
 /// Minimum side of a box, and the length that the largest number adds to it.
 const SIDE: (f64, f64) = (3.0, 30.0);
+/// Maximum number of letters of the name of a large part.
+const LETTERS: usize = 28;
 /// Maximum number of rows of the list.
 const LISTED: usize = 100;
 
@@ -33,19 +37,29 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     by_fill.sort_by_key(|&at| (Reverse(numbers[at][2]), at));
     let sides = |at: usize| (side(numbers[at][1], most[1]), side(numbers[at][0], most[0]));
     let marks = Marks::new(graph, options.findings.as_ref());
-    // What a finding is about has a mark, for which a small box has room beside it.
-    let mark = |at: usize| {
-        let mark = marks.of(&[at]);
-        (!mark.is_empty()).then(|| Label::whole(mark.trim_end().into(), sides(at), SIZE))
+    // What a finding is about has a mark, for which a small box has room beside it. A large part of the whole has a name.
+    let whole: u64 = numbers.iter().map(|of| of[0]).fold(0, u64::saturating_add);
+    let is_large = |at: usize| whole > 0 && numbers[at][0] as f64 >= LABELLED * whole as f64;
+    let label = |at: usize, size: f64| {
+        let (mark, is_large) = (marks.of(&[at]), is_large(at));
+        let name = if is_large { fit_middle(&clean(&graph.methods[at].name), LETTERS) } else { String::new() };
+        let text = format!("{mark}{name}");
+        (!text.is_empty()).then(|| Label::whole(text.trim_end().into(), sides(at), if is_large { size } else { SIZE }))
     };
-    let sized = |at: usize| mark(at).map_or(sides(at), |mark| mark.room(sides(at)));
     let mut order = tree.tops.clone();
     let mut next = 0;
     while let Some(&at) = order.get(next) {
         next += 1;
         order.extend(&tree.callees[at]);
     }
-    let Group { size, frames, boxes } = contained(&order, &tree.tops, &tree.callees, sized);
+    let lay_out = |letters: f64| {
+        let sized = |at: usize| label(at, letters).map_or(sides(at), |label| label.room(sides(at)));
+        let group = contained(&order, &tree.tops, &tree.callees, sized);
+        let size = group.size;
+        ((group, letters), size)
+    };
+    let has_large = (0..numbers.len()).any(is_large);
+    let (Group { size, frames, boxes }, letters) = if has_large { readable(lay_out).picture } else { lay_out(SIZE).0 };
     let frame = |(at, rect): (usize, Rect)| {
         let name = clean(&graph.methods[at].name).into_owned();
         Frame { rect, label: String::new(), size: SIZE, name, kind: FrameKind::Module, mark: None }
@@ -55,7 +69,7 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         methods: vec![at],
         fill: Fill::Grey(grey(numbers[at][2], most[2])),
         share: 1.0,
-        label: mark(at).or_else(|| Label::within(&clean(&graph.methods[at].name), sides(at))),
+        label: label(at, letters).or_else(|| Label::within(&clean(&graph.methods[at].name), sides(at))),
         tip: tip(viewed, at),
         ..Node::default()
     };
@@ -116,11 +130,11 @@ fn tip(viewed: &Viewed, at: usize) -> Vec<String> {
 
 fn legend(viewed: &Viewed, [height, width, fill]: [u64; 3]) -> Vec<Sign> {
     let view = &viewed.view;
-    let mut legend = vec![Sign::words(&format!("width: {}", view.width.words()))];
+    let mut legend = vec![Sign::words(format!("width: {}", view.width.words()))];
     legend.extend([width / 10, width].map(|n| Sign::sized((side(n, width), 10.0), view.width.text(n))));
-    legend.push(Sign::words(&format!("height: {}", view.height.words())));
+    legend.push(Sign::words(format!("height: {}", view.height.words())));
     legend.extend([height / 10, height].map(|n| Sign::sized((8.0, side(n, height)), view.height.text(n))));
-    legend.push(Sign::words(&format!("grey: {}", view.fill.words())));
+    legend.push(Sign::words(format!("grey: {}", view.fill.words())));
     legend.extend([0, fill.isqrt(), fill].map(|n| Sign::fill(Fill::Grey(grey(n, fill)), &view.fill.text(n))));
     legend
 }

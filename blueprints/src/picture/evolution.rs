@@ -52,7 +52,7 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     }
     notes.extend(below(step));
     notes.extend(unjudged(step));
-    notes.push(hooks_note(&step.graph));
+    notes.extend(hooks_note(&step.graph));
     notes.extend(step.graph.notes.iter().cloned());
     if step.share_of_new() > MANY_NEW {
         let percent = (100.0 * step.share_of_new()).round();

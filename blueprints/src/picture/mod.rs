@@ -29,7 +29,7 @@ pub use grammar::draw as draw_grammar;
 pub use strip::draw as draw_strip;
 
 use crate::graph::Graph;
-use crate::scene::{Kind, Scene, Sign};
+use crate::scene::{Fill, Kind, Scene, Sign};
 
 /// Minimum share of the time for a box to have a label that can be read when a page shows the whole
 /// picture.
@@ -134,6 +134,9 @@ impl std::error::Error for PictureError {}
 ///
 /// If the recording lacks the data of the picture.
 pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
+    if graph.measured.is_some() && !matches!(kind, Kind::Structural | Kind::Behavioural) {
+        return Err(PictureError::NoMethods);
+    }
     let is_drawn = kind == Kind::Coverage || graph.ran().next().is_some();
     match (graph.methods.is_empty(), is_drawn) {
         (true, _) if kind == Kind::Coverage => return Err(PictureError::NoMethods),
@@ -163,10 +166,21 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
     Ok(scene)
 }
 
-/// States how the cost of hooks is treated in the times of a picture.
-fn hooks_note(graph: &Graph) -> String {
+/// Returns the words for the height of boxes.
+fn height_word(graph: &Graph) -> String {
+    match &graph.measured {
+        Some(measured) => format!("total {}", measured.amount),
+        None => "total time, wall clock".into(),
+    }
+}
+
+/// States how the cost of hooks is treated in the times of a picture. Samples have none.
+fn hooks_note(graph: &Graph) -> Option<String> {
+    if graph.measured.is_some() {
+        return None;
+    }
     let Some(cost) = graph.hooks else {
-        return "times include the cost of the hooks of all calls within".into();
+        return Some("times include the cost of the hooks of all calls within".into());
     };
     let most = graph.methods.iter().map(|method| method.hooks_ns).max().unwrap_or(0);
     let is_seen = cost.returned_ns > 0.0 && graph.methods.iter().any(|method| method.shows_returned);
@@ -175,12 +189,12 @@ fn hooks_note(graph: &Graph) -> String {
     } else {
         String::new()
     };
-    format!(
+    Some(format!(
         "the cost of hooks is subtracted from times: at least {:.0} ns within each call, {:.0} ns in all{seen}, {} at most for a method",
         cost.within_ns,
         cost.whole_ns,
         time(most)
-    )
+    ))
 }
 
 /// Computes a width: `least + each · log(1 + n)`.
@@ -192,6 +206,23 @@ fn width(least: f64, each: f64, n: u64) -> f64 {
 fn grey(n: u64, most: u64) -> u8 {
     let share = (n as f64).ln_1p() / (most.max(1) as f64).ln_1p();
     (9.0 * share).round().clamp(0.0, 9.0) as u8
+}
+
+/// Maps own time to a grey from 0 to 9, on a linear scale.
+fn own_grey(graph: &Graph, method: usize) -> Fill {
+    let own = graph.methods[method].self_ns.unwrap_or(0) as f64;
+    Fill::Grey((9.0 * own / most_own(graph).max(1) as f64).round() as u8)
+}
+
+/// Builds the legend entries of own time as grey.
+fn own_greys(graph: &Graph) -> impl Iterator<Item = Sign> {
+    let amount = |grey: u8| graph.amount(most_own(graph) / 9 * u64::from(grey));
+    let words = Sign::words(format!("grey and orange bar: own {}", graph.amount_word()));
+    std::iter::once(words).chain([0, 4, 9].map(|grey| Sign::fill(Fill::Grey(grey), &amount(grey))))
+}
+
+fn most_own(graph: &Graph) -> u64 {
+    graph.methods.iter().filter_map(|method| method.self_ns).max().unwrap_or(0)
 }
 
 /// Builds the legend entries of widths.

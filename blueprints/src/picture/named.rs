@@ -111,5 +111,7 @@ fn tell_apart(graph: &Graph, texts: &HashMap<usize, String>, boxes: &mut [Named]
 /// Returns the name of a method in the frame of its type.
 fn name(graph: &Graph, method: usize) -> String {
     let name = &graph.methods[method].name;
-    clean(name.rsplit("::").next().unwrap_or(name)).into_owned()
+    // A closure is one of its function.
+    let last = name.rsplit("::").next().filter(|last| !last.starts_with('{'));
+    clean(last.unwrap_or(name)).into_owned()
 }

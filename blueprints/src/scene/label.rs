@@ -44,10 +44,12 @@ const LARGEST: f64 = 3.0;
 const ROUNDS: usize = 8;
 /// Minimum number of letters of a label in a box.
 const LEAST_LETTERS: usize = 3;
+/// Minimum number of letters of a name that is cut to the height of its box.
+const LEAST_ALONG: usize = 16;
 /// Width and height of the part of a page that shows the picture, in a window of 1440 × 900.
 const SCREEN: (f64, f64) = (1_400.0, 640.0);
 /// Maximum zoom at which a page opens.
-const CLOSEST: f64 = 2.0;
+const CLOSEST: f64 = 3.0;
 
 impl Label {
     /// Makes a label beside its box.
@@ -70,8 +72,8 @@ impl Label {
         Label { text, place: Place::Along, size: SIZE }
     }
 
-    /// Places a whole name at a box of these sides: in the box if there is room, and otherwise at
-    /// its right side.
+    /// Places a name at a box of these sides: in the box if there is room, and otherwise at its right
+    /// side. Only along a tall box it may be cut.
     pub fn whole(text: String, (w, h): (f64, f64), size: f64) -> Label {
         let (long, across) = (text_width(&text, size) + 1.0, line(size));
         let place = if w >= long && h >= across {
@@ -80,6 +82,9 @@ impl Label {
             Place::Upright
         } else if h >= long {
             Place::Along
+        } else if h >= text_width(&"m".repeat(LEAST_ALONG), size) {
+            let letters = (h - MARGIN - 1.0) / (LETTER * size / SIZE);
+            return Label { text: fit_middle(&text, letters as usize), place: Place::Along, size };
         } else {
             Place::Beside
         };

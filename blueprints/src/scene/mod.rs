@@ -117,6 +117,8 @@ pub struct Node {
     pub mark: Option<Pattern>,
     /// Height in the older version, if that was larger: a dashed outline.
     pub ghost: Option<f64>,
+    /// Strips at the right side, one for each sampled line of the method.
+    pub strips: Vec<Rect>,
     /// Further facts besides the numbers of the method, in lines.
     pub tip: Vec<String>,
 }
@@ -232,7 +234,7 @@ impl Sign {
     }
 
     /// Makes a sign with text alone.
-    pub fn words(text: &str) -> Sign {
+    pub fn words(text: impl Into<String>) -> Sign {
         Sign { text: text.into(), ..Sign::default() }
     }
 
@@ -251,7 +253,13 @@ impl Node {
     /// Returns the height at which the lines to the boxes below bend.
     pub(crate) fn bend(&self) -> f64 {
         let beside = self.label.as_ref().filter(|label| label.place == Place::Beside);
-        self.rect.y + beside.map_or(0.0, |label| label.foot(self.rect.h)).max(self.rect.h) + BEND
+        let height = self.height();
+        self.rect.y + beside.map_or(0.0, |label| label.foot(height)).max(height) + BEND
+    }
+
+    /// Returns the height for which the picture has room: that of the box, or of its outline before.
+    pub(crate) fn height(&self) -> f64 {
+        self.ghost.unwrap_or(0.0).max(self.rect.h)
     }
 
     /// Returns the place at which a line from a bend above reaches the box: its middle, or near its

@@ -227,6 +227,69 @@ fn a_difference_is_coloured_by_the_change_of_each_frame() {
 }
 
 #[test]
+fn rings_are_frames_around_their_callers_and_are_found_by_the_pointer() {
+    let Some(mut chrome) = shown("rings", &page()) else { return };
+    let chrome = &mut chrome;
+    chrome.key("r");
+    is_true(chrome, "state.view === 'rings' && boxes.length === 11 && $('way').disabled");
+    // The middle of each frame, and a place beside all rings.
+    let found = "boxes.filter(({ node, x, y, w }) => { const r = canvas.getBoundingClientRect(), angle = turn(x + w / 2), far = rings.ring * (y / ROW + .5); \
+                 return at({ clientX: r.x + rings.middle + Math.cos(angle) * far, clientY: r.y + rings.middle + Math.sin(angle) * far }) !== node; }) \
+                 .map(box => nameOf(box.node.f)).join(', ')";
+    is(chrome, found, "");
+    is_true(
+        chrome,
+        "(() => { const r = canvas.getBoundingClientRect(); return at({ clientX: r.x + 1, clientY: r.y + 1 }) === undefined; })()",
+    );
+    let place = chrome.evaluate(
+        "(() => { const r = canvas.getBoundingClientRect(), b = boxes.find(b => nameOf(b.node.f) === 'app::Shop::total'), far = rings.ring * 2.5; \
+         return [r.x + rings.middle + Math.cos(turn(b.x + b.w / 2)) * far, r.y + rings.middle + Math.sin(turn(b.x + b.w / 2)) * far]; })()",
+    );
+    chrome.click((place[0].as_f64().expect("a number"), place[1].as_f64().expect("a number")), "left");
+    is_true(chrome, "nameOf(state.zoom.f) === 'app::Shop::total' && boxes.at(-1).w / rings.width > .79");
+    chrome.key("r");
+    is_true(chrome, "state.view === 'flame'");
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+#[test]
+fn labels_are_in_their_frames_and_differ_below_one_caller() {
+    let mut page = FlamePage::new("labels");
+    let mut tree = Tree::default();
+    // Names that differ at their ends or in the middle alone, with shares down to 1 %.
+    for at in 0..60 {
+        let (module, own) = (at % 4, 10 + at as u64 % 5 * 40);
+        let names = [
+            format!("app::m{module}::Registry::get_plain_resource_{at}"),
+            format!("app::m{module}::Registry::get"),
+            format!("app::m{}::Registry::get", at % 7),
+        ];
+        tree.add(names.iter().map(|name| page.function(name, "src/lib.rs:1", "app")), [own, 1, 0]);
+        tree.add(names.iter().rev().map(|name| page.function(name, "src/lib.rs:1", "app")), [own, 1, 0]);
+    }
+    let measures = vec![Measure::new("wall time", Unit::Ns)];
+    let lanes = vec![Lane { tree, ..Lane::default() }];
+    let mut stacks = Stacks { name: "contexts".into(), measures, lanes, ..Stacks::default() };
+    stacks.add_up();
+    page.stacks.push(stacks);
+    let Some(mut chrome) = shown("labels", &page) else { return };
+    let chrome = &mut chrome;
+    for view in ["flame", "inverted"] {
+        chrome.evaluate(&format!("choose({{ view: '{view}' }})"));
+        is_true(chrome, "labels.length > 30 && labels.every(it => it.size >= 9)");
+        let outside = "labels.filter(it => it.x < it.box || it.end > it.box + it.w).map(it => it.text).join(', ')";
+        is(chrome, outside, "");
+        let equal = "labels.filter((it, i) => labels.slice(0, i).some(other => other.node.parent === it.node.parent \
+                     && other.text === it.text && other.node.f !== it.node.f)).map(it => it.text).join(', ')";
+        is(chrome, equal, "");
+        let unnamed = "boxes.filter(box => box.w >= .02 * canvas.clientWidth && !labels.some(it => it.node === box.node)) \
+                       .map(box => nameOf(box.node.f)).join(', ')";
+        is(chrome, unnamed, "");
+    }
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+#[test]
 fn a_large_page_is_bounded_and_states_what_is_folded() {
     let mut page = FlamePage::new("large");
     let mut tree = Tree::default();

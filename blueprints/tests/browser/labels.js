@@ -34,11 +34,14 @@
   });
   // What takes time has a name that can be read.
   const whole = Math.max(...P.nodes.map((_, at) => methodsOf(at).length ? D.methods[methodsOf(at)[0]][TOTAL] ?? 0 : 0));
+  // The height of an object grows with the square root of its number.
+  const number = at => ((P.nodes[at][3] - 3) / 30) ** 2, sum = P.nodes.reduce((all, _, at) => all + number(at), 0);
+  const shareOf = at => P.kind === 'domain' ? number(at) / sum : P.of_methods && whole ? D.methods[methodsOf(at)[0]][TOTAL] / whole : 0;
   const parents = P.nodes.map((_, at) => P.edges.find(([, to, , kind]) => to === at && !kind)?.[0] ?? (methodsOf(at).length ? `owner ${D.methods[methodsOf(at)[0]][OWNER]}` : 'none'));
   const seen = new Set();
   P.nodes.forEach((_, at) => {
     const label = labels.find(label => label.node != null && +label.node === at), m = methodsOf(at)[0];
-    if (m != null && whole && P.of_methods && D.methods[m][TOTAL] >= part * whole) {
+    if (m != null && shareOf(at) >= part) {
       if (!label) faults.push(`${nameOf(at)} has no label`);
       else if (parseFloat(getComputedStyle(label.el).fontSize) * zoom < least - .1) faults.push(`${label.text} is ${parseFloat(getComputedStyle(label.el).fontSize) * zoom} px high`);
     }

@@ -11,10 +11,18 @@ mod screenshots;
 use std::path::{Path, PathBuf};
 
 use chrome::Chrome;
-use metaspy_blueprints::{Graph, Kind, Options, page};
+use metaspy_blueprints::evolution::{By, Version, compare};
+use metaspy_blueprints::graph::Call;
+use metaspy_blueprints::scene::Border;
+use metaspy_blueprints::view::{View, Viewed};
+use metaspy_blueprints::{Graph, Kind, Options, Scene, emit, page, picture};
 
 /// A browser that shows a page of this picture, and the others behind tabs.
 fn browser(name: &str, graph: &Graph, kind: Kind) -> Option<(Chrome, PathBuf)> {
+    opened(name, &page(kind, graph, &Options::default()).expect("it is drawn"))
+}
+
+fn opened(name: &str, page: &str) -> Option<(Chrome, PathBuf)> {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser").join(name);
     std::fs::create_dir_all(&dir).expect("the directory is made");
     let Some(mut chrome) = Chrome::start(&dir.join("profile")) else {
@@ -22,9 +30,15 @@ fn browser(name: &str, graph: &Graph, kind: Kind) -> Option<(Chrome, PathBuf)> {
         return None;
     };
     let file = dir.join("page.html");
-    std::fs::write(&file, page(kind, graph, &Options::default()).expect("it is drawn")).expect("it is written");
+    std::fs::write(&file, page).expect("it is written");
     chrome.open(&file, "");
     Some((chrome, file))
+}
+
+/// A browser that shows a picture of its own: of two versions, or of objects.
+fn browser_of(name: &str, graph: &Graph, scene: &Scene) -> Option<Chrome> {
+    let page = emit::html(&[emit::Pictures { graph, scenes: vec![(scene.kind.word().into(), scene)] }]);
+    opened(name, &page).map(|(chrome, _)| chrome)
 }
 
 /// The middle of a box.
@@ -72,6 +86,55 @@ fn labels_can_be_read_and_overlap_nothing() {
         assert!(faults.is_empty(), "{}: {faults:#?}", chrome.evaluate("P.kind"));
     }
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+#[test]
+fn labels_of_an_evolution_can_be_read_and_overlap_nothing() {
+    let mut old = fixture::program(300, 18);
+    let mut new = old.clone();
+    for (at, method) in new.methods.iter_mut().enumerate().filter(|(at, _)| at % 3 == 0) {
+        // Some have more calls and some fewer, some with another source.
+        method.executions = method.executions * (at as u64 % 5) / 2;
+        method.fingerprint += u32::from(at % 2 == 0);
+    }
+    // What did not run took no time, and called nothing.
+    for graph in [&mut old, &mut new] {
+        for method in graph.methods.iter_mut().filter(|method| method.executions == 0) {
+            (method.total_ns, method.self_ns) = (Some(0), Some(0));
+        }
+        let has_run: Vec<bool> = graph.methods.iter().map(|method| method.executions > 0).collect();
+        graph.calls.retain(|call| has_run[call.from] && has_run[call.to]);
+    }
+    let version = |graph: Graph| Version { name: String::new(), runs: vec![graph] };
+    let step = compare(&version(old), &version(new), By::Calls);
+    let scene = picture::draw_evolution(&step, &Options::default()).expect("methods ran in both");
+    assert!(scene.nodes.iter().filter(|node| node.border == Border::Changed).count() > 5, "frames are drawn");
+    let Some(mut chrome) = browser_of("evolution", &step.graph, &scene) else { return };
+    let faults = chrome.label_faults();
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+#[test]
+fn labels_of_objects_can_be_read_and_overlap_nothing() {
+    for count in [12, 3_000] {
+        let mut graph = fixture::program(count, 18);
+        graph.calls = (1..count).map(|at| Call { from: at / 6, to: at, count: 1, total_ns: 0 }).collect();
+        graph.entries.truncate(1);
+        // A few objects have nearly all of the time.
+        let number = |at: usize| if at % (count / 6) == 5 { 1_000 * at as u64 } else { at as u64 % 3 };
+        let numbers = (0..count).map(|at| [number(at), at as u64 % 40, at as u64 % 7]).collect();
+        let viewed = Viewed { view: View::new("node"), graph, numbers };
+        let scene = picture::draw_domain(&viewed, &Options::default()).expect("there are objects");
+        let Some(mut chrome) = browser_of(&format!("objects-{count}"), &viewed.graph, &scene) else { return };
+        let faults = chrome.label_faults();
+        assert!(faults.is_empty(), "{count}: {faults:#?}");
+        is_true(
+            &mut chrome,
+            "P.nodes.filter(n => n[3] > 15 && /#|_/.test(n[6]?.beside ?? n[6]?.along ?? n[6]?.inside ?? n[6]?.upright)).length >= 2",
+        );
+        assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
     if options.hooks.is_some() && matches!(kind, Kind::Grammar | Kind::Domain) {
         return Err(say("--hooks is for pictures of methods: structural, behavioural, calls or coverage"));
     }
+    no_profile(options, is_of_profiles(kind))?;
     if options.from.is_some() && matches!(kind, Kind::Structural | Kind::Coverage) {
         return Err(say("--from is for pictures of calls: behavioural, calls, grammar or domain"));
     }
@@ -62,13 +63,38 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
         let scene = picture::draw_domain(&viewed, &drawn).map_err(picture_error)?;
         return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
     }
-    let mut graph = with_time("counting", || Graph::read(&store, &filter));
-    hook_cost::subtract(&mut graph, options.hooks)?;
+    let graph = with_time("counting", || Graph::read(&store, &filter));
+    let mut graph = selected(graph, kind, options.of.as_deref())?;
+    if graph.measured.is_none() {
+        hook_cost::subtract(&mut graph, options.hooks)?;
+    } else if options.hooks.is_some() {
+        return Err(say("--hooks is for times of calls: samples and instructions have no hooks to subtract"));
+    }
     if let Some(path) = &options.from {
         graph = graph.below(path).map_err(say)?;
     }
     let scene = picture::draw(kind, &graph, &drawn).map_err(picture_error)?;
     show(options, &scene, &graph, || page(kind, &graph, &drawn).map_err(picture_error), out)
+}
+
+/// The graph of the requested numbers. Without a request these are calls, or samples if no call was recorded.
+fn selected(mut graph: Graph, kind: Kind, of: Option<&str>) -> Result<Graph> {
+    let Some(name) = of.filter(|&name| name != "calls") else {
+        return Ok(if of.is_none() && is_of_profiles(kind) { graph.or_profile() } else { graph });
+    };
+    let is_it = |profile: &Graph| profile.measured.as_ref().is_some_and(|measured| measured.profile == name);
+    let Some(at) = graph.profiles.iter().position(is_it) else {
+        return Err(say(match name {
+            "samples" => "no samples were recorded: METASPY_RECORD=run.spy metaspy sample -- PROGRAM",
+            _ => "no instructions by caller were recorded: import the output of callgrind",
+        }));
+    };
+    Ok(graph.profiles.swap_remove(at))
+}
+
+/// True if samples and instructions can be drawn in this picture.
+fn is_of_profiles(kind: Kind) -> bool {
+    matches!(kind, Kind::Structural | Kind::Behavioural)
 }
 
 /// Fails if an option is given that only flame graphs have.
@@ -78,6 +104,14 @@ pub(super) fn no_baseline(options: &arguments::Blueprint) -> Result<()> {
         false => {
             Err(say("--baseline is for flame graphs: `metaspy blueprint evolution OLD NEW` compares versions in boxes"))
         }
+    }
+}
+
+/// Fails if the picture has calls alone, and another profile is requested.
+pub(super) fn no_profile(options: &arguments::Blueprint, is_of_profiles: bool) -> Result<()> {
+    match options.of {
+        Some(_) if !is_of_profiles => Err(say("--of is for structural and behavioural pictures")),
+        _ => Ok(()),
     }
 }
 

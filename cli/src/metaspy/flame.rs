@@ -15,6 +15,7 @@ use crate::metaspy::progress::with_time;
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
     let unfit = [
         (options.by.is_some(), "--by is for an evolution"),
+        (options.of.is_some(), "--of is for pictures of boxes: a flame page has all stacks, and `p` turns to the next"),
         (
             options.from.is_some(),
             "--from is for pictures of calls: a flame page opens at `#Type::method` behind its address",

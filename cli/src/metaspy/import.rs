@@ -39,6 +39,7 @@ pub fn run(options: &arguments::Import) -> Result<Ended> {
     let (functions, file) = (counted(counts.functions as u64, "function"), file_name(&options.output));
     print_message(&format!("written to {file}: {what} in {functions} ({})", imported.format.name()));
     print_message(&format!("as a page:  metaspy blueprint flame {file} --html flame.html"));
+    print_message(&format!("as boxes:   metaspy blueprint structural {file} --html boxes.html"));
     Ok(Ended::Fine)
 }
 

@@ -47,6 +47,23 @@ fn collapsed_stacks_open_in_reports_and_as_a_flame_graph() {
     let (code, out, error) = ended(&["blueprint", "flame", text(&recording)]);
     assert_eq!(code, 0, "{error}");
     assert!(out.contains(" 95.2 % ███████████████    80.0 ms      20.0 ms   app::work"), "{out}");
+    let (code, out, error) = ended(&["blueprint", "behavioural", text(&recording)]);
+    assert_eq!(code, 0, "{error}");
+    assert!(out.contains(" 42 main … work\n") && out.contains(" 30 ├ leaf\n"), "{out}");
+    let boxes = directory.join("boxes.html");
+    let (code, _, error) =
+        ended(&["blueprint", "structural", text(&recording), "--of", "samples", "--html", text(&boxes)]);
+    assert_eq!(code, 0, "{error}");
+    let boxes = std::fs::read_to_string(&boxes).expect("it was written");
+    assert!(
+        boxes.contains("\"measured\":{\"amount\":\"processor time\",\"count\":\"sample\",\"unit\":\"ns\"}"),
+        "its words"
+    );
+    assert!(boxes.contains("[\"work\",0,40,"), "its samples");
+    let refused = |line: &[&str]| ended(&[&["blueprint"], line, &[text(&recording)]].concat()).2;
+    assert!(refused(&["structural", "--of", "instructions"]).contains("import the output of callgrind"));
+    assert!(refused(&["structural", "--of", "calls"]).contains("nothing ran that has a hook"));
+    assert!(refused(&["coverage", "--of", "samples"]).contains("--of is for structural and behavioural"));
     assert_eq!(ended(&["verify", text(&recording)]).0, 0);
     assert!(ended(&["report", text(&recording)]).1.contains("it has samples and no events: --functions lists them"));
     // An earlier profile has half of the samples in a function.
@@ -126,6 +143,29 @@ fn a_sampled_run_is_the_same_in_all_formats_of_samples() {
 }
 
 #[test]
+fn a_profile_of_perf_is_drawn_by_type_as_perf_printed_it() {
+    let directory = directory();
+    let [data, printed, recording] = ["perf.data", "perf.txt", "perf.spy"].map(|name| directory.join(name));
+    let mut perf = Command::new("perf");
+    perf.args(["record", "-q", "-e", "cpu-clock", "-F", "4000", "-g", "-o", text(&data), "--"]);
+    perf.args([env!("CARGO_BIN_EXE_metaspy"), "demo", "--record", text(&directory.join("any.spy")), "--events", "20k"]);
+    let status = perf.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !status.is_ok_and(|status| status.success()) {
+        println!("SKIPPED: perf: it is not installed, or the kernel refuses it");
+        return;
+    }
+    let script = Command::new("perf").args(["script", "-i", text(&data)]).stderr(Stdio::null()).output();
+    let script = script.expect("perf was here").stdout;
+    std::fs::write(&printed, &script).expect("it can be written");
+    let samples = String::from_utf8_lossy(&script).lines().filter(|line| line.contains("cpu-clock")).count();
+    let (code, _, error) = ended(&["import", text(&printed), "-o", text(&recording)]);
+    assert_eq!(code, 0, "{error}");
+    assert!(error.replace(',', "").contains(&format!(": {samples} samples in ")), "{samples}: {error}");
+    let (code, out, error) = ended(&["blueprint", "structural", text(&recording)]);
+    assert!(code == 0 && out.contains("total processor time"), "{error}{out}");
+}
+
+#[test]
 fn the_instructions_of_callgrind_are_those_of_its_file() {
     let is_there = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !is_there.is_ok_and(|status| status.success()) {
@@ -143,6 +183,8 @@ fn the_instructions_of_callgrind_are_those_of_its_file() {
     assert_eq!(code, 0, "{error}");
     let (code, _, error) = ended(&["blueprint", "flame", text(&recording), "--html", text(&page)]);
     assert_eq!(code, 0, "{error}");
+    let (code, out, error) = ended(&["blueprint", "structural", text(&recording)]);
+    assert!(code == 0 && out.contains("height is linear in total instructions"), "{error}{out}");
     let page = std::fs::read_to_string(&page).expect("it was written");
     let (_, data) = page.split_once("application/json\">").expect("the page has data");
     let data: Value = serde_json::from_str(data.split("</script>").next().expect("the data end")).expect("it is JSON");

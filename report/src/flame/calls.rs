@@ -49,20 +49,14 @@ pub fn add(page: &mut FlamePage, store: &Store) {
         *values = tree::sum(*values, [edge.total_ns, edge.count, 0]);
     }
     let edges: Vec<Edge> = edges.into_iter().map(|((from, to), total)| Edge { from, to, total }).collect();
-    let (tree, parts) = expanded(&edges, &rows);
-    // The calls of a method are no part of its caller's.
-    let calls = Measure { is_width: false, ..Measure::new("calls", Unit::Count) };
-    let measures = [Measure::new("wall time", Unit::Ns), calls];
-    page.stacks.push(Stacks {
+    page.stacks.push(of_edges(Stacks {
         name: "callers".into(),
         about: "callers and times of all threads: calls and times are known by caller, one level up".into(),
-        measures: measures.into_iter().map(|measure| Measure { is_least, ..measure }).collect(),
-        lanes: vec![Lane { tree, ..Lane::default() }],
+        measures: measures(Measure::new("wall time", Unit::Ns), is_least),
         rows,
         edges: Some(edges),
-        notes: parts_note(parts),
         ..Stacks::default()
-    });
+    }));
 }
 
 /// Adds the instructions by caller of a profile of callgrind.
@@ -111,30 +105,33 @@ pub fn add_instructions(page: &mut FlamePage, store: &Store) {
     for (&to, row) in rows.iter().filter(|(at, _)| !called.contains(at)) {
         edges.push(Edge { from: None, to, total: row.total });
     }
-    let (tree, parts) = expanded(&edges, &rows);
-    let calls = Measure { is_width: false, ..Measure::new("calls", Unit::Count) };
-    let measures = [Measure::new("instructions", Unit::Count), calls];
-    page.stacks.push(Stacks {
-        name: "instructions".into(),
+    page.stacks.push(of_edges(Stacks {
+        name: INSTRUCTIONS.into(),
         about: "instructions of all threads as callgrind counted them: they are known by caller, one level up".into(),
-        measures: measures.into_iter().map(|measure| Measure { is_least, ..measure }).collect(),
-        lanes: vec![Lane { tree, ..Lane::default() }],
+        measures: measures(Measure::new(INSTRUCTIONS, Unit::Count), is_least),
         rows,
         edges: Some(edges),
-        notes: parts_note(parts),
         ..Stacks::default()
-    });
+    }));
 }
 
-/// A sentence about the frames whose callees are not known.
-fn parts_note(parts: usize) -> Vec<String> {
+/// A measure, and the calls. The calls of a method are no part of its caller's.
+fn measures(measure: Measure, is_least: bool) -> Vec<Measure> {
+    let calls = Measure { is_width: false, ..Measure::new("calls", Unit::Count) };
+    [measure, calls].map(|measure| Measure { is_least, ..measure }).into()
+}
+
+/// Adds the frames that the edges make, and a sentence about those whose callees are not known.
+fn of_edges(stacks: Stacks) -> Stacks {
+    let (tree, parts) = expanded(stacks.edges.as_deref().unwrap_or_default(), &stacks.rows);
     let note = || {
         format!(
             "{} with several callers: what they call is not recorded by caller, and their sandwich has it",
             counted(parts as u64, "hatched frame")
         )
     };
-    (parts > 0).then(note).into_iter().collect()
+    let notes = (parts > 0).then(note).into_iter().collect();
+    Stacks { lanes: vec![Lane { tree, ..Lane::default() }], notes, ..stacks }
 }
 
 /// Draws the methods below code without hooks, as far as their place is the only one. Returns how many frames are not.

@@ -25,7 +25,7 @@ use metaspy_reader::{Filter, Store};
 
 pub use in_time::{Call, InTime, Longest};
 pub use samples::source_lines;
-pub use tree::{Frame, Tree, Values};
+pub use tree::{Frame, InTree, Tree, Values};
 
 /// Most frames of each [`Stacks`] that a page draws. Smaller frames are folded into one for each caller.
 pub const FRAMES: usize = 20_000;
@@ -169,9 +169,8 @@ impl FlamePage {
         let mut page = FlamePage::new(title);
         if filter.is_all() {
             contexts::add(&mut page, store);
-            samples::add(&mut page, store);
             calls::add(&mut page, store);
-            calls::add_instructions(&mut page, store);
+            page.add_profiles(store);
         } else {
             for name in ["contexts", "allocations", "samples", "callers"] {
                 page.lacks(name, "it is added up while the program runs, and --filter selects stored events");
@@ -179,6 +178,12 @@ impl FlamePage {
         }
         events::add(&mut page, store, filter);
         page
+    }
+
+    /// Adds what is also known of functions without hooks: samples, and the instructions of callgrind.
+    pub fn add_profiles(&mut self, store: &Store) {
+        samples::add(self, store);
+        calls::add_instructions(self, store);
     }
 
     /// Returns the place of a function, which is added if it is new.

@@ -1,7 +1,7 @@
 //! The first stacks as text: one line for each frame, indented below its caller.
 
 use super::tree::ROOT;
-use super::{FlamePage, Measure, Stacks, Unit};
+use super::{FlamePage, Stacks, Unit};
 use crate::text::{clean, counted, grouped, percent, shorten_path, time, width};
 
 /// Cells of a bar.
@@ -18,7 +18,7 @@ impl FlamePage {
         let measure = &stacks.measures[0];
         let whole = stacks.whole()[0];
         let sign = if measure.is_least { "≥" } else { "" };
-        let mut lines = vec![format!("{}, by {}: {sign}{}", stacks.about, measure.name, measure.text(whole))];
+        let mut lines = vec![format!("{}, by {}: {sign}{}", stacks.about, measure.name, measure.unit.text(whole))];
         let mut hidden = 0;
         for lane in &stacks.lanes {
             if stacks.lanes.len() > 1 {
@@ -35,7 +35,8 @@ impl FlamePage {
                 }
                 let filled = (BAR as f64 * frame.total[0] as f64 / whole.max(1) as f64).round() as usize;
                 let bar = format!("{}{}", "█".repeat(filled.min(BAR)), " ".repeat(BAR - filled.min(BAR)));
-                let [total, own] = [frame.total[0], frame.own[0]].map(|value| format!("{sign}{}", measure.text(value)));
+                let [total, own] =
+                    [frame.total[0], frame.own[0]].map(|value| format!("{sign}{}", measure.unit.text(value)));
                 let own = if frame.is_part { "not recorded".to_owned() } else { own };
                 let share = percent(frame.total[0], whole);
                 let indent = match depth - 1 {
@@ -62,10 +63,10 @@ impl FlamePage {
     }
 }
 
-impl Measure {
-    /// A value with its unit.
-    fn text(&self, value: u64) -> String {
-        match self.unit {
+impl Unit {
+    /// Writes a value with its unit.
+    pub fn text(self, value: u64) -> String {
+        match self {
             Unit::Count | Unit::Samples(0) => grouped(value),
             Unit::Bytes => format!("{} B", grouped(value)),
             Unit::Ns => time(value),

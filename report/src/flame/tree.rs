@@ -36,6 +36,19 @@ pub struct Frame {
     pub is_part: bool,
 }
 
+/// Call of a function in a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InTree {
+    /// Index of the caller; `None` for the root.
+    pub from: Option<usize>,
+    /// Index of the function.
+    pub to: usize,
+    /// Numbers with callees.
+    pub total: Values,
+    /// True if no other frame of the function is above.
+    pub is_outermost: bool,
+}
+
 impl Default for Tree {
     fn default() -> Self {
         Tree { frames: vec![Frame { function: ROOT, ..Frame::default() }], places: HashMap::new() }
@@ -100,8 +113,32 @@ impl Tree {
         order
     }
 
+    /// The frames as calls, each with its caller's function and whether it is below another frame of its function.
+    pub fn calls(&self) -> Vec<InTree> {
+        let mut calls = Vec::with_capacity(self.frames.len());
+        self.visit(|frame, is_outermost| {
+            let caller = self.frames[frame.caller].function;
+            let from = Some(caller).filter(|&caller| caller != ROOT);
+            calls.push(InTree { from, to: frame.function, total: frame.total, is_outermost });
+        });
+        calls
+    }
+
     /// Adds the numbers of each function. Frames below another one of their function are within its total.
     pub(super) fn add_rows(&self, rows: &mut BTreeMap<usize, Row>) {
+        self.visit(|frame, is_outermost| {
+            let row = rows.entry(frame.function).or_default();
+            row.own = sum(row.own, frame.own);
+            row.before.own = sum(row.before.own, frame.before.own);
+            if is_outermost {
+                row.total = sum(row.total, frame.total);
+                row.before.total = sum(row.before.total, frame.before.total);
+            }
+        });
+    }
+
+    /// Visits the frames but the root, each with whether it is below no other frame of its function.
+    fn visit(&self, mut visit: impl FnMut(&Frame, bool)) {
         let mut around: Vec<usize> = Vec::new();
         let mut open: HashMap<usize, usize> = HashMap::new();
         for (at, depth) in self.walk() {
@@ -112,13 +149,7 @@ impl Tree {
             let frame = &self.frames[at];
             let entered = open.entry(frame.function).or_default();
             if frame.function != ROOT {
-                let row = rows.entry(frame.function).or_default();
-                row.own = sum(row.own, frame.own);
-                row.before.own = sum(row.before.own, frame.before.own);
-                if *entered == 0 {
-                    row.total = sum(row.total, frame.total);
-                    row.before.total = sum(row.before.total, frame.before.total);
-                }
+                visit(frame, *entered == 0);
             }
             *entered += 1;
             around.push(frame.function);

@@ -15,8 +15,8 @@ pub fn read(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported> {
         }
         let wrong = || {
             error(format!(
-                "line {number} is no collapsed stack, `main;parse;read 17`: metaspy imports collapsed stacks, pprof, the \
-                 Firefox Profiler's JSON and callgrind's output"
+                "line {number} is no collapsed stack, `main;parse;read 17`: metaspy imports collapsed stacks, the \
+                 text of `perf script`, pprof, the Firefox Profiler's JSON and callgrind's output"
             ))
         };
         let (stack, count) =

@@ -1,5 +1,5 @@
-//! Profiles of other tools, which become recordings: collapsed stacks, pprof, the Firefox Profiler's JSON and callgrind's
-//! output.
+//! Profiles of other tools, which become recordings: collapsed stacks, the text of perf, pprof, the Firefox Profiler's JSON
+//! and callgrind's output.
 //!
 //! [`Imported::read`] knows the format by the content. A profile of samples becomes the tables that `metaspy sample` writes,
 //! so reports, the crawler and the flame page read it as their own. Callgrind counts calls and instructions by caller, and
@@ -9,6 +9,7 @@
 mod callgrind;
 mod collapsed;
 mod firefox;
+mod perf;
 mod pprof;
 mod samples;
 mod write;
@@ -35,6 +36,8 @@ const FRAMES_MAX: usize = metaspy_format::profile::ROWS_MAX as usize;
 pub enum Format {
     /// A line for each stack, as `stackcollapse-perf.pl` and inferno write them.
     Collapsed,
+    /// The text of `perf script`.
+    Perf,
     /// pprof's protobuf, compressed or not.
     Pprof,
     /// The JSON of profiler.firefox.com, as samply writes it.
@@ -86,12 +89,13 @@ type Result<T> = std::result::Result<T, ImportError>;
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 4] = [Format::Collapsed, Format::Pprof, Format::Firefox, Format::Callgrind];
+    pub const ALL: [Format; 5] = [Format::Collapsed, Format::Perf, Format::Pprof, Format::Firefox, Format::Callgrind];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Format::Collapsed => "collapsed stacks",
+            Format::Perf => "perf script",
             Format::Pprof => "pprof",
             Format::Firefox => "the Firefox Profiler's JSON",
             Format::Callgrind => "callgrind's output",
@@ -116,7 +120,7 @@ impl Format {
         if bytes[..bytes.len().min(4096)].iter().any(|&byte| byte < b' ' && !byte.is_ascii_whitespace()) {
             return Ok(Format::Pprof);
         }
-        Ok(Format::Collapsed)
+        Ok(if perf::is_perf(&start) { Format::Perf } else { Format::Collapsed })
     }
 }
 
@@ -133,11 +137,12 @@ impl Imported {
         if is_whole && bytes.len() as u64 > DOCUMENT_MAX * MIB {
             return Err(error(format!("it has more than {} MiB: record less, or at a lower rate", DOCUMENT_MAX)));
         }
-        if format != Format::Collapsed && period_ns.is_some() {
+        if !matches!(format, Format::Collapsed | Format::Perf) && period_ns.is_some() {
             return Err(error(format!("--period is for collapsed stacks: {} states what a sample is", format.name())));
         }
         match format {
             Format::Collapsed => collapsed::read(&bytes, period_ns),
+            Format::Perf => perf::read(&bytes, period_ns),
             Format::Pprof => pprof::read(&bytes),
             Format::Firefox => firefox::read(&bytes),
             Format::Callgrind => callgrind::read(&bytes),

@@ -39,6 +39,35 @@ fn collapsed_stacks_need_the_time_of_a_sample_and_count_a_function_once() {
 }
 
 #[test]
+fn the_text_of_perf_has_the_time_of_a_sample_or_needs_it() {
+    let text = "# captured on a machine\n\
+        my app 4711 [001] 12.345678:    1000000 cpu-clock:ppp: \n\
+        \t 13d7d app::parse+0x16d (/bin/app)\n  main.rs:7\n\
+        \t 13d70 app::inner+0x0 (inlined)\n\
+        \t 13dcd <app::Shop as core::fmt::Debug>::fmt+0xd (/bin/app)\n\n\
+        my app 4711 12.346678:    3000000 cpu-clock:ppp: \n\
+        \t ffff [unknown] ([kernel.kallsyms])\n\n\
+        my app 4711 12.346678:    2000000 cpu-clock:ppp: \n\n";
+    let imported = read(text.as_bytes()).expect("it is read");
+    let fmt = "<app::Shop as core::fmt::Debug>::fmt";
+    let expected =
+        [counted(fmt, 0, 1), counted("[unknown]", 1, 1), counted("app::inner", 0, 1), counted("app::parse", 1, 1)];
+    assert_eq!((imported.format, imported.program.as_str()), (Format::Perf, "my app"));
+    assert_eq!(counts(&imported), expected);
+    let Content::Samples(samples) = &imported.content else { panic!("it has samples") };
+    assert_eq!((samples.period_ns, samples.without_stack), (2_000_000, 1));
+    assert!(samples.functions.iter().all(|function| function.name == "[unknown]" || function.module == "/bin/app"));
+    let cycles = text.replace("cpu-clock:ppp", "cycles:P");
+    assert!(refused(cycles.as_bytes()).contains("--period 1ms"));
+    Imported::read(cycles.clone().into_bytes(), Some(1)).expect("the time is stated");
+    let mixed = cycles.clone() + text;
+    assert!(refused(mixed.as_bytes()).contains("cycles:P and of cpu-clock:ppp"));
+    assert!(refused(format!("{cycles}hello\n").as_bytes()).starts_with("line 13 is none of `perf script`: hello"));
+    let alone = "app 4711/4712 1.5: 10 task-clock: 13d7d main+0x1 (/bin/app)\n";
+    assert_eq!(counts(&read(alone.as_bytes()).expect("it is read")), [counted("main", 1, 1)]);
+}
+
+#[test]
 fn a_line_of_no_stack_is_named() {
     let period = Some(1);
     let wrong = |text: &[u8]| Imported::read(text.to_vec(), period).expect_err("it is refused").to_string();

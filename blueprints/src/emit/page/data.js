@@ -9,8 +9,11 @@ let D, P, callers, callees, box, byTime;
 
 const esc = s => String(s).replace(/[&<>"']/g, c => `&#${c.charCodeAt(0)};`);
 const num = n => n.toLocaleString('en-US');
-const time = ns => ns == null ? 'n/a' : ns < 1e3 ? ns + ' ns' : ns < 1e6 ? (ns / 1e3).toFixed(2) + ' µs'
+const time = ns => ns == null ? 'n/a' : D.measured?.unit === 'count' ? num(ns) : ns < 1e3 ? ns + ' ns' : ns < 1e6 ? (ns / 1e3).toFixed(2) + ' µs'
   : ns < 1e9 ? (ns / 1e6).toFixed(2) + ' ms' : (ns / 1e9).toFixed(2) + ' s';
+// Words for what the height and the width of a box are.
+const amountWord = () => D.measured?.amount ?? 'time', countWord = () => D.measured?.count ?? 'call';
+const times = n => num(n) + (countWord() === 'call' ? '×' : '');
 const plural = (n, word) => `${num(n)} ${word}${n === 1 ? '' : 's'}`;
 const owner = m => D.owners[D.methods[m][OWNER]];
 const short = m => { const [, type] = owner(m), name = D.methods[m][NAME]; return type === 'fn' || !type ? name : `${type}::${name}`; };
@@ -45,15 +48,15 @@ function describe(at) {
   if (!methods.length) return 'the whole program';
   const m = methods[0], d = D.methods[m], tip = more(at).tip?.split('\n') ?? [];
   if (!P.of_methods) return [path(m), ...tip].join('\n');
-  const out = [path(m), ...tip, d[RUNS] === 0 ? 'never ran' : most(m, 'calls') + plural(d[RUNS], 'call') + (d[RECEIVERS] === 'n/a' ? '' : `, receivers: ${d[RECEIVERS]}`)];
+  const out = [path(m), ...tip, d[RUNS] === 0 ? 'never ran' : most(m, 'calls') + plural(d[RUNS], countWord()) + (D.measured || d[RECEIVERS] === 'n/a' ? '' : `, receivers: ${d[RECEIVERS]}`)];
   if (d[TOTAL] != null && d[RUNS]) out.push(`total ${most(m, 'total')}${time(d[TOTAL])}, own ${most(m, 'own')}${time(d[OWN])}`
-    + (most(m, 'calls') || most(m, 'total') ? '' : `, ${time(Math.round(d[TOTAL] / d[RUNS]))} a call`));
+    + (D.measured || most(m, 'calls') || most(m, 'total') ? '' : `, ${time(Math.round(d[TOTAL] / d[RUNS]))} a call`));
   if (d[HOOKS]) out.push(`recorded total ${time(d[TOTAL] + d[HOOKS])}, ${time(d[HOOKS])} of it hooks`);
   if (d[RETURNS] != null) out.push(`returns: ${RETURNED[D.returns[d[RETURNS]]]}`);
   if (d[TESTS]) out.push(`in ${plural(d[TESTS], 'test')}`);
-  const same = callees[m].filter(([c]) => d[RUNS] > 1 && D.methods[c][RUNS] === d[RUNS] && !most(m, 'calls') && !most(c, 'calls')).map(([c]) => short(c));
+  const same = callees[m].filter(([c]) => countWord() === 'call' && d[RUNS] > 1 && D.methods[c][RUNS] === d[RUNS] && !most(m, 'calls') && !most(c, 'calls')).map(([c]) => short(c));
   if (same.length) out.push(`1:1 with ${same.slice(0, 4).join(', ')}${same.length > 4 ? ` and ${same.length - 4} more` : ''}`);
-  if (more(at).named) out.push(`most own time: ${short(nameGiver(at))}, ${most(nameGiver(at), 'own')}${time(D.methods[nameGiver(at)][OWN])}`);
+  if (more(at).named) out.push(`most own ${amountWord()}: ${short(nameGiver(at))}, ${most(nameGiver(at), 'own')}${time(D.methods[nameGiver(at)][OWN])}`);
   if (methods.length > 1) out.push(`stands for ${methods.slice(1, 12).map(short).join(', ')}${methods.length > 12 ? ', …' : ''}`);
   if (d[LINES]) out.push(`${plural(d[LINES], 'line')}, ${D.files[d[FILE]].split('/').slice(-3).join('/')}:${d[LINE]}`);
   return out.join('\n');

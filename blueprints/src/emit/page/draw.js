@@ -10,7 +10,7 @@ function labelled([x, y, w, h, fill], m) {
   const [place, text] = Object.entries(m).find(([key]) => ['beside', 'inside', 'upright', 'along'].includes(key)) ?? [];
   if (!text) return '';
   const size = m.size ?? SMALL, k = size / SMALL, out = m.changed ? 4 : 0;
-  const [tx, ty] = { beside: [x + w + 2 + out, y + Math.min(h, ROW * k) / 2 + 3 * k], inside: [x + 3, y + 9 * k],
+  const [tx, ty] = { beside: [x + w + 2 + out, y + Math.min(Math.max(h, m.ghost ?? 0), ROW * k) / 2 + 3 * k], inside: [x + 3, y + 9 * k],
     upright: [x + w / 2 + 3 * k, y + h - 3], along: [x + w + 9 * k, y + h - 2] }[place];
   const turn = place === 'upright' || place === 'along' ? ` transform="rotate(-90 ${tx} ${ty})"` : '';
   const dark = /^g[5-9]$/.test(fill) && (place === 'inside' || place === 'upright') ? ' dark' : '';
@@ -18,7 +18,7 @@ function labelled([x, y, w, h, fill], m) {
 }
 // Lines bend below the box and below the label beside it.
 function bend(at) {
-  const [, y, , h] = P.nodes[at], m = more(at), line = ROW * (m.size ?? SMALL) / SMALL;
+  const [, y] = P.nodes[at], m = more(at), h = Math.max(P.nodes[at][3], m.ghost ?? 0), line = ROW * (m.size ?? SMALL) / SMALL;
   return y + Math.max(h, m.beside ? Math.min(h, line) / 2 + line / 2 : 0) + 6;
 }
 // Other boxes of a column are above a box that is further below, and their labels at their right sides.
@@ -69,6 +69,7 @@ function draw() {
     if (m.changed) own.push(`<rect class="frame" x="${x - 2.5}" y="${y - 2.5}" width="${w + 5}" height="${h + 5}"/>`);
     if (fill === 'new') own.push(`<text x="${x + w / 2 - 3}" y="${y + Math.min(h, 12) / 2 + 3}">✚</text>`);
     if (m.own) own.push(`<rect class="own" x="${x}" y="${y + h - m.own}" width="2.5" height="${m.own}"/>`);
+    m.strips?.forEach(([sx, sy, sw, sh]) => own.push(`<rect class="strip" x="${sx}" y="${sy}" width="${sw}" height="${sh}"/>`));
     if (m.mark) { const r = Math.min(2.6, w / 2, h / 2); own.push(symbol(m.mark, x + w / 2, y + Math.max(r, Math.min(h / 2, 4)), r)); }
     own.push(labelled(n, m), '</g>');
   });
@@ -104,7 +105,7 @@ view.addEventListener('scroll', () => {
 });
 function fit() {
   const { width, height } = view.getBoundingClientRect(), [w, h] = P.size;
-  zoom = Math.min((width - 24) / w, (height - 24) / h, 2);
+  zoom = Math.min((width - 24) / w, (height - 24) / h, 3);
   left = (width - w * zoom) / 2; top_ = Math.max(12, (height - h * zoom) / 2); fitted = true; chosen = null; place();
 }
 // Shows the picture when the page opens: all of it if its labels can be read then, and otherwise its upper part.

@@ -38,7 +38,7 @@ function rows(list, caller) {
   if (!list.length) return '<p class="pale">none that is drawn</p>';
   const sign = m => most(caller ?? m, 'own');
   return `<table>${list.slice(0, 40).map(([m, count, ns]) =>
-    `<tr tabindex="0" data-n="${box[m] ?? ''}"><td class="n">${count ? sign(m) + num(count) + '×' : ''}</td><td>${esc(short(m))}</td><td class="n">${ns ? sign(m) + time(ns) : ''}</td></tr>`).join('')}</table>`
+    `<tr tabindex="0" data-n="${box[m] ?? ''}"><td class="n">${count ? sign(m) + times(count) : ''}</td><td>${esc(short(m))}</td><td class="n">${ns ? sign(m) + time(ns) : ''}</td></tr>`).join('')}</table>`
     + (list.length > 40 ? `<p class="pale">${list.length - 40} more</p>` : '');
 }
 function focus(at) {
@@ -59,11 +59,11 @@ function lists() {
   const row = (at, text, name) => at == null ? `<tr><td colspan="2">${esc(text)}</td></tr>` : `<tr tabindex="0" data-n="${at}"><td>${esc(name ?? nameOf(at))}</td><td class="n">${esc(text)}</td></tr>`;
   const found = P.lists.map(([title, rows], i) => `<h2>${esc(title)} <button data-all="${i}">mark all ${num(rows.length)}</button></h2>`
     + `<table>${rows.slice(0, 12).map(([at, text]) => row(at, text)).join('')}</table>${rows.length > 12 ? `<p class="pale">${rows.length - 12} more</p>` : ''}`);
-  const numbers = d => `${num(d[RUNS])}×${d[TOTAL] == null || !d[RUNS] ? '' : ' ' + time(d[TOTAL])}`;
+  const numbers = d => `${times(d[RUNS])}${d[TOTAL] == null || !d[RUNS] ? '' : ' ' + time(d[TOTAL])}`;
   const numbered = m => most(m, 'calls') + numbers(D.methods[m]).replace(' ', ' ' + most(m, 'total'));
   // All methods of a chain, not the first alone.
   const drawn = P.nodes.flatMap(n => n[5]).sort((a, b) => amount(b) - amount(a));
-  panel.innerHTML = found.join('') + `<h2>${plural(drawn.length, P.of_methods ? 'method' : 'box').replace('boxs', 'boxes')}${drawn.some(m => D.methods[m][TOTAL] != null) ? ' by time' : ''}</h2>`
+  panel.innerHTML = found.join('') + `<h2>${plural(drawn.length, P.of_methods ? 'method' : 'box').replace('boxs', 'boxes')}${drawn.some(m => D.methods[m][TOTAL] != null) ? ` by ${amountWord()}` : ''}</h2>`
     + `<table>${drawn.slice(0, 400).map(m => row(box[m], numbered(m), short(m))).join('')}</table>`
     + (drawn.length > 400 ? `<p class="pale">${num(drawn.length - 400)} more: search finds them</p>` : '');
 }

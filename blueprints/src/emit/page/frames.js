@@ -10,7 +10,7 @@ let small = false, level = 0, chosen = null, inFrame, covers = [];
 // What is added up for a frame: own time, or the lines that never ran.
 const isCoverage = () => P.kind === 'coverage';
 const amountOf = m => { const d = D.methods[m]; return isCoverage() ? (d[RUNS] ? 0 : d[LINES]) : d[OWN] ?? 0; };
-const amountText = n => isCoverage() ? `${plural(n, 'line')} never ran` : `own time ${time(n)}`;
+const amountText = n => isCoverage() ? `${plural(n, 'line')} never ran` : `own ${amountWord()} ${time(n)}`;
 const has = i => inFrame.length > 0 && P.frames.some(f => LEVELS[i][1].includes(f[4]));
 
 // The methods in each frame, by the path of the frame.

@@ -27,6 +27,9 @@ pub struct Blueprint {
     /// An earlier recording, whose numbers a flame graph shows beside its own; several as A1,A2 are read as one
     #[arg(long, value_name = "FILE|NAME", value_delimiter = ',')]
     pub baseline: Vec<PathBuf>,
+    /// What the height of a box is: time of calls, processor time of samples, or instructions of callgrind [default: calls, if there are any]
+    #[arg(long, value_name = "PROFILE", value_parser = ["calls", "samples", "instructions"])]
+    pub of: Option<String>,
     /// Only calls that pass: 'site:taffy::**'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,

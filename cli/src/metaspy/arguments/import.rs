@@ -10,7 +10,7 @@ use crate::outputs::{OutputPath, recording};
 /// `metaspy import`.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// A profile: collapsed stacks, pprof, the Firefox Profiler's JSON or callgrind's output, compressed by gzip or not
+    /// A profile: collapsed stacks, the text of `perf script`, pprof, the Firefox Profiler's JSON or callgrind's output, compressed by gzip or not
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Writes this recording

@@ -1,9 +1,9 @@
 // What is shown, and how it is drawn.
 const $ = id => document.getElementById(id);
 const canvas = $('flames'), pen = canvas.getContext('2d'), view = $('view');
-const ROW = 20, GROUPS = ['#f0b37e', '#9ecae1', '#b5d99c', '#e3c567', '#cdb4db', '#f2a7b5', '#8fd3c4', '#c9b79c', '#d0d4da'];
+const ROW = 20, FONT = 'ui-sans-serif, system-ui, sans-serif', GROUPS = ['#f0b37e', '#9ecae1', '#b5d99c', '#e3c567', '#cdb4db', '#f2a7b5', '#8fd3c4', '#c9b79c', '#d0d4da'];
 const state = { set: null, k: 0, lane: -1, view: 'flame', time: false, up: false, earlier: false, f: null, zoom: null, here: null, pattern: null, sort: 'own' };
-let tree = null, other = null, boxes = [], rowsUp = 0, colourOf = new Map(), byGroup = [];
+let tree = null, other = null, boxes = [], labels = [], rowsUp = 0, colourOf = new Map(), byGroup = [];
 
 const grouped = n => Math.round(n).toLocaleString('en-US');
 // As `metaspy report` writes durations: three digits.
@@ -25,10 +25,15 @@ function error(samples, all) {
   return 100 * z * Math.sqrt(p * (1 - p) / all + z * z / (4 * all * all)) / (1 + z * z / all);
 }
 const nameOf = f => f === ROOT ? (['callers', 'contexts', 'allocations'].includes(state.set.name) ? 'code without hooks' : 'all') : f === FOLDED ? 'smaller frames' : DATA.functions[f][0];
-// Type and method, or the function alone.
+// Type and method, or the function alone. A closure has the name of its function.
+const partsOfName = f => {
+  const parts = nameOf(f).replace(/<.*>/g, '').split('::'), last = parts.findLastIndex(part => !/^\{/.test(part));
+  return last < 0 ? parts : [...parts.slice(0, last), parts.slice(last).join('::')];
+};
+const functionName = f => f < 0 ? nameOf(f) : partsOfName(f).at(-1);
 function shortName(f) {
-  const name = nameOf(f), parts = name.replace(/<.*>/g, '').split('::');
-  return f < 0 || parts.length < 2 ? name : /^[A-Z]/.test(parts.at(-2)) ? parts.slice(-2).join('::') : parts.at(-1);
+  const parts = partsOfName(f);
+  return f < 0 || parts.length < 2 ? nameOf(f) : /^[A-Z]/.test(parts.at(-2)) ? parts.slice(-2).join('::') : parts.at(-1);
 }
 // What gives a function its colour: its package, and in a program of one package the module or type.
 const groupOf = f => DATA.groups.length > 1 ? DATA.groups[DATA.functions[f][2]] || 'unknown' : nameOf(f).replace(/<.*>/g, '').split('::').slice(0, -1).join('::') || 'functions';
@@ -58,7 +63,7 @@ function arrange() {
     spread(other);
     rowsUp = depthOf(other);
   } else if (kind === 'inverted') tree = inverted(set, rootOf());
-  else if (state.time) tree = inTime(set, set.lanes[laneInTime()]);
+  else if (isTimed()) tree = inTime(set, set.lanes[laneInTime()]);
   else tree = rootOf();
   spread(tree);
   state.zoom = state.here = null;
@@ -134,14 +139,26 @@ function strip(f, x, y, width) {
     x += width * samples / all;
   }
 }
-function label(name, room) {
-  if (pen.measureText(name).width <= room) return name;
-  let cut = Math.floor(name.length * room / pen.measureText(name).width) - 1;
-  for (; cut > 4; cut--) {
-    const text = `${name.slice(0, Math.ceil(cut / 2))}…${name.slice(name.length - Math.floor(cut / 2))}`;
-    if (pen.measureText(text).width <= room) return text;
-  }
-  return '';
+// The name of a frame as far as there is room: no two functions below one caller have the same. A narrow frame has small
+// letters, and the name without its type.
+function label(node, sign, w) {
+  const isNarrow = w < 60, name = sign + (isNarrow ? functionName(node.f) : shortName(node.f)), full = sign + nameOf(node.f);
+  const room = w - (isNarrow ? 4 : 7), taken = node.parent ? node.parent.texts ??= new Map() : new Map();
+  pen.font = `${isNarrow ? 9 : 12}px ${FONT}`;
+  const fits = text => pen.measureText(text).width <= room && [undefined, node.f].includes(taken.get(text));
+  const found = function* () {
+    yield* [name, full];
+    for (const of of [name, full])
+      for (let cut = Math.min(of.length - 1, Math.ceil(of.length * room / pen.measureText(of).width)); cut > 2; cut--)
+        for (let start = Math.ceil(cut / 2), way = 0; way < cut; way++) {
+          start += way % 2 ? way : -way;
+          yield `${of.slice(0, start)}…${of.slice(of.length - cut + start)}`;
+        }
+    for (let cut = 3; cut > 0; cut--) yield name.slice(0, cut);
+    for (let number = 2; number < 20; number++) yield `${name.slice(0, 1)}·${number}`;
+  };
+  for (const text of found()) if (fits(text)) { taken.set(text, node.f); return { text, size: isNarrow ? 9 : 12, x: isNarrow ? 2 : 3 }; }
+  return null;
 }
 function collect(root, width, toY) {
   const focus = state.zoom && [...ancestors(state.zoom)].at(-1) === root ? state.zoom : root;
@@ -157,36 +174,73 @@ function collect(root, width, toY) {
 function* ancestors(node) { for (let at = node; at; at = at.parent) yield at; }
 function draw() {
   const width = Math.max(50, view.clientWidth - 14), scale = Math.max(devicePixelRatio || 1, state.print ? 2 : 1);
-  boxes = [];
-  const depth = depthOf(tree), isUp = state.up && !other;
+  boxes = []; labels = [];
+  for (const root of [tree, other]) if (root) for (const node of nodesOf(root)) node.texts = null;
+  const depth = depthOf(tree), isUp = state.up && !other && state.view !== 'rings';
   if (other) collect(other, width, at => (rowsUp - at) * ROW);
   collect(tree, width, at => (isUp ? depth - at : at + rowsUp) * ROW);
+  if (state.view === 'rings') return drawRings(width, scale);
   const shown = boxes.reduce((most, box) => Math.max(most, box.y), 0), least = isUp ? boxes.reduce((least, box) => Math.min(least, box.y), Infinity) : 0;
   if (isUp) boxes.forEach(box => { box.y -= least; });
   const height = shown - (isUp ? least : 0) + ROW;
   canvas.width = width * scale; canvas.height = Math.min(height * scale, 32000);
   canvas.style.width = `${width}px`; canvas.style.height = `${height}px`;
   pen.setTransform(scale, 0, 0, scale, 0, 0);
-  pen.font = '12px ui-sans-serif, system-ui, sans-serif'; pen.textBaseline = 'middle';
+  pen.textBaseline = 'middle';
   const isStrong = matchMedia('(prefers-contrast:more)').matches || state.print;
   const ground = getComputedStyle(document.body).getPropertyValue('--page').trim();
   for (const { node, x, y, w, isAround } of boxes) {
-    const fill = mixed(colour(node), ground, !isFound(node) ? .75 : isAround ? .4 : 0);
+    const fill = fillOf(node, isAround, ground);
     pen.fillStyle = fill;
     pen.fillRect(x, y, Math.max(.5, w - .6), ROW - 1);
     if (node.part) hatch(x, y, w - .6);
     if (isStrong && w > 3) { pen.strokeStyle = '#000'; pen.lineWidth = .5; pen.strokeRect(x, y, w - .6, ROW - 1); }
-    if (w > 22) {
+    if (w > 14) {
       strip(node.f, x, y, w - .6);
-      const sign = state.set.difference && node.f >= 0 && !node.before.total[state.k] ? '✚ ' : '';
+      const sign = node.f === FOLDED ? `${grouped(node.smaller)} ` : state.set.difference && node.f >= 0 && !node.before.total[state.k] ? '✚ ' : '';
+      const text = label(node, sign, w);
+      if (!text) continue;
       pen.fillStyle = inkOn(fill);
-      pen.fillText(label(sign + (node.f === FOLDED ? `${grouped(node.smaller)} smaller` : shortName(node.f)), w - 7), x + 3, y + ROW / 2 - 1);
+      pen.fillText(text.text, x + text.x, y + ROW / 2 - 1);
+      labels.push({ ...text, x: x + text.x, y, box: x, w, node, end: x + text.x + pen.measureText(text.text).width });
     }
   }
   const here = boxes.find(box => box.node === state.here);
   if (here) { pen.strokeStyle = getComputedStyle(document.body).color; pen.lineWidth = 2; pen.strokeRect(here.x + 1, here.y + 1, Math.max(1, here.w - 2), ROW - 3); }
   document.body.dataset.frames = boxes.length;
   canvas.setAttribute('aria-label', `${state.view} of ${state.set.name} by ${state.set.measures[state.k].name}: ${boxes.length} frames`);
+}
+const fillOf = (node, isAround, ground) => mixed(colour(node), ground, !isFound(node) ? .75 : isAround ? .4 : 0);
+// The ring chart: the root in the middle, each frame in the ring around its caller. `rings` tells where a frame is.
+let rings = null;
+function drawRings(width, scale) {
+  const levels = boxes.reduce((most, box) => Math.max(most, box.y / ROW), 0), size = Math.min(width, Math.max(200, view.clientHeight - 8));
+  const middle = size / 2, ring = Math.min(60, (middle - 2) / (levels + 1)), ground = getComputedStyle(document.body).getPropertyValue('--page').trim();
+  rings = { middle, ring, width };
+  canvas.width = canvas.height = size * scale; canvas.style.width = canvas.style.height = `${size}px`;
+  pen.setTransform(scale, 0, 0, scale, 0, 0);
+  pen.textBaseline = 'middle'; pen.strokeStyle = ground; pen.lineWidth = .8;
+  for (const { node, x, y, w, isAround } of boxes) {
+    const inner = ring * y / ROW, from = turn(x), to = turn(x + w), fill = fillOf(node, isAround, ground);
+    pen.beginPath(); pen.arc(middle, middle, inner + ring, from, to); pen.arc(middle, middle, inner, to, from, true); pen.closePath();
+    pen.fillStyle = fill; pen.fill(); pen.stroke();
+    if (node === state.here) { pen.save(); pen.strokeStyle = getComputedStyle(document.body).color; pen.lineWidth = 2; pen.stroke(); pen.restore(); }
+    const around = (inner + ring / 2) * (to - from), text = ring >= 12 && around > 14 && (y === 0 || around < ring ? label(node, '', ring) : label(node, '', Math.min(around, 2 * inner + ring)));
+    if (!text) continue;
+    // A name is along the radius where that is longer, and never upside down.
+    const at = (from + to) / 2, isAlong = y > 0 && around < ring, way = y === 0 ? 0 : isAlong ? at : at + Math.PI / 2;
+    pen.save(); pen.translate(middle + (y && Math.cos(at) * (inner + ring / 2)), middle + (y && Math.sin(at) * (inner + ring / 2)));
+    pen.rotate(Math.cos(way) < -1e-9 ? way + Math.PI : way);
+    pen.textAlign = 'center'; pen.fillStyle = inkOn(fill); pen.fillText(text.text, 0, 0); pen.restore();
+  }
+  document.body.dataset.frames = boxes.length;
+  canvas.setAttribute('aria-label', `ring chart of ${state.set.name} by ${state.set.measures[state.k].name}: ${boxes.length} frames`);
+}
+const turn = x => x / rings.width * 2 * Math.PI - Math.PI / 2;
+// What is at a place of the canvas, as if the rings were rows.
+function unrolled(x, y) {
+  const [dx, dy] = [x - rings.middle, y - rings.middle], angle = Math.atan2(dy, dx) + Math.PI / 2;
+  return [(angle + 2 * Math.PI) % (2 * Math.PI) / (2 * Math.PI) * rings.width, Math.hypot(dx, dy) / rings.ring * ROW];
 }
 function hatch(x, y, w) {
   pen.save(); pen.beginPath(); pen.rect(x, y, w, ROW - 1); pen.clip();

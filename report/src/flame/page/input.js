@@ -8,7 +8,7 @@ function refresh() {
   if (!other && state.view === 'sandwich') say('choose a function: click its row on the right');
   else say('');
   draw();
-  if (state.up && !other) view.scrollTop = view.scrollHeight;
+  if (state.up && !other && state.view !== 'rings') view.scrollTop = view.scrollHeight;
   else if (other) view.scrollTop = Math.max(0, rowsUp * ROW - view.clientHeight / 2);
   else view.scrollTop = 0;
   controls(); table(); detail(); search();
@@ -28,7 +28,7 @@ function controls() {
   $('order').disabled = !set.difference && (!isInTime() || state.view !== 'flame');
   $('order').title = isInTime() ? '' : 'the order of time is not recorded';
   $('way').textContent = state.up ? 'roots: below f' : 'roots: above f';
-  $('way').disabled = !!other;
+  $('way').disabled = !!other || state.view === 'rings';
   footer();
 }
 // The groups with the most own numbers have colours of their own.
@@ -117,7 +117,7 @@ function move(node) {
   if (!boxes.some(box => box.node === node)) state.zoom = node.parent;
   draw(); detail(); say(describe(node));
   const box = boxes.find(box => box.node === node);
-  if (box && (box.y < view.scrollTop || box.y + ROW > view.scrollTop + view.clientHeight)) view.scrollTop = box.y - view.clientHeight / 2;
+  if (box && state.view !== 'rings' && (box.y < view.scrollTop || box.y + ROW > view.scrollTop + view.clientHeight)) view.scrollTop = box.y - view.clientHeight / 2;
 }
 function beside(node, by) {
   if (!node?.parent) return null;
@@ -135,7 +135,8 @@ function choose(changes) {
 }
 const next = (list, now, by) => list[(list.indexOf(now) + by + list.length) % list.length];
 const at = event => {
-  const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+  const box = canvas.getBoundingClientRect(), place = [event.clientX - box.left, event.clientY - box.top];
+  const [x, y] = state.view === 'rings' ? unrolled(...place) : place;
   return boxes.findLast(of => x >= of.x && x < of.x + Math.max(of.w, 1) && y >= of.y && y < of.y + ROW)?.node;
 };
 canvas.addEventListener('mousemove', event => { const node = at(event); if (node) say(describe(node)); });
@@ -177,6 +178,7 @@ const KEYS = [
   ['ArrowLeft', 'the frame to the left', () => move(beside(state.here, -1))], ['ArrowRight', 'the frame to the right', () => move(beside(state.here, 1))],
   ['Enter', 'zoom to the frame', () => state.here && zoomTo(state.here)], ['s', 'sandwich of the frame', () => { const f = state.here?.f ?? state.f; if (f >= 0 && f != null) openSandwich(f); }],
   ['i', 'inverted, and back', () => choose({ view: state.view === 'inverted' ? 'flame' : 'inverted' })], ['f', 'roots above or below', () => $('way').disabled || choose({ up: !state.up })],
+  ['r', 'rings, and back', () => choose({ view: state.view === 'rings' ? 'flame' : 'rings' })],
   ['o', 'heaviest first or in time; widths of a difference', turnOrder], ['m', 'the next measure', () => choose({ k: next(state.set.measures.flatMap((measure, k) => measure.width ? [k] : []), state.k, 1) })],
   ['[', 'the thread before', () => choose({ lane: next([-1, ...state.set.lanes.keys()], state.lane, -1) })], [']', 'the next thread', () => choose({ lane: next([-1, ...state.set.lanes.keys()], state.lane, 1) })],
   ['p', 'the next stacks', () => choose({ set: next(DATA.stacks, state.set, 1) })], ['t', 'light or dark', theme], ['?', 'the keys', help],

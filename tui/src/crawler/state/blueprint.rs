@@ -72,7 +72,7 @@ pub struct BlueprintView {
 impl BlueprintView {
     /// Reads the methods and the calls that pass the filter.
     pub fn read(mut self, store: &Store, filter: &Filter) -> Self {
-        let mut graph = Graph::read(store, filter);
+        let mut graph = Graph::read(store, filter).or_profile();
         graph.recorded_hooks().into_iter().for_each(|cost| graph.subtract_hooks(cost));
         self.graph = Some(Arc::new(graph));
         self.draw();
