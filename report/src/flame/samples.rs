@@ -1,6 +1,6 @@
 //! Samples of `metaspy sample` in a recording.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use metaspy_reader::Store;
 
@@ -41,10 +41,9 @@ pub fn add(page: &mut FlamePage, store: &Store) {
         let frames: Vec<(usize, u32)> = frames.map(|(at, line)| (places[at], line)).collect();
         tree.add(frames.iter().map(|&(at, _)| at), one(stack.samples));
         // A sample counts once, at the innermost line of a function.
-        let mut seen = Vec::new();
+        let mut seen = HashSet::new();
         for &(at, line) in frames.iter().rev() {
-            if !seen.contains(&at) {
-                seen.push(at);
+            if seen.insert(at) {
                 *lines.entry(at).or_default().entry(line).or_default() += stack.samples;
             }
         }

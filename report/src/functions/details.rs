@@ -142,28 +142,17 @@ impl Functions {
     /// The innermost frame of a function on the stack above a frame, and the frame that it called.
     fn innermost(&self, leaf: usize, function: u64) -> Option<(usize, Option<usize>)> {
         let (mut at, mut callee) = (leaf, None);
-        // A damaged recording may have a circle.
-        for _ in 0..self.frames.len() {
-            if self.frames[at].function == function {
-                return Some((at, callee));
-            }
+        while self.frames[at].function != function {
             (at, callee) = (self.frames[at].caller?, Some(at));
         }
-        None
+        Some((at, callee))
     }
 
     /// The function that called a frame's, calls of itself left out.
     fn caller(&self, at: usize) -> Option<u64> {
         let function = self.frames[at].function;
-        let mut caller = self.frames[at].caller;
-        for _ in 0..self.frames.len() {
-            let frame = &self.frames[caller?];
-            if frame.function != function {
-                return Some(frame.function);
-            }
-            caller = frame.caller;
-        }
-        None
+        let callers = std::iter::successors(self.frames[at].caller, |&at| self.frames[at].caller);
+        callers.map(|at| self.frames[at].function).find(|&caller| caller != function)
     }
 }
 
@@ -224,6 +213,21 @@ mod tests {
     }
 
     #[test]
+    fn a_circle_and_an_endless_stack_end() {
+        let frame = |number: u64, caller: u64, samples| {
+            (number, caller, Frame { function: number, samples, ..Frame::default() })
+        };
+        let mut functions = Functions::default();
+        functions.link(vec![frame(1, 3, 1), frame(2, 1, 1), frame(3, 2, 1), frame(4, 4, 1)], Vec::new());
+        let lengths = |functions: &Functions| functions.stacks().map(|stack| stack.frames.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(&functions), [3, 1, 2, 1]);
+        let mut functions = Functions::default();
+        let deepest = 2 * super::super::DEPTH_MAX as u64 + 1;
+        functions.link((1..=deepest).map(|at| frame(at, at - 1, u64::from(at == deepest))).collect(), Vec::new());
+        assert_eq!(lengths(&functions), [1]);
+    }
+
+    #[test]
     fn a_sample_counts_once_at_the_innermost_call_of_a_function() {
         let mut functions = Functions { whole: Cpu { samples: 10, ns: 1_000 }, ..Functions::default() };
         functions.all = vec![Function { number: 2, self_samples: 10, self_ns: 1_000, ..Function::default() }];
@@ -244,6 +248,7 @@ mod tests {
         let mut functions = Functions::default();
         let frame = |caller| Frame { function: 1, caller: Some(caller), samples: 1, ..Frame::default() };
         functions.frames = vec![frame(1), frame(0)];
+        functions.end_stacks();
         assert_eq!(functions.details(7), Details::default());
         assert_eq!(functions.details(1).outside, 2);
     }

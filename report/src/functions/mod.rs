@@ -103,6 +103,9 @@ pub struct Sampled {
     pub samples: u64,
 }
 
+/// Most frames of a stack. Samplers end a stack after some hundreds, and a page of stacks has a row for each level.
+pub(crate) const DEPTH_MAX: usize = 1 << 13;
+
 /// A frame of the tree of stacks.
 #[derive(Clone, Debug, Default)]
 struct Frame {
@@ -168,8 +171,7 @@ impl Functions {
     /// The stacks with samples, each with the functions from the innermost one outward and their lines.
     pub fn stacks(&self) -> impl Iterator<Item = Sampled> {
         self.frames.iter().enumerate().filter(|(_, frame)| frame.samples > 0).map(|(leaf, frame)| {
-            // A damaged recording may have a circle.
-            let around = std::iter::successors(Some(leaf), |&at| self.frames[at].caller).take(self.frames.len());
+            let around = std::iter::successors(Some(leaf), |&at| self.frames[at].caller);
             let frames = around.map(|at| (self.frames[at].function, self.frames[at].line)).collect();
             Sampled { frames, samples: frame.samples }
         })
@@ -205,9 +207,33 @@ impl Functions {
         for (frame, caller) in self.frames.iter_mut().zip(callers) {
             frame.caller = places.get(&caller).copied();
         }
+        self.end_stacks();
         for (frame, event) in events {
             if let Some(&place) = places.get(&frame) {
                 self.frames[place].events.push(event);
+            }
+        }
+    }
+}
+
+impl Functions {
+    /// Ends stacks that lead around in a circle, or have more frames than a sampler takes, as damaged recordings may have.
+    fn end_stacks(&mut self) {
+        const UNKNOWN: usize = 0;
+        const OPEN: usize = usize::MAX;
+        let mut depths = vec![UNKNOWN; self.frames.len()];
+        let mut path = Vec::new();
+        for start in 0..self.frames.len() {
+            let mut next = Some(start);
+            while let Some(at) = next.filter(|&at| depths[at] == UNKNOWN) {
+                depths[at] = OPEN;
+                path.push(at);
+                next = self.frames[at].caller;
+            }
+            while let Some(at) = path.pop() {
+                let frame = &mut self.frames[at];
+                frame.caller = frame.caller.filter(|&caller| depths[caller] < DEPTH_MAX);
+                depths[at] = 1 + frame.caller.map_or(0, |caller| depths[caller]);
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::{Content, FRAMES_MAX, Format, Imported, Result, error, lines};
+use super::{Content, Effort, FRAMES_MAX, Format, ImportError, Imported, Result, error, lines};
 use crate::text::counted;
 
 /// Calls and instructions of a program.
@@ -41,9 +41,11 @@ pub struct Cost {
 }
 
 /// What the lines are about.
-#[derive(Default)]
 struct Reader {
     calls: Calls,
+    effort: Effort,
+    /// Why a line of a known form cannot be read.
+    failure: Option<ImportError>,
     /// Names by their number in the file, by sort of name.
     names: HashMap<(char, u64), String>,
     file: String,
@@ -61,7 +63,21 @@ struct Reader {
 }
 
 pub fn read(bytes: &[u8]) -> Result<Imported> {
-    let mut reader = Reader { positions: 1, line: Some(0), last: vec![0], ..Reader::default() };
+    let mut reader = Reader {
+        calls: Calls::default(),
+        effort: Effort::of(bytes),
+        failure: None,
+        names: HashMap::new(),
+        file: String::new(),
+        function: None,
+        callee_file: None,
+        callee: None,
+        call: None,
+        positions: 1,
+        last: vec![0],
+        line: Some(0),
+        event: String::new(),
+    };
     let (mut program, mut has_summary) = (String::new(), false);
     for line in lines(bytes) {
         let (number, line) = line?;
@@ -74,9 +90,8 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
             program = path.rsplit('/').next().unwrap_or_default().to_owned();
         }
         has_summary |= line.starts_with("summary:") || line.starts_with("totals:");
-        reader
-            .line(line)
-            .ok_or_else(|| error(format!("line {number} is none of callgrind's output: {}", shortened(line))))?;
+        let unknown = || error(format!("line {number} is none of callgrind's output: {}", shortened(line)));
+        reader.line(line).ok_or_else(|| reader.failure.take().unwrap_or_else(unknown))?;
         if reader.calls.functions.len() > FRAMES_MAX / 2 {
             return Err(error(format!("it has more than {} functions", FRAMES_MAX / 2)));
         }
@@ -120,7 +135,8 @@ impl Reader {
                 "fl" | "fi" | "fe" => self.file = self.name('f', value)?,
                 "fn" => {
                     let name = self.name('n', value)?;
-                    self.function = Some(self.calls.function(&name, &self.file));
+                    let file = self.file.clone();
+                    self.function = Some(self.function(&name, &file)?);
                 }
                 "cfi" | "cfl" => self.callee_file = Some(self.name('f', value)?),
                 "cfn" => self.callee = Some(self.name('n', value)?),
@@ -151,12 +167,25 @@ impl Reader {
         // A name may begin with a parenthesis.
         let Ok(number) = number.parse() else { return Some(value.to_owned()) };
         match name.trim() {
-            "" => self.names.get(&(sort, number)).cloned(),
+            "" => {
+                let known = self.names.get(&(sort, number))?;
+                self.effort.look_up(known.len()).map_err(|why| self.failure = Some(why)).ok()?;
+                Some(known.clone())
+            }
             name => {
                 self.names.insert((sort, number), name.to_owned());
                 Some(name.to_owned())
             }
         }
+    }
+
+    fn function(&mut self, name: &str, file: &str) -> Option<usize> {
+        let (bytes, before) = (name.len() + file.len(), self.calls.functions.len());
+        let at = self.calls.function(name, file);
+        let looked_up = self.effort.look_up(bytes);
+        let kept = if at < before { Ok(()) } else { self.effort.keep(bytes) };
+        looked_up.and(kept).map_err(|why| self.failure = Some(why)).ok()?;
+        Some(at)
     }
 
     /// Positions, relative to the line before or not, and the first cost.
@@ -180,7 +209,8 @@ impl Reader {
         match self.call.take() {
             Some(calls) => {
                 let file = self.callee_file.take().unwrap_or_else(|| self.file.clone());
-                let callee = self.calls.function(&self.callee.take()?, &file);
+                let callee = self.callee.take()?;
+                let callee = self.function(&callee, &file)?;
                 let edge = self.calls.edges.entry((function, callee)).or_default();
                 edge.calls = edge.calls.checked_add(calls)?;
                 edge.instructions = edge.instructions.checked_add(cost)?;

@@ -7,7 +7,7 @@ use super::{Content, Format, Imported, Result, error, lines};
 const LINE_MAX: usize = 1 << 20;
 
 pub fn read(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported> {
-    let mut samples = Samples::default();
+    let mut samples = Samples::new(period_ns.unwrap_or(0), bytes);
     for line in lines(bytes) {
         let (number, line) = line?;
         if line.trim().is_empty() || line.starts_with('#') {
@@ -24,18 +24,17 @@ pub fn read(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported> {
         let count: u64 = count.parse().map_err(|_| wrong())?;
         let mut frame = None;
         for name in stack.trim_end().split(';').filter(|name| !name.is_empty()) {
-            let function = samples.function(name, "", "");
+            let function = samples.function(name, "", "")?;
             frame = Some(samples.frame(frame, function, 0)?);
         }
         samples.add(frame, count)?;
     }
-    let Some(period_ns) = period_ns else {
+    if period_ns.is_none() {
         return Err(error(
             "collapsed stacks do not state what their numbers are: --period 1ms for samples at 1,000 Hz, \
              --period 1ns for nanoseconds",
         ));
-    };
-    samples.period_ns = period_ns;
+    }
     Ok(Imported {
         format: Format::Collapsed,
         program: String::new(),

@@ -1,14 +1,22 @@
 //! The processed profile of profiler.firefox.com, as samply writes it.
 
-use serde::Deserialize;
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::samples::Samples;
 use super::{Content, Format, Imported, Result, error};
 use crate::text::counted;
 
+/// Most threads. An empty one is two bytes of a file, and hundreds in memory.
+const THREADS_MAX: usize = 1 << 16;
+
 #[derive(Deserialize)]
 struct Profile {
     meta: Meta,
+    #[serde(default, deserialize_with = "threads")]
     threads: Option<Vec<Thread>>,
     shared: Option<Thread>,
     #[serde(default)]
@@ -46,20 +54,20 @@ struct Thread {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Weighed {
-    stack: Option<Vec<Option<usize>>>,
+    stack: Option<Vec<Option<u32>>>,
     weight: Option<Vec<f64>>,
     weight_type: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct StackTable {
-    prefix: Vec<Option<usize>>,
-    frame: Vec<usize>,
+    prefix: Vec<Option<u32>>,
+    frame: Vec<u32>,
 }
 
 #[derive(Deserialize)]
 struct FrameTable {
-    func: Vec<usize>,
+    func: Vec<u32>,
     #[serde(default)]
     line: Vec<Option<u32>>,
 }
@@ -67,23 +75,57 @@ struct FrameTable {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct FuncTable {
-    name: Vec<usize>,
+    name: Vec<u32>,
     #[serde(default)]
-    file_name: Vec<Option<usize>>,
+    file_name: Vec<Option<u32>>,
     #[serde(default)]
-    source: Vec<Option<usize>>,
+    source: Vec<Option<u32>>,
     #[serde(default)]
     resource: Vec<i64>,
 }
 
 #[derive(Deserialize)]
 struct ResourceTable {
-    name: Vec<usize>,
+    name: Vec<u32>,
 }
 
 #[derive(Deserialize)]
 struct Sources {
-    filename: Vec<usize>,
+    filename: Vec<u32>,
+}
+
+impl Thread {
+    fn has_tables(&self) -> bool {
+        let has_stacks = self.stack_table.is_some() || self.frame_table.is_some() || self.func_table.is_some();
+        has_stacks || self.string_array.is_some() || self.resource_table.is_some() || self.sources.is_some()
+    }
+}
+
+/// Frames of stacks that were read.
+type Places = HashMap<usize, usize>;
+
+/// Reads a list of threads up to the limit.
+fn threads<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Vec<Thread>>, D::Error> {
+    struct Threads;
+    impl<'de> Visitor<'de> for Threads {
+        type Value = Vec<Thread>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of threads")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Vec<Thread>, A::Error> {
+            let mut threads = Vec::new();
+            while let Some(thread) = list.next_element()? {
+                if threads.len() >= THREADS_MAX {
+                    return Err(A::Error::custom(format_args!("it has more than {THREADS_MAX} threads")));
+                }
+                threads.push(thread);
+            }
+            Ok(threads)
+        }
+    }
+    from.deserialize_seq(Threads).map(Some)
 }
 
 pub fn read(bytes: &[u8]) -> Result<Imported> {
@@ -99,10 +141,13 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
     if !(1.0..1e18).contains(&period_ns) {
         return Err(error("it does not state its interval, the time of a sample"));
     }
-    let mut samples = Samples { period_ns: period_ns.round() as u64, ..Samples::default() };
+    let mut samples = Samples::new(period_ns.round() as u64, bytes);
     let mut used = 0;
+    let mut shared_places = HashMap::new();
     for thread in threads {
-        used += usize::from(add(&mut samples, thread, profile.shared.as_ref())?);
+        let mut own_places = HashMap::new();
+        let places = if thread.has_tables() { &mut own_places } else { &mut shared_places };
+        used += usize::from(add(&mut samples, thread, profile.shared.as_ref(), places)?);
     }
     let mut notes = Vec::new();
     if used > 1 {
@@ -120,7 +165,7 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
 }
 
 /// Adds the samples of a thread. Returns true if it has any.
-fn add(samples: &mut Samples, thread: &Thread, shared: Option<&Thread>) -> Result<bool> {
+fn add(samples: &mut Samples, thread: &Thread, shared: Option<&Thread>, places: &mut Places) -> Result<bool> {
     let Some(Weighed { stack: Some(stacks), weight, weight_type }) = &thread.samples else { return Ok(false) };
     if stacks.is_empty() {
         return Ok(false);
@@ -129,13 +174,12 @@ fn add(samples: &mut Samples, thread: &Thread, shared: Option<&Thread>) -> Resul
         return Err(error(format!("its weights are {other}: metaspy imports samples with their time")));
     }
     let tables = Tables::of(thread, shared)?;
-    let mut places: Vec<Option<usize>> = vec![None; tables.stacks.frame.len()];
     for (at, &stack) in stacks.iter().enumerate() {
         let weight = weight.as_ref().map_or(Some(1.0), |weights| weights.get(at).copied());
         let weight = weight.filter(|of| of.fract() == 0.0 && (0.0..1e15).contains(of)).ok_or_else(|| {
             error("a weight of a sample is no whole number: it is damaged, or a difference of two profiles")
         })?;
-        let frame = stack.map(|stack| tables.frame(samples, &mut places, stack)).transpose()?;
+        let frame = stack.map(|stack| tables.frame(samples, places, stack as usize)).transpose()?;
         samples.add(frame, weight as u64)?;
     }
     Ok(true)
@@ -169,40 +213,40 @@ impl<'p> Tables<'p> {
         })
     }
 
-    fn text(&self, at: Option<usize>) -> &str {
-        at.and_then(|at| self.texts.get(at)).map_or("", String::as_str)
+    fn text(&self, at: Option<u32>) -> &str {
+        at.and_then(|at| self.texts.get(at as usize)).map_or("", String::as_str)
     }
 
     /// The frame of a stack, whose callers are its prefixes.
-    fn frame(&self, samples: &mut Samples, places: &mut [Option<usize>], stack: usize) -> Result<usize> {
+    fn frame(&self, samples: &mut Samples, places: &mut Places, stack: usize) -> Result<usize> {
         let damaged = || error("it is damaged: a stack leads to a place that it lacks, or around in a circle");
         let mut path = Vec::new();
         let mut next = Some(stack);
         let mut frame = None;
         while let Some(at) = next {
-            if let Some(known) = *places.get(at).ok_or_else(damaged)? {
+            if let Some(&known) = places.get(&at) {
                 frame = Some(known);
                 break;
             }
             path.push(at);
-            if path.len() > places.len() {
+            if path.len() > self.stacks.frame.len() {
                 return Err(damaged());
             }
-            next = *self.stacks.prefix.get(at).ok_or_else(damaged)?;
+            next = self.stacks.prefix.get(at).ok_or_else(damaged)?.map(|at| at as usize);
         }
         for at in path.into_iter().rev() {
-            let of = self.stacks.frame[at];
-            let function = *self.frames.func.get(of).ok_or_else(damaged)?;
+            let of = *self.stacks.frame.get(at).ok_or_else(damaged)? as usize;
+            let function = *self.frames.func.get(of).ok_or_else(damaged)? as usize;
             let name = *self.functions.name.get(function).ok_or_else(damaged)?;
             let source = self.functions.source.get(function).copied().flatten();
-            let file = source.and_then(|source| self.sources?.filename.get(source).copied());
+            let file = source.and_then(|source| self.sources?.filename.get(source as usize).copied());
             let file = file.or_else(|| self.functions.file_name.get(function).copied().flatten());
             let resource = self.functions.resource.get(function).and_then(|&at| usize::try_from(at).ok());
             let module = resource.and_then(|at| self.resources?.name.get(at).copied());
             let line = self.frames.line.get(of).copied().flatten().unwrap_or(0);
-            let function = samples.function(self.text(Some(name)), self.text(file), self.text(module));
+            let function = samples.function(self.text(Some(name)), self.text(file), self.text(module))?;
             let made = samples.frame(frame, function, line)?;
-            places[at] = Some(made);
+            places.insert(at, made);
             frame = Some(made);
         }
         frame.ok_or_else(damaged)

@@ -28,8 +28,12 @@ const MIB: u64 = 1_048_576;
 const LINES_MAX: u64 = 1024;
 /// Most MiB of a profile that is decoded as a whole.
 const DOCUMENT_MAX: u64 = 256;
+/// Bytes that tell the format.
+const BEGINNING: u64 = 4096;
 /// Most frames and functions of a profile.
 const FRAMES_MAX: usize = metaspy_format::profile::ROWS_MAX as usize;
+/// Most MiB of the names of all functions together. A name that a file has once may be in many of them.
+const NAMES_MAX: u64 = 256;
 
 /// Formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,9 +106,18 @@ impl Format {
         }
     }
 
+    /// Most MiB of a profile.
+    fn most(self) -> u64 {
+        match self {
+            Format::Pprof | Format::Firefox => DOCUMENT_MAX,
+            Format::Collapsed | Format::Callgrind => LINES_MAX,
+        }
+    }
+
     /// The format of a profile, by its first bytes.
     fn of(bytes: &[u8]) -> Result<Format> {
-        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+        let beginning = &bytes[..bytes.len().min(BEGINNING as usize)];
+        let start = String::from_utf8_lossy(beginning);
         let first = start.trim_start();
         let is_line = |prefix: &str| start.lines().any(|line| line.starts_with(prefix));
         if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -117,7 +130,7 @@ impl Format {
             return Ok(Format::Callgrind);
         }
         // A message of pprof begins with one of its fields, and has a byte that no text has.
-        if bytes[..bytes.len().min(4096)].iter().any(|&byte| byte < b' ' && !byte.is_ascii_whitespace()) {
+        if beginning.iter().any(|&byte| byte < b' ' && !byte.is_ascii_whitespace()) {
             return Ok(Format::Pprof);
         }
         Ok(if perf::is_perf(&start) { Format::Perf } else { Format::Collapsed })
@@ -133,9 +146,8 @@ impl Imported {
     pub fn read(bytes: Vec<u8>, period_ns: Option<u64>) -> Result<Imported> {
         let bytes = decompressed(bytes)?;
         let format = Format::of(&bytes)?;
-        let is_whole = matches!(format, Format::Pprof | Format::Firefox);
-        if is_whole && bytes.len() as u64 > DOCUMENT_MAX * MIB {
-            return Err(error(format!("it has more than {} MiB: record less, or at a lower rate", DOCUMENT_MAX)));
+        if bytes.len() as u64 > format.most() * MIB {
+            return Err(error(format!("it has more than {} MiB: record less, or at a lower rate", format.most())));
         }
         if !matches!(format, Format::Collapsed | Format::Perf) && period_ns.is_some() {
             return Err(error(format!("--period is for collapsed stacks: {} states what a sample is", format.name())));
@@ -150,18 +162,54 @@ impl Imported {
     }
 }
 
-/// Decompresses what gzip wrote. It may become much larger, up to a limit.
+/// Decompresses what gzip wrote. It may become much larger, up to the limit of its format.
 fn decompressed(bytes: Vec<u8>) -> Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
     let mut out = Vec::new();
-    let read = GzDecoder::new(&bytes[..]).take(LINES_MAX * MIB + 1).read_to_end(&mut out);
-    if out.len() as u64 > LINES_MAX * MIB {
-        return Err(error(format!("decompressed it has more than {} MiB: record less, or at a lower rate", LINES_MAX)));
+    let mut decoder = GzDecoder::new(&bytes[..]);
+    let damaged = |why| error(format!("it is cut or damaged: gzip: {why}"));
+    decoder.by_ref().take(BEGINNING).read_to_end(&mut out).map_err(damaged)?;
+    let most = Format::of(&out).map_or(LINES_MAX, Format::most);
+    let read = decoder.take(most * MIB).read_to_end(&mut out);
+    if out.len() as u64 > most * MIB {
+        return Err(error(format!("decompressed it has more than {most} MiB: record less, or at a lower rate")));
     }
-    read.map_err(|why| error(format!("it is cut or damaged: gzip: {why}")))?;
+    read.map_err(damaged)?;
     Ok(out)
+}
+
+/// Bound on the work and the names of a profile, by its size: a few bytes of a file may stand for a long name or stack.
+#[derive(Clone, Debug)]
+struct Effort {
+    steps_left: u64,
+    name_bytes_left: u64,
+}
+
+impl Effort {
+    /// Each byte may cost `STEPS`, so that a profile that repeats nothing never reaches the limit.
+    fn of(bytes: &[u8]) -> Effort {
+        const STEPS: u64 = 16;
+        Effort { steps_left: (MIB / 16 + bytes.len() as u64) * STEPS, name_bytes_left: NAMES_MAX * MIB }
+    }
+
+    /// Notes that a frame, or a text of some bytes, is looked up.
+    fn look_up(&mut self, bytes: usize) -> Result<()> {
+        let steps = 1 + bytes as u64 / 16;
+        self.steps_left = self.steps_left.checked_sub(steps).ok_or_else(|| {
+            error("it repeats long names or stacks more often than its size allows: it is damaged, or import a part of it")
+        })?;
+        Ok(())
+    }
+
+    /// Notes that the names of a function are kept.
+    fn keep(&mut self, bytes: usize) -> Result<()> {
+        self.name_bytes_left = self.name_bytes_left.checked_sub(bytes as u64).ok_or_else(|| {
+            error(format!("the names of its functions have more than {NAMES_MAX} MiB: it is damaged, or import a part"))
+        })?;
+        Ok(())
+    }
 }
 
 /// A line of text, with its number for messages.

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::{FRAMES_MAX, Result, error};
+use super::{Effort, FRAMES_MAX, Result, error};
+use crate::functions::DEPTH_MAX;
 use crate::functions::tables::hash_of;
 
 /// Most nanoseconds of all samples together: half of what a clock of a recording counts.
 const NS_MAX: u64 = u64::MAX / 4;
 
 /// Samples of a program, as a tree of stacks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Samples {
     /// Functions.
     pub functions: Vec<Function>,
@@ -21,6 +22,7 @@ pub struct Samples {
     pub without_stack: u64,
     pub(super) numbers: HashMap<Function, usize>,
     pub(super) places: HashMap<(Option<usize>, usize, u32), usize>,
+    effort: Effort,
 }
 
 /// A function.
@@ -47,33 +49,59 @@ pub struct Frame {
     pub line: u32,
     /// Samples in its own code.
     pub own: u64,
+    /// Number of its callers.
+    pub depth: usize,
 }
 
 impl Samples {
+    /// No samples yet, from a profile of some bytes.
+    pub(super) fn new(period_ns: u64, bytes: &[u8]) -> Samples {
+        Samples {
+            functions: Vec::new(),
+            frames: Vec::new(),
+            period_ns,
+            without_stack: 0,
+            numbers: HashMap::new(),
+            places: HashMap::new(),
+            effort: Effort::of(bytes),
+        }
+    }
+
     /// Returns the index of a function, which is added if it is new.
-    pub fn function(&mut self, name: &str, file: &str, module: &str) -> usize {
+    pub fn function(&mut self, name: &str, file: &str, module: &str) -> Result<usize> {
+        let bytes = name.len() + file.len() + module.len();
+        self.effort.look_up(bytes)?;
         let name = if name.is_empty() { "(no name)" } else { name };
         let library = module.rsplit(['/', '\\']).next().unwrap_or_default();
         let package =
             name.trim_start_matches(['<', '&']).split("::").next().filter(|package| package.len() < name.len());
         let owner = if library.is_empty() { package.unwrap_or_default() } else { library };
         let function = Function { name: name.into(), file: file.into(), owner: owner.into(), module: module.into() };
-        let next = self.functions.len();
-        *self.numbers.entry(function).or_insert_with_key(|function| {
-            self.functions.push(function.clone());
-            next
-        })
+        if let Some(&known) = self.numbers.get(&function) {
+            return Ok(known);
+        }
+        self.effort.keep(bytes)?;
+        self.functions.push(function.clone());
+        self.numbers.insert(function, self.functions.len() - 1);
+        Ok(self.functions.len() - 1)
     }
 
     /// Returns the frame of a function below a caller's, which is added if it is new.
     pub fn frame(&mut self, caller: Option<usize>, function: usize, line: u32) -> Result<usize> {
+        self.effort.look_up(0)?;
         if let Some(&known) = self.places.get(&(caller, function, line)) {
             return Ok(known);
+        }
+        let depth = caller.map_or(0, |caller| self.frames[caller].depth + 1);
+        if depth >= DEPTH_MAX {
+            return Err(error(format!(
+                "it has a stack of more than {DEPTH_MAX} frames: limit the depth where it is taken"
+            )));
         }
         if self.frames.len() >= FRAMES_MAX {
             return Err(error(format!("it has more than {FRAMES_MAX} different frames: import a part of it")));
         }
-        self.frames.push(Frame { caller, function, line, own: 0 });
+        self.frames.push(Frame { caller, function, line, own: 0, depth });
         self.places.insert((caller, function, line), self.frames.len() - 1);
         Ok(self.frames.len() - 1)
     }
@@ -95,18 +123,31 @@ impl Samples {
     /// Own and total samples of each function. A sample counts once for each function on its stack.
     pub fn counts(&self) -> Vec<(u64, u64)> {
         let mut counts = vec![(0, 0); self.functions.len()];
-        let mut seen = Vec::new();
-        for (at, frame) in self.frames.iter().enumerate().filter(|(_, frame)| frame.own > 0) {
+        let mut totals: Vec<u64> = self.frames.iter().map(|frame| frame.own).collect();
+        let mut callees = vec![Vec::new(); self.frames.len()];
+        for (at, frame) in self.frames.iter().enumerate().rev() {
             counts[frame.function].0 += frame.own;
-            seen.clear();
-            let mut next = Some(at);
-            while let Some(at) = next {
-                seen.push(self.frames[at].function);
-                next = self.frames[at].caller;
+            if let Some(caller) = frame.caller {
+                totals[caller] += totals[at];
+                callees[caller].push(at);
             }
-            seen.sort_unstable();
-            seen.dedup();
-            seen.iter().for_each(|&function| counts[function].1 += frame.own);
+        }
+        // Only the outermost frame of a function counts: how often each one is on the path to the current frame.
+        let mut open = vec![0_u32; self.functions.len()];
+        let roots = (0..self.frames.len()).filter(|&at| self.frames[at].caller.is_none());
+        let mut next: Vec<(usize, bool)> = roots.map(|root| (root, true)).collect();
+        while let Some((at, is_entered)) = next.pop() {
+            let function = self.frames[at].function;
+            if !is_entered {
+                open[function] -= 1;
+                continue;
+            }
+            if open[function] == 0 {
+                counts[function].1 += totals[at];
+            }
+            open[function] += 1;
+            next.push((at, false));
+            next.extend(callees[at].iter().map(|&callee| (callee, true)));
         }
         counts
     }
