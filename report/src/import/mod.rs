@@ -110,7 +110,7 @@ impl Format {
     fn most(self) -> u64 {
         match self {
             Format::Pprof | Format::Firefox => DOCUMENT_MAX,
-            Format::Collapsed | Format::Callgrind => LINES_MAX,
+            Format::Collapsed | Format::Perf | Format::Callgrind => LINES_MAX,
         }
     }
 

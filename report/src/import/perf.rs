@@ -49,7 +49,7 @@ pub fn is_perf(start: &str) -> bool {
 }
 
 pub fn read(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported> {
-    let mut reader = Reader::default();
+    let mut reader = Reader { samples: Samples::new(0, bytes), frames: Vec::new(), is_open: false };
     let (mut program, mut event, mut all_ns, mut count) = (String::new(), String::new(), Some(0_u64), 0_u64);
     for line in lines(bytes) {
         let (number, line) = line?;
@@ -97,7 +97,6 @@ pub fn read(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported> {
 }
 
 /// The sample that is read.
-#[derive(Default)]
 struct Reader {
     samples: Samples,
     /// Names of functions and the files with their code, the innermost first.
@@ -131,7 +130,7 @@ impl Reader {
             if of != "inlined" {
                 module = of;
             }
-            let function = self.samples.function(&name, "", &module);
+            let function = self.samples.function(&name, "", &module)?;
             at = Some(self.samples.frame(at, function, 0)?);
         }
         self.samples.add(at, 1)
