@@ -24,10 +24,21 @@ pub struct Measured {
 }
 
 impl Graph {
-    /// Builds the graphs of the profiles in a page: of samples, and of instructions by caller.
+    /// Builds the graphs of the profiles in a page: of samples, and of instructions by caller. Numbers of a damaged recording
+    /// may be anything: those that cannot be added up are left out.
     pub(super) fn of_profiles(page: &FlamePage) -> Vec<Graph> {
         let profiles = page.stacks.iter().filter(|stacks| matches!(stacks.name.as_str(), "samples" | "instructions"));
-        profiles.map(|stacks| Graph::of_stacks(page, stacks)).filter(|graph| graph.ran().next().is_some()).collect()
+        let graphs = profiles.map(|stacks| Graph::of_stacks(page, stacks));
+        graphs.filter(|graph| graph.ran().next().is_some() && graph.has_sums()).collect()
+    }
+
+    /// True if all numbers can be added up.
+    fn has_sums(&self) -> bool {
+        let methods = self.methods.iter().flat_map(|method| [method.executions, method.total_ns.unwrap_or(0)]);
+        let calls = self.calls.iter().flat_map(|call| [call.count, call.total_ns]);
+        let entries = self.entries.iter().flat_map(|(_, edge)| [edge.count, edge.total_ns]);
+        let own = self.methods.iter().filter_map(|method| method.self_ns);
+        methods.chain(calls).chain(entries).chain(own).try_fold(0_u64, u64::checked_add).is_some()
     }
 
     fn of_stacks(page: &FlamePage, stacks: &Stacks) -> Graph {

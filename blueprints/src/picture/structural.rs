@@ -114,7 +114,7 @@ fn strips(rect: Rect, lines: &[(u32, u64, String)], label: Option<&Label>) -> Ve
 
 /// Writes the sampled lines of a method, with their shares of the samples in it.
 fn hot_lines(lines: &[(u32, u64, String)]) -> Vec<String> {
-    let all = lines.iter().map(|&(_, samples, _)| samples).sum();
+    let all = lines.iter().fold(0_u64, |all, &(_, samples, _)| all.saturating_add(samples));
     let text = |(line, samples, source): &(u32, u64, String)| {
         format!("line {line}: {}, {} samples  {source}", percent(*samples, all), grouped(*samples))
     };

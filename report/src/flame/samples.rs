@@ -31,8 +31,8 @@ pub fn add(page: &mut FlamePage, store: &Store) {
         let at = page.function(&function.name, place, &function.owner);
         places.push(at);
         let row: &mut Row = rows.entry(at).or_default();
-        row.own[0] += function.self_samples;
-        row.total[0] += function.total_samples;
+        row.own[0] = row.own[0].saturating_add(function.self_samples);
+        row.total[0] = row.total[0].saturating_add(function.total_samples);
     }
     let mut tree = Tree::default();
     let mut lines: BTreeMap<usize, BTreeMap<u32, u64>> = BTreeMap::new();
@@ -44,7 +44,8 @@ pub fn add(page: &mut FlamePage, store: &Store) {
         let mut seen = HashSet::new();
         for &(at, line) in frames.iter().rev() {
             if seen.insert(at) {
-                *lines.entry(at).or_default().entry(line).or_default() += stack.samples;
+                let of_line = lines.entry(at).or_default().entry(line).or_default();
+                *of_line = of_line.saturating_add(stack.samples);
             }
         }
     }

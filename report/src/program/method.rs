@@ -172,8 +172,8 @@ impl Method {
 impl Edge {
     /// Adds more calls of the same pair.
     pub fn add(&mut self, more: Edge) {
-        self.count += more.count;
-        self.total_ns += more.total_ns;
+        self.count = self.count.saturating_add(more.count);
+        self.total_ns = self.total_ns.saturating_add(more.total_ns);
         self.is_least |= more.is_least;
     }
 
