@@ -74,9 +74,9 @@ fn without_numbers(text: &str) -> String {
     let sentences = sentences.join(" ");
     let sentences = sentences.split("Most: ").next().unwrap_or_default();
     // What a cost is a share of depends on the machine.
-    let sentences = ["events", "waiting"].iter().fold(sentences.to_owned(), |sentences, of| {
-        sentences.replacen(&format!("% of the {of} "), "% of the time ", 1)
-    });
+    let sentences = ["the events", "the waiting", "its threads' time"]
+        .iter()
+        .fold(sentences.to_owned(), |sentences, of| sentences.replacen(&format!("% of {of} "), "% of the time ", 1));
     // How many threads there are depends on the machine, too.
     let sentences = sentences.replace(" thread to which", " threads to which");
     let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());

@@ -1,7 +1,7 @@
 //! The tools `findings` and `explain`: what a recording states about its program.
 
 use metaspy_reader::Selector;
-use metaspy_report::findings::{self, Cost, Finding, Findings, State, Whole, kinds, text};
+use metaspy_report::findings::{self, Cost, Finding, Findings, State, kinds, text};
 use metaspy_report::text::{counted, grouped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,8 @@ struct FindingOut {
     /// Share of the time, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_percent: Option<f64>,
-    /// What the time is a part of: `work` is the self time of all calls, `roots` the time of all roots.
+    /// What the time is a part of: `work` is the self time of all calls, `roots` the time of all roots,
+    /// `threads` the time of the threads where it happened.
     time_of: &'static str,
     /// Events that the finding is about.
     events: u64,
@@ -251,7 +252,7 @@ fn of(number: Option<u64>, finding: &Finding, opened: &Opened) -> FindingOut {
         cost: text::cost(&finding.cost),
         time_ns,
         time_percent: time_ns.map(|_| percent(time_ppm)),
-        time_of: if of == Whole::Work { "work" } else { "roots" },
+        time_of: of.word(),
         events,
         events_percent: percent(events_ppm),
         at_least: at_least.then_some(true),

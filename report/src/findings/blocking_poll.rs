@@ -1,13 +1,13 @@
 //! `blocking-poll`: a poll keeps its thread busy for long while other tasks have begun there.
 
 use metaspy_probe::SiteId;
-use metaspy_reader::{EventId, ResolvedEvent};
+use metaspy_reader::{EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{HashMap, HashSet};
 use super::polled_calls::{PolledCall, PolledCalls};
 use super::samples::Samples;
-use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding, Whole};
 use crate::text::{grouped, time};
 
 /// Word of the kind.
@@ -33,6 +33,7 @@ struct Polls {
     long: u64,
     busy: u64,
     polls: u64,
+    lanes: HashSet<LaneId>,
     events: Vec<EventId>,
 }
 
@@ -64,6 +65,7 @@ fn add(call: &PolledCall, sites: &mut HashMap<SiteId, Polls>, context: &Context<
         found.long += 1;
         found.busy = found.busy.saturating_add(own);
         found.polls += call.polls;
+        found.lanes.insert(call.lane);
         if found.events.len() < NAMED {
             found.events.push(call.id);
         }
@@ -78,7 +80,9 @@ fn finding(site: SiteId, found: &Polls, context: &Context<'_>) -> Option<Finding
     let name = context.name(site);
     let title = format!("{name} keeps its thread busy while other tasks are open there");
     let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
-    finding.cost = Cost::of_work(context.ns(found.busy), found.long);
+    // The self time of async calls is not known, but how long their threads were recorded is.
+    let threads = context.recorded_ns().saturating_mul(found.lanes.len() as u64);
+    finding.cost = Cost { of: Whole::Threads(threads), ..Cost::of_work(context.ns(found.busy), found.long) };
     finding.evidence = Evidence {
         text: format!(
             "{} of {} examined calls of {name} take {} or more for each poll, while other tasks have begun on their thread and not \
@@ -182,5 +186,21 @@ mod tests {
             run.polled("studio::decode", song, Outcome::Returned, 1, busy, |run| run.work(busy));
         }
         assert_eq!(run.found(BlockingPoll::default()), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn the_cost_is_a_part_of_the_time_of_the_blocked_threads() {
+        let mut run = Run::new();
+        ["studio::meter", "studio::decode"].iter().for_each(|site| run.site(site, SiteKind::Async));
+        run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| run.work(1_000_000_000));
+        run.now = 2_000;
+        for song in 0..20 {
+            run.polled("studio::decode", song, Outcome::Returned, 1, 20_000_000, |run| run.work(20_000_000));
+        }
+        run.now = 1_000_000_000;
+        run.ends();
+        let findings = run.findings(BlockingPoll::default());
+        let cost = findings.found[0].cost;
+        assert_eq!((cost.of.word(), cost.time_ppm / 10_000), ("threads", 40));
     }
 }

@@ -235,6 +235,12 @@ impl<'s> Context<'s> {
         self.store.span_ns(ticks)
     }
 
+    /// Returns the nanoseconds from the first to the last event.
+    pub fn recorded_ns(&self) -> u64 {
+        let header = self.store.header();
+        self.ns(header.last_tick.saturating_sub(header.first_tick))
+    }
+
     /// Returns subjects by their number of events, as they are named in a finding.
     pub fn subjects(&self, events: &HashMap<Subject, u64>) -> FoundSubjects {
         let mut worst: Vec<(Subject, u64)> = events.iter().map(|(subject, events)| (*subject, *events)).collect();

@@ -114,6 +114,19 @@ pub enum Whole {
     Work,
     /// Time from begin to end of all roots, with the time in which they wait.
     Roots,
+    /// Time of the recording on the threads where it happened, in nanoseconds.
+    Threads(u64),
+}
+
+impl Whole {
+    /// Returns the word in JSON and in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Whole::Work => "work",
+            Whole::Roots => "roots",
+            Whole::Threads(_) => "threads",
+        }
+    }
 }
 
 /// What proves a finding.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::baseline::FORMAT;
-use super::{Cost, Finding, Findings, Judgement, State, Whole};
+use super::{Cost, Finding, Findings, Judgement, State};
 use crate::gate::Decision;
 
 /// Writes all findings and checks as one object.
@@ -78,10 +78,7 @@ fn check(judgement: &Judgement) -> Value {
 pub(super) fn cost(cost: &Cost) -> Value {
     json!({
         "time_ns": cost.time_ns,
-        "time_of": match cost.of {
-            Whole::Work => "work",
-            Whole::Roots => "roots",
-        },
+        "time_of": cost.of.word(),
         "events": cost.events,
         "time_share": f64::from(cost.time_ppm) / 1e6,
         "events_share": f64::from(cost.events_ppm) / 1e6,

@@ -321,14 +321,14 @@ fn search(
     looked_for.dedup();
     not_looked_for.sort_by(|a, b| a.kind.cmp(&b.kind));
     not_looked_for.dedup();
-    let header = store.header();
+    let recorded_ns = context.recorded_ns();
     Some(Findings {
         found: rank::ranked(found, &context),
         looked_for,
         not_looked_for,
         partly_looked_for,
         totals: context.totals,
-        recorded_ns: store.span_ns(header.last_tick.saturating_sub(header.first_tick)),
+        recorded_ns,
         is_compared: config.baseline.is_some(),
     })
 }

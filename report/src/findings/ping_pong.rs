@@ -7,9 +7,9 @@ use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::HashMap;
+use super::map::{HashMap, HashSet};
 use super::recent::Recent;
-use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
+use super::{Certainty, Context, Cost, Detector, Evidence, Finding, question};
 use crate::text::grouped;
 
 /// Word of the kind.
@@ -159,6 +159,11 @@ fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Findin
     if !is_often || found.long_chains * 100 < found.chains * PERCENT {
         return None;
     }
+    // A transfer passes something else each time.
+    let asked: HashSet<_> = found.events.iter().filter_map(|id| question::of(*id, context)).collect();
+    if asked.len() == found.events.len() {
+        return None;
+    }
     let name = context.name(site);
     let mut queues: Vec<(SiteId, u64)> = found.queues.iter().map(|(site, count)| (*site, *count)).collect();
     queues.sort_by_key(|&(site, count)| (std::cmp::Reverse(count), site));
@@ -257,5 +262,24 @@ mod tests {
         let found = "regulate comes back to the same subject again and again: answers=300 chains=30 longest=10";
         assert_eq!(run(true), [found]);
         assert_eq!(run(false), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_transfer_that_passes_something_else_each_time_is_silent() {
+        let found = |chunk: fn(u64) -> u64| {
+            let mut run = Run::new();
+            ["data::sent", "data::received"].iter().for_each(|site| run.site(site, SiteKind::Announcement));
+            for file in 0..30 {
+                let mut receipt = None;
+                for round in 0..12 {
+                    let sent = run.because(receipt, "data::sent", None, |_| {});
+                    receipt = Some(run.instant("data::received", None, Some(sent)));
+                    let call = run.because(receipt, "data::write", file * 2 + round % 2, |run| run.work(100));
+                    run.argument(call, "chunk", &chunk(round).to_string());
+                }
+            }
+            run.found(PingPong::default()).len()
+        };
+        assert_eq!((found(|round| round), found(|_| 7)), (0, 1));
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct PolledCalls {
 pub(super) struct PolledCall {
     pub(super) id: EventId,
     pub(super) site: SiteId,
-    lane: LaneId,
+    pub(super) lane: LaneId,
     /// Number of calls that caused it, directly or not, and had begun on its thread and not ended.
     causes: u64,
     /// Ticks from begin to end.

@@ -7,10 +7,15 @@ use metaspy_reader::EventId;
 use super::Context;
 use super::context::OfTest;
 
+/// What records the values of calls.
+pub(super) const NEEDS: &str =
+    "METASPY_DETAILS=1, with `#[observe(args(…), ret)]` at the site, or woven with `--args --returns`";
 /// Value of an argument that is not shown.
 const UNKNOWN: &str = "?";
 /// Name of the receiver among the arguments. Its subject stands for it if its value is not shown.
 const RECEIVER: &str = "self";
+/// Least length of a value that was cut because it is long.
+const LONG: usize = 128;
 /// Answers that say too little to compare.
 const TRIVIAL: [&str; 7] = ["()", "true", "false", "None", "Ok(())", "Some(())", UNKNOWN];
 
@@ -31,16 +36,21 @@ pub(super) struct Values {
     pub(super) arguments: Vec<(String, String)>,
     /// Returned value.
     answer: Option<String>,
+    /// Value of the receiver, or the beginning of a long one.
+    receiver: Option<String>,
 }
 
 impl Values {
     /// Returns the values of a call; `None` if none is recorded, or if an argument is not shown as a whole.
     pub(super) fn of(id: EventId, context: &Context<'_>) -> Option<Values> {
-        let mut values = Values { arguments: Vec::new(), answer: None };
+        let mut values = Values { arguments: Vec::new(), answer: None, receiver: None };
         let mut details = context.store.details(id).into_iter().filter(|it| it.kind != DetailKind::Label).peekable();
         details.peek()?;
         for Detail { kind, name, value, cut } in details {
             let is_shown = !cut && value != UNKNOWN;
+            if kind == DetailKind::Argument && name == RECEIVER && (is_shown || value.len() >= LONG) {
+                values.receiver = Some(value.clone());
+            }
             match kind {
                 DetailKind::Return => values.answer = Some(value).filter(|_| is_shown),
                 _ if is_shown => values.arguments.push((name, value)),
@@ -76,8 +86,13 @@ pub(super) fn of(id: EventId, context: &Context<'_>) -> Option<Question> {
 pub(super) fn missing_part(calls: &[EventId], context: &Context<'_>) -> Option<String> {
     let missing = "calls on what only an address tells apart are compared by their arguments and results, which are not \
                    recorded: record with METASPY_DETAILS=1, and weave with --args --returns";
+    (!calls.is_empty() && !have_values(calls, context)).then(|| missing.to_owned())
+}
+
+/// Returns true if values of some of these calls are recorded.
+pub(super) fn have_values(calls: &[EventId], context: &Context<'_>) -> bool {
     let has_values = |id: &EventId| context.store.details(*id).iter().any(|it| it.kind != DetailKind::Label);
-    (!calls.is_empty() && !calls.iter().any(has_values)).then(|| missing.to_owned())
+    calls.iter().any(has_values)
 }
 
 /// Returns true if these calls on subjects ask again what the calls before them asked. A place must stand for one object,
@@ -95,24 +110,44 @@ pub(super) fn is_asked_again<'s>(
 
 /// Returns true if most of these calls are known to ask what the calls before them asked, by recorded arguments or by
 /// results that are equal.
-fn are_known_to_be_equal(again: &[EventId], before: &[EventId], context: &Context<'_>) -> bool {
-    let values = |id: &EventId| Values::of(*id, context);
-    let is_equal = |(again, before): &(&EventId, &EventId)| {
-        values(again).zip(values(before)).is_some_and(|(again, before)| again.are_known_to_be_equal(&before))
-    };
-    let equal = again.iter().zip(before).filter(is_equal).count();
-    equal * 2 > again.len()
+pub(super) fn are_known_to_be_equal(again: &[EventId], before: &[EventId], context: &Context<'_>) -> bool {
+    are_mostly(again, before, context, Values::are_known_to_be_equal)
 }
 
 /// Returns true if most of these calls have recorded arguments and a result, and the calls before them have the same.
 pub(super) fn have_the_same_answer(again: &[EventId], before: &[EventId], context: &Context<'_>) -> bool {
+    are_mostly(again, before, context, |again, before| {
+        let is_known = !again.arguments.is_empty() && again.answer().is_some();
+        is_known && again.are_known_to_be_equal(before)
+    })
+}
+
+/// Returns true if most of these calls have recorded receivers, arguments and a result, and the calls before them have the
+/// same. Of long receivers the beginnings are compared.
+pub(super) fn have_the_same_receiver(again: &[EventId], before: &[EventId], context: &Context<'_>) -> bool {
+    are_mostly(again, before, context, |again, before| {
+        let is_known = again.receiver.is_some() && again.answer().is_some();
+        is_known
+            && again.receiver == before.receiver
+            && again.arguments == before.arguments
+            && again.answer == before.answer
+    })
+}
+
+/// Returns true if most of these calls have a recorded result that differs from that of the calls before them.
+pub(super) fn have_other_answers(again: &[EventId], before: &[EventId], context: &Context<'_>) -> bool {
+    are_mostly(again, before, context, |again, before| {
+        again.answer.is_some() && before.answer.is_some() && again.answer != before.answer
+    })
+}
+
+fn are_mostly(
+    again: &[EventId],
+    before: &[EventId],
+    context: &Context<'_>,
+    holds: impl Fn(&Values, &Values) -> bool,
+) -> bool {
     let values = |id: &EventId| Values::of(*id, context);
-    let is_equal = |(again, before): &(&EventId, &EventId)| {
-        values(again).zip(values(before)).is_some_and(|(again, before)| {
-            let is_known = !again.arguments.is_empty() && again.answer().is_some();
-            is_known && again.are_known_to_be_equal(&before)
-        })
-    };
-    let equal = again.iter().zip(before).filter(is_equal).count();
-    equal * 2 > again.len()
+    let pairs = again.iter().zip(before).filter_map(|(again, before)| values(again).zip(values(before)));
+    pairs.filter(|(again, before)| holds(again, before)).count() * 2 > again.len()
 }

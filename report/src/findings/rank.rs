@@ -35,11 +35,12 @@ pub(super) fn ranked(mut found: Vec<Finding>, context: &Context<'_>) -> Vec<Find
 fn complete(finding: &mut Finding, context: &Context<'_>) {
     let survey = context.survey;
     let whole = match finding.cost.of {
-        Whole::Work => survey.work_ticks,
-        Whole::Roots => survey.root_ticks,
+        Whole::Work => context.ns(survey.work_ticks),
+        Whole::Roots => context.ns(survey.root_ticks),
+        Whole::Threads(ns) => ns,
     };
     let cost = &mut finding.cost;
-    cost.time_ppm = cost.time_ns.map_or(0, |ns| ppm(ns, context.ns(whole)));
+    cost.time_ppm = cost.time_ns.map_or(0, |ns| ppm(ns, whole));
     cost.events_ppm = ppm(cost.events, survey.events);
     cost.at_least = context.totals.stored != context.totals.emitted;
     let least = (context.config.least_share_of(&finding.kind) * 1e6) as u32;

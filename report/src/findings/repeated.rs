@@ -43,8 +43,8 @@ pub(super) struct Repeated {
     /// Last calls on each subject, by the number of the subject.
     last: Vec<Vec<LastCall>>,
     sites: BySite<Repeats>,
-    /// True for methods that take `&self`.
-    reads: BySite<bool>,
+    /// How methods take `self`.
+    selves: BySite<SelfKind>,
     /// True for functions that are given more than their subject.
     asks_more: BySite<bool>,
     /// The last subject of which an event asked such a function.
@@ -149,9 +149,9 @@ impl Detector for Repeated {
 impl Repeated {
     fn touch(&mut self, event: &ResolvedEvent, subject: Subject, row: usize, kind: SiteKind, context: &Context<'_>) {
         let it = &event.event;
-        let Repeated { reads, .. } = self;
-        let mut reads = |site| {
-            *reads.or_insert_with(site, || context.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Ref))
+        let Repeated { selves, .. } = self;
+        let mut self_kind = |site| {
+            *selves.or_insert_with(site, || context.facts(site).map(|facts| facts.self_kind).unwrap_or_default())
         };
         if self.last.len() <= row {
             self.last.resize_with(row + 1, Vec::new);
@@ -176,10 +176,7 @@ impl Repeated {
             before.map(|at| last.swap_remove(at));
             return;
         };
-        let asks_more = *self.asks_more.or_insert_with(it.site, || {
-            let site = context.store.site(it.site);
-            site.is_some_and(|site| site.facts.split(' ').any(|word| word == MORE_ARGUMENTS))
-        });
+        let asks_more = *self.asks_more.or_insert_with(it.site, || has_word(it.site, MORE_ARGUMENTS, context));
         let cause = event.cause.event().map(|cause| cause.id);
         let is_of_others_between =
             cause.filter(|_| asks_more).is_some_and(|cause| match self.asked.get_mut(&(cause, it.site)) {
@@ -219,10 +216,18 @@ impl Repeated {
                 let is_touched = match before.touched {
                     Touched::Never => false,
                     // A question about the subject asks for the call, and cannot change the subject.
-                    Touched::Once(id) => !event.cause.event().is_some_and(|cause| cause.id == id && reads(cause.site)),
+                    Touched::Once(id) => {
+                        let cause = event.cause.event().filter(|cause| cause.id == id);
+                        cause.is_none_or(|cause| self_kind(cause.site) != SelfKind::Ref)
+                    }
                     Touched::Often => true,
                 };
-                let is_same = before.changes == self.changes && !is_touched;
+                // A call around the one before may change the subject until it ends.
+                let is_changed_around = last.iter().any(|call| {
+                    let is_around = call.lane == before.lane && call.end >= before.end && call.end <= it.start;
+                    is_around && call.site != it.site && self_kind(call.site) == SelfKind::Mut
+                });
+                let is_same = before.changes == self.changes && !is_touched && !is_changed_around;
                 // A call that failed is not repeated for its result.
                 let has_result = matches!(before.outcome, Outcome::Returned | Outcome::Succeeded);
                 if is_same && has_result && event.links.is_empty() {
@@ -278,7 +283,25 @@ fn may_differ(found: &Repeats, context: &Context<'_>) -> bool {
     }
     let pairs = found.events.iter().zip(&found.before);
     let different = pairs.filter(|(again, before)| arguments(**again) != arguments(**before)).count();
-    different * 2 > found.events.len()
+    different * 2 > found.events.len() || question::have_other_answers(&found.events, &found.before, context)
+}
+
+/// Returns true if these calls may do something else each time, as far as the recorded values tell: they take `&mut self`,
+/// and return what they took from their own receiver, or return nothing and store what they are given.
+fn may_change(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
+    let Some(facts) = context.facts(site).filter(|facts| facts.self_kind == SelfKind::Mut) else { return false };
+    let is_own = |subject: &Subject| {
+        let kind = context.store.kind(subject.kind);
+        kind.is_some_and(|kind| Some(kind.short_name()) == facts.of_type.as_deref())
+    };
+    let takes = !facts.is_unit && found.subjects.keys().any(is_own);
+    let stores = facts.is_unit && has_word(site, MORE_ARGUMENTS, context);
+    (takes || stores) && !question::are_known_to_be_equal(&found.events, &found.before, context)
+}
+
+fn has_word(site: SiteId, word: &str, context: &Context<'_>) -> bool {
+    let site = context.store.site(site);
+    site.is_some_and(|site| site.facts.split(' ').any(|of_site| of_site == word))
 }
 
 /// Returns true if these calls ask again what was asked before. A call that may change a place asks nothing.
@@ -306,7 +329,11 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     if is_rare || is_otherwise || is_by_plan || is_cheap || (found.subjects.len() as u64) < least_subjects {
         return None;
     }
-    if may_differ(found, context) || follow_failures(found, context) || !are_questions(site, found, context) {
+    if may_differ(found, context)
+        || follow_failures(found, context)
+        || !are_questions(site, found, context)
+        || may_change(site, found, context)
+    {
         return None;
     }
     let name = context.name(site);
@@ -333,7 +360,9 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     finding.certainty = Certainty::Estimated(
         "the counts are exact; that nothing else changed the result is known as far as it is observed".to_owned(),
     );
-    finding.needs = "METASPY_DETAILS=1, with `#[observe(args(…), ret)]` at the site".to_owned();
+    if !question::have_values(&found.events, context) {
+        finding.needs = question::NEEDS.to_owned();
+    }
     finding.advice = format!("keep the result of {name} until the subject changes, or ask once for all callers");
     Some(finding)
 }
@@ -552,5 +581,50 @@ mod tests {
         check_cells("mut", Some(|pass| 80 + pass), &[]);
         check_cells("mut", None, &[]);
         check_cells("ref", Some(|_| 80), &[]);
+    }
+
+    #[test]
+    fn what_takes_from_itself_or_stores_what_it_is_given_asks_nothing() {
+        let found = |facts: &str, answer: Option<fn(u64) -> u64>| {
+            let mut run = Run::new();
+            run.function("text", "text::Node::next", facts);
+            for _ in 0..30 {
+                run.call("text::parse", None, |run| {
+                    for (n, node) in (0..12).chain(0..8).enumerate() {
+                        let call = run.leaf("text::Node::next", node, 1_000);
+                        if let Some(answer) = answer {
+                            run.returned(call, &answer(n as u64).to_string());
+                        }
+                    }
+                });
+            }
+            run.found(Repeated::default()).len()
+        };
+        assert_eq!(found("type=Node self=mut", None), 0);
+        assert_eq!(found("type=Node self=mut", Some(|_| 70)), 1);
+        assert_eq!(found("type=Node self=mut unit", None), 1);
+        assert_eq!(found("type=Scene self=mut", None), 1);
+        assert_eq!(found("type=Scene self=mut unit more_arguments", None), 0);
+        assert_eq!(found("type=Node self=ref", Some(|n| n)), 0);
+    }
+
+    #[test]
+    fn a_call_around_the_one_before_may_change_the_subject_until_it_ends() {
+        let found = |self_kind: &str| {
+            let mut run = Run::new();
+            run.function("bank", "bank::Bank::withdraw", &format!("type=Bank self={self_kind}"));
+            for _ in 0..30 {
+                run.call("bank::transfer", None, |run| {
+                    for account in 0..12 {
+                        run.call("bank::Bank::withdraw", account, |run| {
+                            run.leaf("bank::Bank::balance", account, 1_000);
+                        });
+                        run.leaf("bank::Bank::balance", account, 1_000);
+                    }
+                });
+            }
+            run.found(Repeated::default()).len()
+        };
+        assert_eq!((found("ref"), found("mut")), (1, 0));
     }
 }

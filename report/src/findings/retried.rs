@@ -157,6 +157,9 @@ fn is_the_same(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool {
     {
         return true;
     }
+    if found.without_subject == 0 && question::have_the_same_receiver(&found.events, &found.first, context) {
+        return true;
+    }
     let places: HashSet<Subject> = match found.without_subject {
         0 => context.pairs.iter().filter(|(of, _)| *of == site).filter_map(|(_, subject)| *subject).collect(),
         _ => HashSet::default(),
@@ -203,9 +206,12 @@ fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Findin
         events: found.events.clone(),
         filter: context.filter(site),
     };
-    finding.certainty =
-        Certainty::Estimated("the counts are exact; the calls may differ in their arguments".to_owned());
-    finding.needs = "METASPY_DETAILS=1, with `#[observe(args(…))]` at the site".to_owned();
+    let has_values = question::have_values(&found.events, context);
+    let unknown = if has_values { "in what is not recorded of them" } else { "in their arguments" };
+    finding.certainty = Certainty::Estimated(format!("the counts are exact; the calls may differ {unknown}"));
+    if !has_values {
+        finding.needs = question::NEEDS.to_owned();
+    }
     finding.advice =
         "pass the failure on at once if its reason lasts, or wait longer before each further call".to_owned();
     Some(finding)
@@ -323,5 +329,27 @@ mod tests {
         check_cells("mut", "self=none", None, 0);
         check_cells("ref", "self=none", Some(|_| 7), 0);
         check_cells("mut", "test", Some(|_| 7), 0);
+    }
+
+    #[test]
+    fn an_equal_receiver_that_is_shown_stands_for_its_place() {
+        let found = |receiver: fn(u64) -> String| {
+            let mut run = Run::new();
+            run.function("mail", "mail::Server::send", "type=Server self=ref result");
+            run.at_places();
+            for _ in 0..40 {
+                run.call("mail::deliver", None, |run| {
+                    for attempt in 0..4 {
+                        let call = run.ended_call("mail::Server::send", 1, Outcome::Failed, |run| run.work(100));
+                        run.argument(call, "self", &receiver(attempt));
+                        run.returned(call, "Err(\"refused\")");
+                    }
+                });
+            }
+            run.found(Retried::default()).len()
+        };
+        assert_eq!(found(|_| "Server { port: 25 }".into()), 1);
+        assert_eq!(found(|attempt| format!("Server {{ port: {attempt} }}")), 0);
+        assert_eq!(found(|_| "?".into()), 0);
     }
 }

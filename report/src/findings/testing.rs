@@ -126,6 +126,11 @@ impl Run {
         self.writer.set(superblock::FOLLOWED, 2);
     }
 
+    /// Ends the recording at this moment.
+    pub(super) fn ends(&mut self) {
+        self.writer.set(superblock::LAST_TICK, self.now);
+    }
+
     /// Calls a site that does nothing else for `ns` nanoseconds.
     pub(super) fn leaf(&mut self, path: &str, node: impl Into<Option<u64>>, ns: u64) -> EventId {
         self.call(path, node, |run| run.work(ns))

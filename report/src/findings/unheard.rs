@@ -82,7 +82,7 @@ impl Detector for Unheard {
         let heard: Vec<_> =
             self.sites.iter().filter(|(_, sent)| sent.receipts > 0).filter_map(|(site, _)| bus(site)).collect();
         let recorded = self.last.saturating_sub(self.first.unwrap_or(0));
-        let unheard = self.sites.iter().filter(|(_, sent)| sent.messages >= MESSAGES && sent.effects == 0);
+        let unheard = self.sites.iter().filter(|(_, sent)| sent.messages >= MESSAGES && sent.receipts == 0);
         let found = unheard.filter_map(|(site, sent)| {
             let is_of_heard_bus = heard.contains(&bus(site)?);
             // Messages at the end of the recording may be on their way to a bus that nobody has read yet.
@@ -95,7 +95,8 @@ impl Detector for Unheard {
                     .iter()
                     .any(|(other, it)| bus(other) == bus(site) && (it.messages, other) > (sent.messages, site))
             };
-            let is_found = is_of_heard_bus || is_all_the_time && is_most();
+            // Where receipts are recorded, other effects are what the sender computes.
+            let is_found = is_of_heard_bus || sent.effects == 0 && is_all_the_time && is_most();
             is_found.then(|| finding(site, sent, is_of_heard_bus, context))
         });
         found.collect()
@@ -108,8 +109,9 @@ fn finding(site: SiteId, sent: &Sent, is_of_heard_bus: bool, context: &Context<'
     finding.cost = Cost::of_work(context.ns(sent.ticks), sent.messages);
     finding.evidence = Evidence {
         text: format!(
-            "{} messages have no receipt and no other effect, {}.",
+            "{} messages have no receipt{}, {}.",
             grouped(sent.messages),
+            if sent.effects == 0 { " and no other effect" } else { "" },
             if is_of_heard_bus {
                 "while other kinds of the same bus are received"
             } else {
@@ -190,5 +192,24 @@ mod tests {
     fn a_kind_that_is_received_at_all_is_silent() {
         check(30, &[]);
         check(1, &[]);
+    }
+
+    #[test]
+    fn what_a_sender_computes_is_no_receipt_where_receipts_are_recorded() {
+        let found = |is_heard: bool| {
+            let mut run = Run::new();
+            let sites = ["room::Wrote::sent", "room::Wrote::received", "room::Left::sent"];
+            sites.iter().for_each(|site| run.site_in("room", site, SiteKind::Announcement));
+            for _ in 0..30 {
+                run.call("room::Wrote::sent", None, |run| {
+                    let path = if is_heard { "room::Wrote::received" } else { "room::work" };
+                    run.leaf(path, None, 10);
+                });
+                run.call("room::Left::sent", None, |run| _ = run.leaf("room::count", None, 10));
+            }
+            run.found(Unheard::default())
+        };
+        assert_eq!(found(true), ["room::Left::sent is never received: messages=30"]);
+        assert_eq!(found(false), [] as [&str; 0]);
     }
 }

@@ -13,7 +13,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::PartitionStream;
 use futures::stream;
-use metaspy_report::findings::{Finding, Findings, FoundSite, FoundSubject, Whole};
+use metaspy_report::findings::{Finding, Findings, FoundSite, FoundSubject};
 use metaspy_report::text::command_line;
 use serde_json::{Map, Value};
 
@@ -110,10 +110,7 @@ fn rows(recording: &Recording, all: &[Numbered<'_>]) -> Result<RecordBatch> {
         shares("events_share", found().map(|finding| Some(ppm(finding.cost.events_ppm)))),
         integers("time_ns", found().map(|finding| finding.cost.time_ns)),
         shares("time_share", found().map(|finding| finding.cost.time_ns.map(|_| ppm(finding.cost.time_ppm)))),
-        text("time_of", |finding| match finding.cost.of {
-            Whole::Work => "work",
-            Whole::Roots => "roots",
-        }),
+        text("time_of", |finding| finding.cost.of.word()),
         flags("at_least", found().map(|finding| Some(finding.cost.at_least))),
         text("certainty", |finding| finding.certainty.word()),
         text("certain_because", |finding| finding.certainty.reason()),
