@@ -157,7 +157,7 @@ impl View {
     ///
     /// # Errors
     ///
-    /// If the recording has no such subject or relation, or if a filter is wrong.
+    /// If the recording has no such subject, relation or site, or if a filter is wrong.
     pub fn read(&self, store: &Store, filter: &Filter) -> Result<Viewed, ViewError> {
         let kind = store.kinds().find(|kind| kind.name == self.subjects).map(|kind| kind.id);
         let kind = kind.ok_or_else(|| self.no_kind(store))?;
@@ -168,7 +168,9 @@ impl View {
         let mut all: Vec<HashMap<Subject, u64>> = Vec::new();
         let mut exact = true;
         for channel in self.channels() {
-            let tally = store.tally(By::Subject, &Scope::matching(channel.filter()?.and(filter.clone())));
+            let query = channel.filter()?;
+            query.check(store).map_err(|error| ViewError(format!("query = \"{}\": {error}", channel.query)))?;
+            let tally = store.tally(By::Subject, &Scope::matching(query.and(filter.clone())));
             exact &= tally.exact;
             let rows = tally.rows.iter().filter_map(|row| Some((row.subject?, channel.value.of(&row.measure, store))));
             all.push(rows.collect());

@@ -58,6 +58,11 @@ fn a_filter_selects_the_events_behind_a_picture_of_subjects() {
     // Width is the number of layouts: what a filter leaves out is in no box.
     assert!(widths("site:layout") > 1);
     assert_eq!(widths("site:change"), 1);
+    // A query of the view that selects nothing is no picture of zeros.
+    let wrong = fixture::directory().join("wrong.toml");
+    std::fs::write(&wrong, "subjects = \"node\"\nwidth = { query = \"site:layot\" }\n").expect("it can be written");
+    let (code, _, error) = ended(&["blueprint", "domain", text(&path), "--view", text(&wrong)]);
+    assert!(code == 2 && error.contains("no site matches `layot`: did you mean"), "{error}");
 }
 
 #[test]
