@@ -19,7 +19,7 @@ const MESSAGE_MAX: usize = 16 * MIB as usize;
 /// Most values of a sample.
 const TYPES_MAX: usize = 64;
 /// Most rows of all tables: texts, functions, files, locations and their lines.
-const ROWS_MAX: usize = 8 * FRAMES_MAX;
+const ROWS_MAX: usize = 4 * FRAMES_MAX;
 
 /// The tables of a profile.
 #[derive(Default)]

@@ -34,14 +34,19 @@ pub fn shorten_file(file: &str, columns: usize) -> String {
 }
 
 fn shorten_segments(path: &str, between: &str, columns: usize) -> String {
-    let mut rest = path;
-    while width(rest) + if rest.len() < path.len() { 1 + between.len() } else { 0 } > columns {
-        match separators(rest, between).next() {
-            Some(at) => rest = &rest[at + between.len()..],
-            None => return shorten(rest, columns),
+    if !is_wider(path, columns, 0) {
+        return path.to_owned();
+    }
+    let mut start = 0;
+    for at in separators(path, between) {
+        if at >= start {
+            start = at + between.len();
+            if !is_wider(&path[start..], columns, 1 + between.len()) {
+                return format!("…{between}{}", &path[start..]);
+            }
         }
     }
-    if rest.len() < path.len() { format!("…{between}{rest}") } else { path.to_owned() }
+    shorten(&path[start..], columns)
 }
 
 /// A label in at most `columns` columns: its first word, in which subjects differ, is the last to go.
@@ -68,7 +73,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(2);
     let mut lines = Vec::new();
     let mut rest = text;
-    while width(rest) > columns {
+    while is_wider(rest, columns, 0) {
         let fitting: usize = take(rest.chars(), columns).iter().map(|c| c.len_utf8()).sum();
         // A word that takes more than half a line is cut: a path, or a value without spaces.
         let at = match rest[..fitting].rfind(' ') {
@@ -81,6 +86,15 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     }
     lines.push(rest.to_owned());
     lines
+}
+
+/// Whether a text and `more` columns take more than `columns`. Of a text that is far too long it looks at the beginning only,
+/// because the functions here ask this again for each line and segment.
+fn is_wider(text: &str, columns: usize, more: usize) -> bool {
+    const CHARACTERS: usize = 4;
+    // The width of a character may depend on the next one, which is not in a beginning.
+    let beginning = text.char_indices().nth((columns + 2) * CHARACTERS).map(|(end, _)| &text[..end]);
+    beginning.is_some_and(|beginning| width(beginning) > columns + 2) || width(text) + more > columns
 }
 
 /// `text` in exactly `columns` columns: shortened, or followed by spaces.
@@ -154,6 +168,18 @@ mod tests {
         assert_eq!(wrap("a_very_long_word_without_spaces", 12), ["a_very_long_", "word_without", "_spaces"]);
         assert_eq!(wrap("", 12), [""]);
         assert!(wrap("日本日本日本 日本日本日本", 5).iter().all(|line| width(line) <= 5));
+    }
+
+    /// With quadratic time this is hours.
+    #[test]
+    fn a_text_of_megabytes_is_shortened_and_wrapped() {
+        let path = "a::".repeat(1 << 17) + "measure";
+        assert_eq!(shorten_path(&path, 16), "…::a::a::measure");
+        let words = "word ".repeat(1 << 17);
+        assert_eq!(wrap(words.trim_end(), 9).len(), 1 << 16);
+        assert_eq!(cut(&words, 12), "word word …");
+        let marks = format!("e{}", "\u{301}".repeat(1 << 17));
+        assert_eq!(wrap(&marks, 9), [&*marks]);
     }
 
     #[test]
