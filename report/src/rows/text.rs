@@ -174,7 +174,8 @@ pub fn unrecorded(store: &Store) -> &'static str {
     } else if store.views().is_empty() {
         "no profiler was installed: call `Profiler::install` and keep what it returns, or set METASPY_RECORD=run.spy"
     } else {
-        "no hook ran while a profiler was installed: give the program more to do, or observe all with METASPY_OBSERVE='*'"
+        "no hook ran while a profiler was installed: the program ended before its first one, or METASPY_OBSERVE selects none of \
+         them (METASPY_OBSERVE='*' selects all)"
     }
 }
 
