@@ -5,16 +5,16 @@ mod divided_pool;
 mod errors;
 mod examples;
 mod output;
-mod output_file;
 mod projections;
 mod session;
 mod source;
 
-use std::io::BufWriter;
+use std::fs;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use datafusion::error::DataFusionError;
 
+use metaspy_reader::files::OutputFile;
 use metaspy_reader::text::print_message;
 
 use crate::arguments;
@@ -24,7 +24,6 @@ use crate::panics::caught;
 use errors::QueryError;
 pub use examples::EXAMPLES;
 pub use output::print;
-use output_file::OutputFile;
 #[cfg(feature = "cluster")]
 pub use projections::with_distinct_projections;
 pub use session::{MEMORY, Query, run as run_sql, run_bounded as run_bounded_sql};
@@ -104,12 +103,17 @@ async fn answer(sql: &str, source: &Source, options: &arguments::Query) -> Resul
     };
     let Some(path) = &options.output else { return output::write(query, options.format()).await };
     let interrupted = interrupted()?;
-    let (file, open) = OutputFile::create(path, source)?;
+    // What another program would read of a sealed set is an input, too.
+    if fs::canonicalize(path).is_ok_and(|path| source.has_file(&path)) {
+        bail!("{} is what the query reads: name another file with -o", path.display());
+    }
+    let cannot = || format!("cannot write {}", path.display());
+    let mut file = OutputFile::create(path).with_context(cannot)?;
     tokio::select! {
-        written = output::write_to(query, options.format(), BufWriter::new(open)) => written?,
+        written = output::write_to(query, options.format(), &mut file) => written?,
         () = interrupted => bail!("interrupted: {} is not written", path.display()),
     }
-    file.complete()
+    file.complete().with_context(cannot)
 }
 
 /// Prints what is wrong with the recordings; of many, the first.

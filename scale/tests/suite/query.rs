@@ -1,6 +1,7 @@
 //! `metaspy query`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -300,6 +301,17 @@ fn an_output_is_complete_or_as_it_was() {
     let (code, error) = write("SELECT 1", &spy.display().to_string(), &spy);
     assert!(code == Some(2) && error.contains("is what the query reads"), "{error}");
     assert!(fs::read(&spy).expect("it is there") == before);
+    // Another recording, and rows of a private one.
+    let other = dir.join("other.spy");
+    fs::copy(&spy, &other).expect("there is room");
+    let (code, error) = write("SELECT 1", &spy.display().to_string(), &other);
+    assert!(code == Some(2) && error.contains("it is a recording"), "{error}");
+    fs::remove_file(&other).expect("it is there");
+    let private = dir.join("private.csv");
+    fs::set_permissions(&spy, fs::Permissions::from_mode(0o600)).expect("it is ours");
+    assert_eq!(write("SELECT 1", &spy.display().to_string(), &private).0, Some(0));
+    assert_eq!(fs::metadata(&private).expect("it is there").permissions().mode() & 0o777, 0o600);
+    fs::remove_file(&private).expect("it is there");
     let set = dir.join("set");
     printed(&["seal", &spy.display().to_string(), "--to", &set.display().to_string()]);
     let events = file(&partition(&set), "events");
