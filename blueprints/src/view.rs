@@ -1,5 +1,5 @@
 //! Pictures of a program's own objects. The author maps subjects to the channels of a polymetric
-//! view: a relation gives the place, and numbers give height, width and grey.
+//! view: a relation or two numbers give the place, and numbers give height, width, grey, border and order.
 //!
 //! ```toml
 //! title = "layouts that changed nothing"
@@ -8,9 +8,11 @@
 //! height = { value = "total", query = "site:layout" }      # count, total, self, longest or failed
 //! width = { value = "count", query = "site:layout" }
 //! fill = { value = "count", query = "site:needless" }
+//! border = { value = "failed" }                            # a frame around each box with a number
+//! order = { value = "longest" }                            # the largest first, in each frame
 //! ```
 //!
-//! The same view in Rust:
+//! In place of `below`, `x` and `y` place the boxes by two more numbers. The same view in Rust:
 //!
 //! ```
 //! use metaspy_blueprints::view::{Channel, View};
@@ -54,6 +56,14 @@ pub struct View {
     /// Grey of a box.
     #[serde(default)]
     pub fill: Channel,
+    /// Number of which a subject that has any gets a frame around its box.
+    pub border: Option<Channel>,
+    /// Order of the boxes in a frame, the largest first. Without it they are packed.
+    pub order: Option<Channel>,
+    /// Distance from the left, together with `y`, in place of `below`.
+    pub x: Option<Channel>,
+    /// Distance from the bottom.
+    pub y: Option<Channel>,
 }
 
 /// Number of a subject, taken from the events that pass a filter.
@@ -97,9 +107,12 @@ pub struct Viewed {
     pub view: View,
     /// Subjects as methods; calls lead from a subject to the subjects below it.
     pub graph: Graph,
-    /// Numbers of each subject: height, width, fill.
-    pub numbers: Vec<[u64; 3]>,
+    /// Numbers of each subject: height, width, fill, border, order, x and y; 0 for a channel that the view does not have.
+    pub numbers: Vec<[u64; CHANNELS]>,
 }
+
+/// Number of channels of a view.
+pub const CHANNELS: usize = 7;
 
 impl View {
     /// Creates a view of the subjects of a kind.
@@ -127,6 +140,21 @@ impl View {
         View { fill, ..self }
     }
 
+    /// Sets the number of which a subject that has any gets a frame.
+    pub fn border(self, border: Channel) -> View {
+        View { border: Some(border), ..self }
+    }
+
+    /// Sets the order of the boxes.
+    pub fn order(self, order: Channel) -> View {
+        View { order: Some(order), ..self }
+    }
+
+    /// Places the boxes by two numbers.
+    pub fn at(self, x: Channel, y: Channel) -> View {
+        View { x: Some(x), y: Some(y), ..self }
+    }
+
     /// Reads a view in TOML.
     ///
     /// # Errors
@@ -138,18 +166,25 @@ impl View {
         Ok(view)
     }
 
-    /// Checks that each channel has a valid filter.
+    /// Checks that each channel has a valid filter, and that the boxes have one place each.
     ///
     /// # Errors
     ///
-    /// If a filter cannot be parsed.
+    /// If a filter cannot be parsed, if `x` or `y` stands alone, or beside `below` or `order`.
     pub fn check(&self) -> Result<(), ViewError> {
-        self.channels().into_iter().try_for_each(|channel| channel.filter().map(drop))
+        if self.x.is_some() != self.y.is_some() {
+            return Err(ViewError("a place needs both numbers: add `x` or `y`".into()));
+        }
+        if self.x.is_some() && (self.below.is_some() || self.order.is_some()) {
+            return Err(ViewError("`x` and `y` are the place of a box: remove them, or `below` and `order`".into()));
+        }
+        self.channels().into_iter().flatten().try_for_each(|channel| channel.filter().map(drop))
     }
 
-    /// Returns the channels in the order height, width, fill.
-    fn channels(&self) -> [&Channel; 3] {
-        [&self.height, &self.width, &self.fill]
+    /// Returns the channels in the order of the numbers.
+    pub(crate) fn channels(&self) -> [Option<&Channel>; CHANNELS] {
+        let [border, order, x, y] = [&self.border, &self.order, &self.x, &self.y].map(Option::as_ref);
+        [Some(&self.height), Some(&self.width), Some(&self.fill), border, order, x, y]
     }
 
     /// Reads the subjects of a recording with their relations, and their numbers in the events that
@@ -168,6 +203,10 @@ impl View {
         let mut all: Vec<HashMap<Subject, u64>> = Vec::new();
         let mut exact = true;
         for channel in self.channels() {
+            let Some(channel) = channel else {
+                all.push(HashMap::new());
+                continue;
+            };
             let query = channel.filter()?;
             query.check(store).map_err(|error| ViewError(format!("query = \"{}\": {error}", channel.query)))?;
             let tally = store.tally(By::Subject, &Scope::matching(query.and(filter.clone())));
@@ -180,10 +219,8 @@ impl View {
         subjects.retain(|subject| subject.kind == kind);
         subjects.sort_unstable_by_key(|subject| subject.key);
         subjects.dedup();
-        let numbers = |subject: &Subject| {
-            let number = |channel: usize| all[channel].get(subject).copied().unwrap_or(0);
-            [number(0), number(1), number(2)]
-        };
+        let numbers =
+            |subject: &Subject| std::array::from_fn(|channel| all[channel].get(subject).copied().unwrap_or(0));
         Ok(Viewed {
             view: self.clone(),
             numbers: subjects.iter().map(numbers).collect(),

@@ -6,11 +6,12 @@ mod fixture;
 use fixture::program;
 use metaspy_blueprints::grammar::{Grammar, Production};
 use metaspy_blueprints::graph::{Call, HookCost};
-use metaspy_blueprints::scene::{EdgeKind, Fill};
-use metaspy_blueprints::view::{Channel, View, Viewed};
+use metaspy_blueprints::scene::{Border, EdgeKind, Fill, Node};
+use metaspy_blueprints::view::{Channel, Number, View, Viewed};
 use metaspy_blueprints::{Graph, Kind, Options, emit, picture};
 use metaspy_report::coverage::Pattern;
 use metaspy_report::grammar::State;
+use metaspy_report::program::Edge;
 use roxmltree::Document;
 use serde_json::json;
 
@@ -128,12 +129,13 @@ fn a_view_maps_numbers_of_subjects_to_sizes_and_greys() {
     assert!(View::new("node").fill(Channel::count("sight:a")).check().is_err());
 
     let graph = with_calls(program(4, 5), &[(0, 1), (0, 2), (2, 3)]);
-    let numbers = vec![[0, 0, 0], [100, 4, 0], [25, 16, 3], [100, 1, 9]];
+    let numbers =
+        vec![[0, 0, 0, 0, 0, 0, 0], [100, 4, 0, 0, 0, 0, 0], [25, 16, 3, 0, 0, 0, 0], [100, 1, 9, 0, 0, 0, 0]];
     let viewed = Viewed { view, graph, numbers: numbers.clone() };
     let scene = picture::draw_domain(&viewed, &Options::default()).expect("there are subjects");
     let side = |n: u64, most: f64| 3.0 + 30.0 * (n as f64 / most).sqrt();
     for node in &scene.nodes {
-        let [height, width, fill] = numbers[node.methods[0]];
+        let [height, width, fill, ..] = numbers[node.methods[0]];
         assert!((node.rect.h - side(height, 100.0)).abs() < 1e-6 && (node.rect.w - side(width, 16.0)).abs() < 1e-6);
         assert!(node.tip.iter().any(|line| *line == format!("count of site:needless: {fill}")), "{:?}", node.tip);
         assert_eq!(node.fill == Fill::Grey(9), fill == 9, "{:?}", node.fill);
@@ -142,6 +144,54 @@ fn a_view_maps_numbers_of_subjects_to_sizes_and_greys() {
     let first = scene.lists[0].rows[0].node.expect("it is drawn");
     assert_eq!(scene.nodes[first].methods, [3], "the list begins with the largest");
     assert!(emit::text(&scene, &viewed.graph, 100, 20).starts_with("count of site:needless\n"));
+}
+
+#[test]
+fn a_view_frames_orders_and_places_boxes_by_further_numbers() {
+    let drawn = |view: View, numbers: Vec<[u64; 7]>| {
+        let mut graph = program(numbers.len(), 5);
+        graph.calls.clear();
+        graph.entries = (0..numbers.len()).map(|at| (at, Edge { count: 1, total_ns: 0, is_least: false })).collect();
+        let viewed = Viewed { view, graph, numbers };
+        picture::draw_domain(&viewed, &Options::default()).expect("there are subjects")
+    };
+    // The numbers are height, width, fill, border, order, x and y.
+    let failed = View::new("node").border(Channel { value: Number::Failed, query: String::new() });
+    let scene = drawn(failed, vec![[1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 2, 0, 0, 0]]);
+    let framed = |node: &Node| (node.methods[0], node.border == Border::Changed);
+    assert_eq!(scene.nodes.iter().map(framed).collect::<Vec<_>>(), [(0, false), (1, true)]);
+    assert!(scene.nodes[1].tip.contains(&"failed: 2".to_owned()), "{:?}", scene.nodes[1].tip);
+    assert!(scene.legend.iter().any(|sign| sign.text == "frame around a box: any of failed"), "{:?}", scene.legend);
+
+    // Line by line, whatever their sizes are.
+    let longest = View::new("node").order(Channel { value: Number::Longest, query: String::new() });
+    let numbers = (0..30).map(|at| [at * 7 % 30, 1, 1, 0, at * 11 % 30, 0, 0]).collect::<Vec<_>>();
+    let scene = drawn(longest, numbers.clone());
+    let mut nodes: Vec<&Node> = scene.nodes.iter().collect();
+    nodes.sort_by_key(|node| std::cmp::Reverse(numbers[node.methods[0]][4]));
+    let mut line_end = 0.0;
+    for pair in nodes.windows(2) {
+        let [before, after] = [pair[0].rect, pair[1].rect];
+        line_end = f64::max(line_end, before.y + before.h);
+        assert!(after.x >= before.x + before.w || after.y + after.h > line_end, "{before:?} {after:?}");
+    }
+
+    let place = View::new("node").at(Channel::count(""), Channel::total(""));
+    let scene = drawn(place, vec![[4, 4, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 50, 10], [1, 1, 1, 0, 0, 100, 40]]);
+    let middle = |at: usize| {
+        let node = scene.nodes.iter().find(|node| node.methods == [at]).expect("it is drawn");
+        (node.rect.x + node.rect.w / 2.0, node.rect.y + node.rect.h / 2.0)
+    };
+    let [low, half, high] = [0, 1, 2].map(middle);
+    assert!((half.0 - (low.0 + high.0) / 2.0).abs() < 1e-6, "half of the largest number is in the middle");
+    assert!((low.1 - half.1 - (low.1 - high.1) / 4.0).abs() < 1e-6, "a quarter is at a quarter of the height");
+    assert!(scene.frames.is_empty());
+
+    let wrong = |view: View| view.check().expect_err("it is wrong").to_string();
+    let alone = View { x: Some(Channel::count("")), ..View::new("node") };
+    assert_eq!(wrong(alone), "a place needs both numbers: add `x` or `y`");
+    let twice = View::new("node").below("owner").at(Channel::count(""), Channel::count(""));
+    assert!(wrong(twice).contains("remove them, or `below`"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Layout of boxes in boxes: a frame holds a parent with its children below, packed like the types
 //! of a module.
 
-use super::skyline::pack;
+use super::skyline::Pack;
 use crate::scene::Rect;
 
 /// Space between a frame and its contents, and between two boxes.
@@ -18,18 +18,19 @@ pub struct Group {
     pub boxes: Vec<(usize, Rect)>,
 }
 
-/// Places everything below the tops. `order` has each parent before its children.
+/// Places everything below the tops by `pack`. `order` has each parent before its children.
 pub fn contained(
     order: &[usize],
     tops: &[usize],
     children: &[Vec<usize>],
+    pack: Pack,
     size: impl Fn(usize) -> (f64, f64),
 ) -> Group {
     let mut groups: Vec<Option<Group>> = Vec::new();
     groups.resize_with(children.len(), || None);
     for &at in order.iter().rev() {
         let (w, h) = size(at);
-        let inside = packed(&children[at], &mut groups);
+        let inside = packed(&children[at], &mut groups, pack);
         let mut group = Group { boxes: vec![(at, Rect { x: 0.0, y: 0.0, w, h })], size: (w, h), ..Group::default() };
         if !inside.boxes.is_empty() {
             let frame = (w.max(inside.size.0) + 2.0 * GAP, h + inside.size.1 + 3.0 * GAP);
@@ -40,10 +41,10 @@ pub fn contained(
         }
         groups[at] = Some(group);
     }
-    packed(tops, &mut groups)
+    packed(tops, &mut groups, pack)
 }
 
-fn packed(members: &[usize], groups: &mut [Option<Group>]) -> Group {
+fn packed(members: &[usize], groups: &mut [Option<Group>], pack: Pack) -> Group {
     let members: Vec<Group> = members.iter().filter_map(|&at| groups[at].take()).collect();
     let sizes: Vec<(f64, f64)> = members.iter().map(|group| group.size).collect();
     let (places, size) = pack(&sizes, GAP);
@@ -61,6 +62,7 @@ impl Group {
 
 #[cfg(test)]
 mod tests {
+    use super::super::skyline::pack;
     use super::*;
 
     #[test]
@@ -68,7 +70,7 @@ mod tests {
         let mut children = vec![Vec::new(); 200];
         (1..200).for_each(|at: usize| children[(at - 1) / 3].push(at));
         let order: Vec<usize> = (0..200).collect();
-        let group = contained(&order, &[0], &children, |at| (4.0 + (at % 7) as f64, 3.0 + (at % 5) as f64));
+        let group = contained(&order, &[0], &children, pack, |at| (4.0 + (at % 7) as f64, 3.0 + (at % 5) as f64));
         assert_eq!((group.boxes.len(), group.frames.len()), (200, 67));
         let inside = |a: &Rect, b: &Rect| {
             a.x >= b.x - 1e-6 && a.y >= b.y - 1e-6 && a.right() <= b.right() + 1e-6 && a.bottom() <= b.bottom() + 1e-6

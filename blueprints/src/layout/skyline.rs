@@ -18,6 +18,28 @@ pub fn pack(sizes: &[(f64, f64)], gap: f64) -> (Vec<(f64, f64)>, (f64, f64)) {
     pages.min_by(|a, b| fits(a).total_cmp(&fits(b))).unwrap_or_default()
 }
 
+/// Function that places frames of these sizes with a gap between them, and returns the size of the page.
+pub type Pack = fn(&[(f64, f64)], f64) -> (Vec<(f64, f64)>, (f64, f64));
+
+/// Places frames in rows, in the order of the sizes.
+pub fn rows(sizes: &[(f64, f64)], gap: f64) -> (Vec<(f64, f64)>, (f64, f64)) {
+    let area: f64 = sizes.iter().map(|(w, h)| (w + gap) * (h + gap)).sum();
+    let width = sizes.iter().map(|&(w, _)| w).fold((area * ASPECT).sqrt(), f64::max);
+    let (mut x, mut y, mut below, mut page) = (0.0, 0.0, 0.0_f64, (0.0_f64, 0.0_f64));
+    let place = |&(w, h): &(f64, f64)| {
+        if x > 0.0 && x + w > width {
+            (x, y) = (0.0, below + gap);
+        }
+        let place = (x, y);
+        below = below.max(y + h);
+        page = (page.0.max(x + w), page.1.max(y + h));
+        x += w + gap;
+        place
+    };
+    let places = sizes.iter().map(place).collect();
+    (places, page)
+}
+
 /// Part of the skyline: the lower side of the frames between `x` and the next part.
 #[derive(Clone, Copy)]
 struct Step {

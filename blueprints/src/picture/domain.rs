@@ -8,14 +8,22 @@ use metaspy_report::text::{clean, counted, grouped};
 use super::stated::Marks;
 use super::{LABELLED, Options, PictureError, grey};
 use crate::layout::containment::{Group, contained};
+use crate::layout::skyline::{pack, rows};
 use crate::layout::spanning_tree::breadth_first;
 use crate::scene::{
-    Fill, Frame, FrameKind, Kind, Label, List, Node, Rect, Row, SIZE, Scene, Sign, fit_middle, readable,
+    Border, Fill, Frame, FrameKind, Kind, Label, List, Node, Rect, Row, SIZE, Scene, Sign, fit_middle, readable,
 };
-use crate::view::Viewed;
+use crate::view::{CHANNELS, Channel, Viewed};
 
 /// Minimum side of a box, and the length that the largest number adds to it.
 const SIDE: (f64, f64) = (3.0, 30.0);
+/// Length of the axes, where two numbers are the place.
+const PLANE: (f64, f64) = (960.0, 540.0);
+/// Places of numbers that only some views have.
+const BORDER: usize = 3;
+const ORDER: usize = 4;
+const X: usize = 5;
+const Y: usize = 6;
 /// Maximum number of letters of the name of a large part.
 const LETTERS: usize = 28;
 /// Maximum number of rows of the list.
@@ -31,8 +39,14 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     if graph.methods.is_empty() {
         return Err(PictureError::NothingRan);
     }
-    let tree = breadth_first(graph, graph.root);
-    let most = [0, 1, 2].map(|channel| numbers.iter().map(|of| of[channel]).max().unwrap_or(0).max(1));
+    let mut tree = breadth_first(graph, graph.root);
+    if view.order.is_some() {
+        let largest_first = |&at: &usize| (Reverse(numbers[at][ORDER]), at);
+        tree.tops.sort_by_key(largest_first);
+        tree.callees.iter_mut().for_each(|below| below.sort_by_key(largest_first));
+    }
+    let most: [u64; CHANNELS] =
+        std::array::from_fn(|channel| numbers.iter().map(|of| of[channel]).max().unwrap_or(0).max(1));
     let mut by_fill: Vec<usize> = (0..numbers.len()).filter(|&at| numbers[at][2] > 0).collect();
     by_fill.sort_by_key(|&at| (Reverse(numbers[at][2]), at));
     let sides = |at: usize| (side(numbers[at][1], most[1]), side(numbers[at][0], most[0]));
@@ -54,7 +68,10 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     }
     let lay_out = |letters: f64| {
         let sized = |at: usize| label(at, letters).map_or(sides(at), |label| label.room(sides(at)));
-        let group = contained(&order, &tree.tops, &tree.callees, sized);
+        let group = match view.x {
+            Some(_) => scattered(numbers, most, &sides),
+            None => contained(&order, &tree.tops, &tree.callees, if view.order.is_some() { rows } else { pack }, sized),
+        };
         let size = group.size;
         ((group, letters), size)
     };
@@ -68,8 +85,13 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         rect: Rect { w: sides(at).0, h: sides(at).1, ..cell.moved(0.0, (cell.h - sides(at).1) / 2.0) },
         methods: vec![at],
         fill: Fill::Grey(grey(numbers[at][2], most[2])),
+        border: if numbers[at][BORDER] > 0 { Border::Changed } else { Border::Thin },
         share: 1.0,
-        label: label(at, letters).or_else(|| Label::within(&clean(&graph.methods[at].name), sides(at))),
+        // Boxes at places cover each other.
+        label: match view.x {
+            Some(_) => None,
+            None => label(at, letters).or_else(|| Label::within(&clean(&graph.methods[at].name), sides(at))),
+        },
         tip: tip(viewed, at),
         ..Node::default()
     };
@@ -121,14 +143,34 @@ fn side(number: u64, most: u64) -> f64 {
 }
 
 fn tip(viewed: &Viewed, at: usize) -> Vec<String> {
-    let [height, width, fill] = viewed.numbers[at];
-    let view = &viewed.view;
-    [(&view.height, height), (&view.width, width), (&view.fill, fill)]
-        .map(|(channel, number)| format!("{}: {}", channel.words(), channel.text(number)))
-        .into()
+    let channels = viewed.view.channels().into_iter().zip(viewed.numbers[at]);
+    let line = |(channel, number): (Option<&Channel>, u64)| {
+        channel.map(|channel| format!("{}: {}", channel.words(), channel.text(number)))
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for line in channels.filter_map(line) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
-fn legend(viewed: &Viewed, [height, width, fill]: [u64; 3]) -> Vec<Sign> {
+/// Places boxes by two numbers, upwards and to the right. Boxes with equal numbers cover each other, the smallest on top.
+fn scattered(numbers: &[[u64; CHANNELS]], most: [u64; CHANNELS], sides: &impl Fn(usize) -> (f64, f64)) -> Group {
+    let place = |at: usize, channel: usize, length: f64| length * numbers[at][channel] as f64 / most[channel] as f64;
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    let area = |at: usize| sides(at).0 * sides(at).1;
+    order.sort_by(|&a, &b| area(b).total_cmp(&area(a)).then(a.cmp(&b)));
+    let boxes = order.into_iter().map(|at| {
+        let ((w, h), largest) = (sides(at), SIDE.0 + SIDE.1);
+        let (x, y) = (place(at, X, PLANE.0) + (largest - w) / 2.0, place(at, Y, PLANE.1) + (largest - h) / 2.0);
+        (at, Rect { x, y: PLANE.1 + largest - y - h, w, h })
+    });
+    Group { size: (PLANE.0 + SIDE.0 + SIDE.1, PLANE.1 + SIDE.0 + SIDE.1), boxes: boxes.collect(), frames: Vec::new() }
+}
+
+fn legend(viewed: &Viewed, [height, width, fill, _, _, x, y]: [u64; CHANNELS]) -> Vec<Sign> {
     let view = &viewed.view;
     let mut legend = vec![Sign::words(format!("width: {}", view.width.words()))];
     legend.extend([width / 10, width].map(|n| Sign::sized((side(n, width), 10.0), view.width.text(n))));
@@ -136,5 +178,12 @@ fn legend(viewed: &Viewed, [height, width, fill]: [u64; 3]) -> Vec<Sign> {
     legend.extend([height / 10, height].map(|n| Sign::sized((8.0, side(n, height)), view.height.text(n))));
     legend.push(Sign::words(format!("grey: {}", view.fill.words())));
     legend.extend([0, fill.isqrt(), fill].map(|n| Sign::fill(Fill::Grey(grey(n, fill)), &view.fill.text(n))));
+    let framed = view.border.as_ref().map(|border| format!("frame around a box: any of {}", border.words()));
+    let sorted = view.order.as_ref().map(|order| format!("order: {}, the largest first", order.words()));
+    let axis = |side: &str, channel: &Option<Channel>, most: u64| {
+        channel.as_ref().map(|channel| format!("{side}: {}, from 0 to {}", channel.words(), channel.text(most)))
+    };
+    let axes = [axis("to the right", &view.x, x), axis("upwards", &view.y, y)];
+    legend.extend([framed, sorted].into_iter().chain(axes).flatten().map(Sign::words));
     legend
 }

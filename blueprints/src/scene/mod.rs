@@ -129,7 +129,7 @@ pub enum Border {
     /// Thin line.
     #[default]
     Thin,
-    /// A frame around the box: its source has changed.
+    /// A frame around the box: its source has changed, or it has what a view frames.
     Changed,
 }
 
