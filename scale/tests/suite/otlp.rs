@@ -300,7 +300,14 @@ impl Follower {
         let (dir, to, state) = (dir.display().to_string(), format!("http://{address}"), state.display().to_string());
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
         command.args(["otlp", &dir, "--to", &to, "--follow", "--state", &state]);
-        Follower(command.spawn().expect("it starts"))
+        Follower(command.stdout(Stdio::piped()).spawn().expect("it starts"))
+    }
+
+    /// Waits until it has noted what it has sent.
+    fn has_noted(&mut self) {
+        let lines = BufReader::new(self.0.stdout.as_mut().expect("it is a pipe")).lines();
+        let is_said = lines.map_while(Result::ok).any(|line| line.contains("spans sent to"));
+        assert!(is_said, "it ended before");
     }
 
     /// Ends it as an interrupt does, and waits.
@@ -347,8 +354,10 @@ fn what_is_new_is_sent_once_also_after_restarts_and_while_the_receiver_is_away()
     // What happens while it does not run is sent by the next one, and nothing else. A kill is no loss.
     follower.interrupt();
     calls = process.work(40);
-    let follower = Follower::start(&dir, address, &state);
+    let mut follower = Follower::start(&dir, address, &state);
     has_all(calls);
+    // A kill before would repeat a message.
+    follower.has_noted();
     drop(follower);
     calls = process.work(10);
     // An entry that a loss of power cut is none.
