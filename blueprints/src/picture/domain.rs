@@ -17,6 +17,8 @@ use crate::view::{CHANNELS, Channel, Viewed};
 
 /// Minimum side of a box, and the length that the largest number adds to it.
 const SIDE: (f64, f64) = (3.0, 30.0);
+/// Room for a frame around a box.
+const FRAME: f64 = 3.0;
 /// Length of the axes, where two numbers are the place.
 const PLANE: (f64, f64) = (960.0, 540.0);
 /// Places of numbers that only some views have.
@@ -66,8 +68,12 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         next += 1;
         order.extend(&tree.callees[at]);
     }
+    let outset = |at: usize| if view.x.is_none() && numbers[at][BORDER] > 0 { FRAME } else { 0.0 };
     let lay_out = |letters: f64| {
-        let sized = |at: usize| label(at, letters).map_or(sides(at), |label| label.room(sides(at)));
+        let sized = |at: usize| {
+            let (w, h) = label(at, letters).map_or(sides(at), |label| label.room(sides(at)));
+            (w + 2.0 * outset(at), h + 2.0 * outset(at))
+        };
         let group = match view.x {
             Some(_) => scattered(numbers, most, &sides),
             None => contained(&order, &tree.tops, &tree.callees, if view.order.is_some() { rows } else { pack }, sized),
@@ -82,7 +88,7 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         Frame { rect, label: String::new(), size: SIZE, name, kind: FrameKind::Module, mark: None }
     };
     let node = |(at, cell): (usize, Rect)| Node {
-        rect: Rect { w: sides(at).0, h: sides(at).1, ..cell.moved(0.0, (cell.h - sides(at).1) / 2.0) },
+        rect: Rect { w: sides(at).0, h: sides(at).1, ..cell.moved(outset(at), (cell.h - sides(at).1) / 2.0) },
         methods: vec![at],
         fill: Fill::Grey(grey(numbers[at][2], most[2])),
         border: if numbers[at][BORDER] > 0 { Border::Changed } else { Border::Thin },

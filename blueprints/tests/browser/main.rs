@@ -123,7 +123,8 @@ fn labels_of_objects_can_be_read_and_overlap_nothing() {
         graph.entries.truncate(1);
         // A few objects have nearly all of the time.
         let number = |at: usize| if at % (count / 6) == 5 { 1_000 * at as u64 } else { at as u64 % 3 };
-        let numbers = (0..count).map(|at| [number(at), at as u64 % 40, at as u64 % 7, 0, 0, 0, 0]).collect();
+        let numbers =
+            (0..count).map(|at| [number(at), at as u64 % 40, at as u64 % 7, u64::from(at % 5 == 0), 0, 0, 0]).collect();
         let viewed = Viewed { view: View::new("node"), graph, numbers };
         let scene = picture::draw_domain(&viewed, &Options::default()).expect("there are objects");
         let Some(mut chrome) = browser_of(&format!("objects-{count}"), &viewed.graph, &scene) else { return };
