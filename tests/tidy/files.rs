@@ -29,6 +29,8 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("sampler/src/statistics.rs", "task.path().join(", "a file of the kernel"),
     ("linux/code_dumps.rs", "File::open(&path)", "a directory that was made a moment ago"),
     ("linux/code_dumps.rs", "File::open(entry.path())", "a directory of the user's own, for its lock"),
+    ("metaspy/private_directory.rs", "File::open(&path)", "a directory that was made a moment ago"),
+    ("metaspy/private_directory.rs", "File::open(entry.path())", "a directory of the user's own, for its lock"),
     ("crawler/run.rs", "terminal::KEYS", "the terminal"),
     ("metaspy/mod.rs", "crawler::KEYS", "the terminal"),
     ("cargo_metaspy/compiled.rs", "", "regular files of a target directory, into one that cargo writes next"),
@@ -40,7 +42,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     ("scale/src/restore/", "", "the set's own directory, and the cache of restored recordings"),
     ("scale/src/seal/", "", "a directory that sealing made for itself"),
-    ("scale/src/query/output_file.rs", "File::create(", "it writes beside and renames, as the one way to write does"),
 ];
 
 /// The faults, and the exceptions that match no line.
