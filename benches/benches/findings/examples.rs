@@ -74,7 +74,7 @@ fn without_numbers(text: &str) -> String {
     let sentences = sentences.join(" ");
     let sentences = sentences.split("Most: ").next().unwrap_or_default();
     // What a cost is a share of depends on the machine.
-    let sentences = ["the events", "the waiting", "its threads' time"]
+    let sentences = ["the events", "the waiting", "the threads' time"]
         .iter()
         .fold(sentences.to_owned(), |sentences, of| sentences.replacen(&format!("% of {of} "), "% of the time ", 1));
     // How many threads there are depends on the machine, too.

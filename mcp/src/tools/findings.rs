@@ -90,7 +90,7 @@ struct FindingOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     time_percent: Option<f64>,
     /// What the time is a part of: `work` is the self time of all calls, `roots` the time of all roots,
-    /// `threads` the time of the threads where it happened.
+    /// `threads` the time for which threads were recorded.
     time_of: &'static str,
     /// Events that the finding is about.
     events: u64,

@@ -114,7 +114,7 @@ pub enum Whole {
     Work,
     /// Time from begin to end of all roots, with the time in which they wait.
     Roots,
-    /// Time of the recording on the threads where it happened, in nanoseconds.
+    /// Time for which threads were recorded, all of them or those where it happened, in nanoseconds.
     Threads(u64),
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use metaspy_probe::SiteId;
+use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::EventId;
 
 use super::{Context, Finding, Whole};
@@ -34,6 +34,12 @@ pub(super) fn ranked(mut found: Vec<Finding>, context: &Context<'_>) -> Vec<Find
 
 fn complete(finding: &mut Finding, context: &Context<'_>) {
     let survey = context.survey;
+    // Polls of async calls are no part of the self time of all calls.
+    let is_async = finding.sites.first().is_some_and(|site| context.site_kind(site.id) == SiteKind::Async);
+    if is_async && finding.cost.of == Whole::Work {
+        let threads = context.store.lanes().len().max(1) as u64;
+        finding.cost.of = Whole::Threads(context.recorded_ns().saturating_mul(threads));
+    }
     let whole = match finding.cost.of {
         Whole::Work => context.ns(survey.work_ticks),
         Whole::Roots => context.ns(survey.root_ticks),

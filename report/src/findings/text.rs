@@ -160,7 +160,7 @@ pub fn cost(cost: &Cost) -> String {
     let of = match (cost.time_ppm >= cost.events_ppm && cost.time_ns.is_some(), cost.of) {
         (true, Whole::Work) => "of the time",
         (true, Whole::Roots) => "of the waiting",
-        (true, Whole::Threads(_)) => "of its threads' time",
+        (true, Whole::Threads(_)) => "of the threads' time",
         (false, _) => "of the events",
     };
     match f64::from(cost.share_ppm()) / 1e4 {

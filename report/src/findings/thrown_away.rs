@@ -157,4 +157,18 @@ mod tests {
     fn tasks_that_are_cancelled_at_the_end_are_silent() {
         check(900_000, false, &[]);
     }
+
+    #[test]
+    fn the_cost_is_a_part_of_the_time_of_the_threads() {
+        let mut run = Run::new();
+        run.site("photos::thumbnails", SiteKind::Async);
+        for row in 0..40 {
+            for outcome in [Outcome::Cancelled, Outcome::Returned] {
+                run.polled("photos::thumbnails", row, outcome, 6, 900_000, |run| run.work(1_000_000));
+            }
+        }
+        run.ends();
+        let cost = run.findings(ThrownAway::default()).found[0].cost;
+        assert_eq!((cost.of.word(), cost.time_ppm / 10_000), ("threads", 44));
+    }
 }
