@@ -55,7 +55,8 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     let marks = Marks::new(graph, options.findings.as_ref());
     // What a finding is about has a mark, for which a small box has room beside it. A large part of the whole has a name.
     let whole: u64 = numbers.iter().map(|of| of[0]).fold(0, u64::saturating_add);
-    let is_large = |at: usize| whole > 0 && numbers[at][0] as f64 >= LABELLED * whole as f64;
+    // Boxes at places cover each other, so only marks have room beside them.
+    let is_large = |at: usize| view.x.is_none() && whole > 0 && numbers[at][0] as f64 >= LABELLED * whole as f64;
     let label = |at: usize, size: f64| {
         let (mark, is_large) = (marks.of(&[at]), is_large(at));
         let name = if is_large { fit_middle(&clean(&graph.methods[at].name), LETTERS) } else { String::new() };
@@ -93,9 +94,8 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         fill: Fill::Grey(grey(numbers[at][2], most[2])),
         border: if numbers[at][BORDER] > 0 { Border::Changed } else { Border::Thin },
         share: 1.0,
-        // Boxes at places cover each other.
         label: match view.x {
-            Some(_) => None,
+            Some(_) => label(at, letters),
             None => label(at, letters).or_else(|| Label::within(&clean(&graph.methods[at].name), sides(at))),
         },
         tip: tip(viewed, at),

@@ -43,6 +43,7 @@ mod recent;
 mod repeated;
 mod repeated_answers;
 mod repeated_for_all;
+mod repeats;
 mod retried;
 mod same_result;
 mod samples;

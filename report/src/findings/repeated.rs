@@ -1,15 +1,14 @@
 //! `repeated`: a call runs again on the same subject in the same unit of work, and nothing happened to the subject between.
 
-use metaspy_format::detail::DetailKind;
-use metaspy_format::facts::{Facts, SelfKind};
+use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent, UnitOfWork};
 
 use super::finding::NAMED;
-use super::map::{BySite, HashMap};
+use super::map::BySite;
 use super::question;
 use super::recent::Recent;
-use super::samples::Samples;
+use super::repeats::{Repeats, asks_more, is_change_unknown, may_be_needed};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{grouped, percent};
 
@@ -30,10 +29,6 @@ const WORK_PERCENT: u64 = 5;
 const KEPT: u64 = 4;
 /// Share of equal numbers of calls from which on the repetition is by plan, in percent: steps of a simulation, passes.
 const EQUAL_PERCENT: u64 = 95;
-/// Largest share of repeats in loops, in percent, unless the arguments are recorded.
-const LOOPS_PERCENT: u64 = 50;
-/// Word of the facts of a function whose answer may depend on more than its subject.
-const MORE_ARGUMENTS: &str = "more_arguments";
 /// Maximum number of sites that are remembered for a subject.
 const SITES: usize = 32;
 
@@ -83,34 +78,6 @@ enum Touched {
     Often,
 }
 
-/// Repeated calls of a site.
-#[derive(Default)]
-struct Repeats {
-    /// Calls of the site that belong to a unit of work.
-    calls: u64,
-    repeats: u64,
-    /// Repeats that ended otherwise than the call before.
-    otherwise: u64,
-    self_ticks: u64,
-    /// Self times of the repeats, and of the other calls.
-    again: Samples<u64>,
-    first: Samples<u64>,
-    /// Repeats by subject.
-    subjects: HashMap<Subject, u64>,
-    /// Repeats by the site of their unit of work.
-    units: HashMap<SiteId, u64>,
-    /// Pairs of a subject and a unit of work, by their number of calls.
-    numbers: HashMap<u64, u64>,
-    /// Repeats that another site asks for than asked for the call before.
-    others: u64,
-    /// Repeats by the very event that asked before, of a function that is given more than its subject. A loop asks for
-    /// something else each time: of one subject more than twice, or of others in between.
-    in_loops: u64,
-    events: Vec<EventId>,
-    /// For each of these the call before.
-    before: Vec<EventId>,
-}
-
 impl Detector for Repeated {
     fn kind(&self) -> &str {
         KIND
@@ -134,15 +101,11 @@ impl Detector for Repeated {
     }
 
     fn missing_part(&self, context: &Context<'_>) -> Option<String> {
-        let taking = "methods that take `&mut self` are compared by their results, which are not recorded: record with \
-                      METASPY_DETAILS=1, and `#[observe(ret)]` or --returns";
-        let is_taking_unknown = |(site, of_site): (SiteId, &Repeats)| {
-            let facts = context.facts(site).filter(|_| of_site.repeats >= CALLS);
-            let takes = |subject: &Subject| facts.as_ref().is_some_and(|it| takes_of_itself(it, *subject, context));
-            of_site.subjects.keys().any(takes) && !question::have_values(&of_site.events, context)
-        };
-        let is_unknown = || self.sites.iter().any(is_taking_unknown);
-        question::missing_part(&self.on_places, context).or_else(|| is_unknown().then(|| taking.to_owned()))
+        let change = "methods that take `&mut self` are compared by their values, which are not recorded: record with \
+                      METASPY_DETAILS=1, and `#[observe(args(…), ret)]` or --args --returns";
+        let mut repeated = self.sites.iter().filter(|(_, of_site)| of_site.repeats >= CALLS);
+        let mut is_unknown = || repeated.any(|(site, of_site)| is_change_unknown(site, of_site, context));
+        question::missing_part(&self.on_places, context).or_else(|| is_unknown().then(|| change.to_owned()))
     }
 
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
@@ -184,7 +147,7 @@ impl Repeated {
             before.map(|at| last.swap_remove(at));
             return;
         };
-        let asks_more = *self.asks_more.or_insert_with(it.site, || has_word(it.site, MORE_ARGUMENTS, context));
+        let asks_more = *self.asks_more.or_insert_with(it.site, || asks_more(it.site, context));
         let cause = event.cause.event().map(|cause| cause.id);
         let is_of_others_between =
             cause.filter(|_| asks_more).is_some_and(|cause| match self.asked.get_mut(&(cause, it.site)) {
@@ -243,7 +206,7 @@ impl Repeated {
                     last[at].is_again = before.cause == cause;
                     let is_in_loop = last[at].is_again && (before.is_again || is_of_others_between);
                     repeats.in_loops += u64::from(asks_more && is_in_loop);
-                    repeats.add(event, subject, &before);
+                    repeats.add(event, subject, before.id, before.outcome);
                 }
             }
             None if last.len() < SITES => {
@@ -253,74 +216,6 @@ impl Repeated {
             None => {}
         }
     }
-}
-
-impl Repeats {
-    fn add(&mut self, event: &ResolvedEvent, subject: Subject, before: &LastCall) {
-        self.repeats += 1;
-        self.again.add(event.self_ticks.unwrap_or(0));
-        self.otherwise += u64::from(before.outcome != event.event.outcome);
-        self.self_ticks = self.self_ticks.saturating_add(event.self_ticks.unwrap_or(0));
-        *self.subjects.entry(subject).or_default() += 1;
-        if let Some(unit) = event.unit {
-            *self.units.entry(unit.site).or_default() += 1;
-        }
-        if self.events.len() < NAMED {
-            self.events.push(event.event.id);
-            self.before.push(before.id);
-        }
-    }
-}
-
-/// Returns true if most of the calls before were made by an attempt that failed. The next attempt asks the same.
-fn follow_failures(found: &Repeats, context: &Context<'_>) -> bool {
-    let outcome = |id: EventId| context.store.causes(id).next().map(|cause| cause.outcome);
-    let failed = found.before.iter().filter(|id| outcome(**id) == Some(Outcome::Failed)).count();
-    failed * 2 > found.before.len()
-}
-
-/// Returns true if the recorded arguments of most of these calls differ from those of the calls before, or may differ
-/// where none are recorded.
-fn may_differ(found: &Repeats, context: &Context<'_>) -> bool {
-    let arguments = |id: EventId| {
-        let details = context.store.details(id).into_iter();
-        details.filter(|detail| detail.kind == DetailKind::Argument).map(|it| (it.name, it.value)).collect::<Vec<_>>()
-    };
-    if found.in_loops * 100 > found.repeats * LOOPS_PERCENT && found.events.iter().all(|id| arguments(*id).is_empty()) {
-        return true;
-    }
-    let pairs = found.events.iter().zip(&found.before);
-    let different = pairs.filter(|(again, before)| arguments(**again) != arguments(**before)).count();
-    different * 2 > found.events.len() || question::have_other_answers(&found.events, &found.before, context)
-}
-
-/// Returns true if these calls may do something else each time, as far as the recorded values tell: they take `&mut self`,
-/// and return what they took from their own receiver, or return nothing and store what they are given.
-fn may_change(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
-    let Some(facts) = context.facts(site).filter(|facts| facts.self_kind == SelfKind::Mut) else { return false };
-    let takes = found.subjects.keys().any(|subject| takes_of_itself(&facts, *subject, context));
-    let stores = facts.is_unit && has_word(site, MORE_ARGUMENTS, context);
-    (takes || stores) && !question::are_known_to_be_equal(&found.events, &found.before, context)
-}
-
-/// Returns true for a method that may change its receiver, which is its subject, and returns something.
-fn takes_of_itself(facts: &Facts, subject: Subject, context: &Context<'_>) -> bool {
-    let kind = context.store.kind(subject.kind);
-    let is_own = kind.is_some_and(|kind| Some(kind.short_name()) == facts.of_type.as_deref());
-    facts.self_kind == SelfKind::Mut && !facts.is_unit && is_own
-}
-
-fn has_word(site: SiteId, word: &str, context: &Context<'_>) -> bool {
-    let site = context.store.site(site);
-    site.is_some_and(|site| site.facts.split(' ').any(|of_site| of_site == word))
-}
-
-/// Returns true if these calls ask again what was asked before. A call that may change a place asks nothing.
-fn are_questions(site: SiteId, found: &Repeats, context: &Context<'_>) -> bool {
-    let is_of_places = found.subjects.keys().any(|subject| context.is_place(subject.kind));
-    let only_reads = context.facts(site).is_some_and(|facts| facts.self_kind == SelfKind::Ref);
-    (only_reads || !is_of_places)
-        && question::is_asked_again(found.subjects.keys(), &found.events, &found.before, context)
 }
 
 fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Finding> {
@@ -340,11 +235,7 @@ fn finding(site: SiteId, found: &Repeats, context: &Context<'_>) -> Option<Findi
     if is_rare || is_otherwise || is_by_plan || is_cheap || (found.subjects.len() as u64) < least_subjects {
         return None;
     }
-    if may_differ(found, context)
-        || follow_failures(found, context)
-        || !are_questions(site, found, context)
-        || may_change(site, found, context)
-    {
+    if may_be_needed(site, found, context) {
         return None;
     }
     let name = context.name(site);
@@ -616,7 +507,7 @@ mod tests {
         assert_eq!(found("type=Node self=mut", Some(|_| 70)), (1, 0));
         assert_eq!(found("type=Node self=mut unit", None), (1, 0));
         assert_eq!(found("type=Scene self=mut", None), (1, 0));
-        assert_eq!(found("type=Scene self=mut unit more_arguments", None), (0, 0));
+        assert_eq!(found("type=Scene self=mut unit more_arguments", None), (0, 1));
         assert_eq!(found("type=Node self=ref", Some(|n| n)), (0, 0));
     }
 
