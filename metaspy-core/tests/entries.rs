@@ -250,6 +250,54 @@ fn a_forked_child_counts_nothing_for_its_parent() {
     assert_eq!(calls(&recording.store()), expected([("recurses", 20)]));
 }
 
+/// The directory of a process whose forked child has a recording of its own.
+#[cfg(unix)]
+const FORKS: &str = "METASPY_TEST_FORKS";
+
+/// Forks in the midst of calls. Parent and child make 10 and 100 more.
+#[cfg(unix)]
+fn call_in_parent_and_child() {
+    recurses(4);
+    // SAFETY: this thread is the only one that uses the core, and the child leaves by `_exit`.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        recurses(6);
+        let recording = Recording::in_forked_child().expect("there is room").expect("the environment selects one");
+        recurses(99);
+        recording.close();
+        // SAFETY: it ends the process.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    // SAFETY: the child is ours.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!((libc::WIFEXITED(status), libc::WEXITSTATUS(status)), (true, 0));
+    recurses(9);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_forked_child_has_a_recording_of_its_own_once_it_asks_for_it() {
+    const NAME: &str = "a_forked_child_has_a_recording_of_its_own_once_it_asks_for_it";
+    if std::env::var_os(FORKS).is_some() {
+        return call_in_parent_and_child();
+    }
+    assert!(Recording::in_forked_child().expect("nothing is made").is_none(), "this process has no child of that kind");
+    let directory = std::env::temp_dir().join(format!("metaspy-forks-{}", std::process::id()));
+    fs::create_dir_all(&directory).expect("there is room");
+    let mut command = Command::new(std::env::current_exe().expect("it is known"));
+    command.args(["--exact", NAME, "--nocapture"]).env(FORKS, "1").env("METASPY_MODE", "tally");
+    let output = command.env("METASPY_RECORD", directory.join("run.spy")).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let mut calls: Vec<u64> = recordings(&directory)
+        .iter()
+        .map(|file| calls(&Store::open(file).expect("it is a recording")).values().sum())
+        .collect();
+    calls.sort_unstable();
+    assert_eq!(calls, [15, 100]);
+    fs::remove_dir_all(directory).expect("it is ours");
+}
+
 /// The directory of a process whose recording rotates.
 const ROTATES: &str = "METASPY_TEST_ROTATES";
 /// How many files it writes at least.

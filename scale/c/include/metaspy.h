@@ -47,6 +47,9 @@ typedef struct {
 
 /* The site with this path, such as "shop::Order::pay", at a line of a file. One path is one site. */
 const metaspy_site *metaspy_site_at(const char *path, const char *file, uint32_t line);
+/* As metaspy_site_at. `in_steps`: each call pauses, as that of a coroutine, and its time is that of its steps. Its calls are
+ * begun by metaspy_begin, left and resumed, and ended by metaspy_end_steps. */
+const metaspy_site *metaspy_site_in(const char *path, const char *file, uint32_t line, bool in_steps);
 /* The kind of subjects with this name. */
 metaspy_kind metaspy_kind_of(const char *name);
 /* True if calls of the site are recorded. */
@@ -62,8 +65,12 @@ metaspy_event metaspy_event_of(const metaspy_call *call);
 /* This thread comes out of a call, which lasts: what it begins next is no effect of the call, unless its cause is named.
  * It is for languages in which a thread runs something else while a call waits. */
 void metaspy_leave(metaspy_call *call);
+/* This thread goes into a call that was left, on whichever thread. */
+void metaspy_resume(metaspy_call *call);
 /* Ends a call, on any thread. A second end has no effect. */
 void metaspy_end(metaspy_call *call, metaspy_outcome outcome);
+/* Ends a call of a site whose calls pause. */
+void metaspy_end_steps(metaspy_call *call, metaspy_outcome outcome);
 /* An event without length. Returns its number; 0 if it is not recorded. */
 metaspy_event metaspy_instant(const metaspy_site *site, metaspy_kind kind, uint64_t key, metaspy_event cause);
 
@@ -98,6 +105,12 @@ void metaspy_label(metaspy_kind kind, uint64_t key, const char *text);
 void metaspy_relate(const char *relation, metaspy_kind from_kind, uint64_t from_key, metaspy_kind to_kind,
                     uint64_t to_key);
 void metaspy_forget(metaspy_kind kind, uint64_t key);
+
+/* A forked child records nothing until it calls this, where it may allocate: in a file beside that of its parent. False if
+ * its parent has no recording of METASPY_RECORD. An event of the parent is a cause there as a traceparent only. */
+bool metaspy_forked(void);
+/* Ends the recording. It ends by itself in a process that does not leave by _exit. */
+void metaspy_end_recording(void);
 
 /* Declares a site once, where it is used. */
 #define METASPY_SITE(variable, path)                                                                                   \

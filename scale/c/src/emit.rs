@@ -9,7 +9,7 @@ use metaspy_core::causality::{Because, Carried};
 use metaspy_core::hook::{self, Cause, SpanCall, Unforked};
 use metaspy_core::remote::TraceParent;
 use metaspy_core::site::{Site, SiteDef, SiteKind, register_dynamic};
-use metaspy_core::{EventId, Kind, KindId, Outcome, Subject, causality, from_remote, model};
+use metaspy_core::{EventId, Kind, KindId, Outcome, Recording, Subject, causality, from_remote, model};
 
 use crate::{guarded, text};
 
@@ -54,6 +54,22 @@ fn intern<V: Copy>(all: &Interned<V>, name: &str, make: impl FnOnce(&'static str
 /// The texts are null, or end with 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn metaspy_site_at(path: *const c_char, file: *const c_char, line: u32) -> Option<&'static Site> {
+    // SAFETY: the caller promises it.
+    unsafe { metaspy_site_in(path, file, line, false) }
+}
+
+/// As [`metaspy_site_at`]; `in_steps` is true if each call pauses, and its time is that of its steps.
+///
+/// # Safety
+///
+/// As [`metaspy_site_at`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn metaspy_site_in(
+    path: *const c_char,
+    file: *const c_char,
+    line: u32,
+    in_steps: bool,
+) -> Option<&'static Site> {
     static SITES: Interned<&'static Site> = LazyLock::new(Mutex::default);
     // SAFETY: the caller promises it.
     let (path, file) = unsafe { (text(path), text(file)) };
@@ -72,7 +88,8 @@ pub unsafe extern "C" fn metaspy_site_at(path: *const c_char, file: *const c_cha
                 None => ("", path),
             };
             let file: &'static str = file.unwrap_or_default().into_owned().leak();
-            register_dynamic(SiteDef { kind: SiteKind::Method, module, name, file, lines: (line, line), skipped: None })
+            let kind = if in_steps { SiteKind::Async } else { SiteKind::Method };
+            register_dynamic(SiteDef { kind, module, name, file, lines: (line, line), skipped: None })
         }))
     })
 }
@@ -182,6 +199,35 @@ pub unsafe extern "C" fn metaspy_end(call: *mut Room, outcome: c_uint) {
         call.leave();
         call.end();
     });
+}
+
+/// Ends a call of a site whose calls pause.
+///
+/// # Safety
+///
+/// As [`metaspy_event_of`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn metaspy_end_steps(call: *mut Room, outcome: c_uint) {
+    // SAFETY: the caller promises that a call is in the room.
+    let Some(call) = (unsafe { call.cast::<SpanCall>().as_ref() }) else { return };
+    guarded((), || {
+        call.exit(Outcome::from_bits(outcome as u8));
+        call.leave();
+        call.end_polled();
+    });
+}
+
+/// This thread goes into a call that was left.
+///
+/// # Safety
+///
+/// As [`metaspy_event_of`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn metaspy_resume(call: *const Room) {
+    // SAFETY: the caller promises that a call is in the room.
+    if let Some(call) = unsafe { call.cast::<SpanCall>().as_ref() } {
+        guarded((), || call.enter());
+    }
 }
 
 /// Begins a call on the stack of its thread.
@@ -346,6 +392,24 @@ pub extern "C" fn metaspy_forget(kind: u16, key: u64) {
     if let Some(subject) = named(kind, key) {
         guarded((), || model::forget(subject));
     }
+}
+
+/// Starts a recording in a forked child, if the environment selects one. True if it did.
+#[unsafe(no_mangle)]
+pub extern "C" fn metaspy_forked() -> bool {
+    guarded(false, || match Recording::in_forked_child() {
+        Ok(started) => started.is_some(),
+        Err(error) => {
+            eprintln!("metaspy: nothing of this forked process is recorded: {error}");
+            false
+        }
+    })
+}
+
+/// Ends the recording of this process.
+#[unsafe(no_mangle)]
+pub extern "C" fn metaspy_end_recording() {
+    guarded((), || _ = Recording::running().map(|recording| recording.close()));
 }
 
 /// A subject; none if it has no kind.

@@ -32,7 +32,7 @@ def _declare(name, result, *arguments):
 
 _text, _site = ctypes.c_char_p, ctypes.c_void_p
 _kind, _key, _event = ctypes.c_uint16, ctypes.c_uint64, ctypes.c_uint64
-_site_at = _declare("site_at", _site, _text, _text, ctypes.c_uint32)
+_site_at = _declare("site_in", _site, _text, _text, ctypes.c_uint32, ctypes.c_bool)
 _kind_of = _declare("kind_of", _kind, _text)
 _is_armed = _declare("is_armed", ctypes.c_bool, _site)
 _instant = _declare("instant", _event, _site, _kind, _key, _event)
@@ -41,6 +41,8 @@ _traceparent_of = _declare("traceparent_of", ctypes.c_bool, _event, ctypes.c_cha
 _label = _declare("label", None, _kind, _key, _text)
 _relate = _declare("relate", None, _text, _kind, _key, _kind, _key)
 _forget = _declare("forget", None, _kind, _key)
+_forked = _declare("forked", ctypes.c_bool)
+_end_recording = _declare("end_recording", None)
 
 
 def _c_text(text):
@@ -48,8 +50,8 @@ def _c_text(text):
 
 
 @functools.lru_cache(maxsize=None)
-def _site_of(path, file="", line=0):
-    return _site_at(_c_text(path), _c_text(file), line) or 0
+def _site_of(path, file="", line=0, in_steps=False):
+    return _site_at(_c_text(path), _c_text(file), line, in_steps) or 0
 
 
 @functools.lru_cache(maxsize=None)
@@ -117,40 +119,40 @@ def _outcome_of(error):
 def observe(function=None, *, site=None, kind=None, key=None):
     """Observes the calls of a function. `key` computes the number of the subject from the arguments.
 
-    The subject of a method without `key` is the place of its object, as `id` gives it. Each step of a coroutine or of a
-    generator, also of an asynchronous one, is a call.
+    The subject of a method without `key` is the place of its object, as `id` gives it. A coroutine or a generator, also
+    an asynchronous one, is one call, from its first step to its end.
     """
     if function is None:
         return functools.partial(observe, site=site, kind=kind, key=key)
     path = site or f"{function.__module__}.{function.__qualname__}".replace(".<locals>", "").replace(".", "::")
     code = getattr(function, "__code__", None)
-    at = _site_of(path, code.co_filename if code else "", code.co_firstlineno if code else 0)
-
+    in_steps = code is not None and bool(code.co_flags & _PAUSES)
+    at = _site_of(path, code.co_filename if code else "", code.co_firstlineno if code else 0, in_steps)
     of_calls = _metaspy.Observed(function, key, at, 0 if kind is None else _kind_named(kind))
 
-    def driver(arguments, named):
-        """What drives a run of the function step by step."""
-        return _Steps(at, *of_calls.subject(arguments, named)).drive if _is_armed(at) else _undriven
+    def steps_of(arguments, named):
+        return _Steps(at, *of_calls.subject(arguments, named)) if _is_armed(at) else _Unobserved
 
     if inspect.iscoroutinefunction(function):
         async def observed(*arguments, **named):
-            return await driver(arguments, named)(function(*arguments, **named))
+            return await steps_of(arguments, named).drive(function(*arguments, **named))
     elif inspect.isgeneratorfunction(function):
         def observed(*arguments, **named):
-            return (yield from driver(arguments, named)(function(*arguments, **named)))
+            return (yield from steps_of(arguments, named).drive(function(*arguments, **named)))
     elif inspect.isasyncgenfunction(function):
         async def observed(*arguments, **named):
-            drive, run = driver(arguments, named), function(*arguments, **named)
+            steps, run = steps_of(arguments, named), function(*arguments, **named)
             step = run.asend(None)
             while True:
                 try:
-                    value = await drive(step)
+                    value = await steps.drive_on(step)
                 except StopAsyncIteration:
                     return
                 try:
                     step = run.asend((yield value))
                 except GeneratorExit:
-                    await drive(run.aclose())
+                    await steps.drive_on(run.aclose())
+                    steps.end(_CANCELLED)
                     raise
                 except BaseException as error:
                     step = run.athrow(error)
@@ -159,43 +161,73 @@ def observe(function=None, *, site=None, kind=None, key=None):
     return functools.wraps(function)(observed)
 
 
-def _undriven(run):
-    return run
+class _Unobserved:
+    """The steps of a call that is not observed."""
+
+    @staticmethod
+    def drive(run):
+        return run
+
+    drive_on = drive
+
+    @staticmethod
+    def end(outcome):
+        pass
 
 
 class _Steps:
-    """The steps of a coroutine or a generator: each, from a start to the next pause, is a call. The first one is the cause
-    of the others. A step goes on in the block of `call` in which the last one paused."""
+    """The steps of a coroutine or a generator. Together they are one call, from the first step to the end of the last. A
+    step goes on in the block of `call` in which the last one paused."""
 
     def __init__(self, site, kind, key):
-        self._about, self._first, self._before, self._inner = (site, kind, key), None, None, None
+        self._about, self._begun, self._inner, self._is_over = (site, kind, key), None, None, False
 
     def drive(self, run):
-        """What runs to the end, with a call for each step."""
-        return _Driven(run, self)
+        """What runs to the end of the call."""
+        return _Driven(run, self, _ENDS)
 
-    def take(self, go_on, *arguments):
-        """Takes a step."""
-        begun = _metaspy.begin(*self._about, self._first or 0, None)
-        begun.step(self._inner, self._before)
-        self._before, outcome = begun.place, _RETURNED
-        self._first = self._first or self._before
-        try:
+    def drive_on(self, run):
+        """What runs to the next value of an asynchronous generator."""
+        return _Driven(run, self, StopAsyncIteration)
+
+    def take(self, ends, go_on, *arguments):
+        """Takes a step. `ends` are the exceptions that say that the call has returned."""
+        if self._is_over:
             return go_on(*arguments)
-        except (StopIteration, StopAsyncIteration):
+        if self._begun is None:
+            self._begun = _metaspy.begin(*self._about, 0, None)
+        self._begun.step(self._inner)
+        try:
+            value = go_on(*arguments)
+        except ends:
+            self.end(_RETURNED)
+            raise
+        except StopIteration:
+            self._inner = self._begun.pause()
             raise
         except BaseException as error:
-            outcome = _outcome_of(type(error))
+            self.end(_outcome_of(type(error)))
             raise
-        finally:
-            self._inner = begun.pause(outcome)
+        self._inner = self._begun.pause()
+        return value
+
+    def end(self, outcome):
+        if self._begun is not None:
+            begun, self._begun = self._begun, None
+            begun.pause()
+            begun.end(outcome)
+        self._is_over = True
+
+
+#: What says that a coroutine or a generator has returned.
+_ENDS = (StopIteration, StopAsyncIteration)
 
 
 class _Driven:
     """A coroutine or a generator, driven step by step."""
 
-    def __init__(self, run, steps):
-        self._run, self._steps, self._is_suspended = run, steps, False
+    def __init__(self, run, steps, ends):
+        self._run, self._steps, self._ends, self._is_suspended = run, steps, ends, False
 
     def __iter__(self):
         return self
@@ -215,13 +247,14 @@ class _Driven:
         # What has not begun, or has ended, has no step.
         if self._is_suspended:
             self._is_suspended = False
-            self._steps.take(self._run.close)
+            self._steps.take(self._ends, self._run.close)
+            self._steps.end(_CANCELLED)
         else:
             self._run.close()
 
     def _step(self, go_on, *arguments):
         self._is_suspended = False
-        value = self._steps.take(go_on, *arguments)
+        value = self._steps.take(self._ends, go_on, *arguments)
         self._is_suspended = True
         return value
 
@@ -260,6 +293,26 @@ def relate(relation, one, other):
 def forget(subject):
     """Ends a subject, so that its key may name another one."""
     _forget(*_subject(subject))
+
+
+def _end_with_workers():
+    """Ends the recording of a worker, which leaves by `os._exit`."""
+    for pool in (sys.modules.get("multiprocessing.util"), sys.modules.get("billiard.util")):
+        if pool is not None:
+            # A worker forgets what is registered with `Finalize` before this.
+            pool.register_after_fork(_end_recording, functools.partial(pool.Finalize, None, exitpriority=0))
+
+
+def _in_forked_child():
+    """A worker that is forked, as by `multiprocessing`, gunicorn or celery, has a recording of its own."""
+    if _forked():
+        _end_with_workers()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_forked_child)
+# A worker of a `forkserver` is forked before it imports this module.
+_end_with_workers()
 
 
 class QueryError(Exception):

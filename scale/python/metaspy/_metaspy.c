@@ -305,27 +305,26 @@ typedef struct {
     PyObject_HEAD
     metaspy_call call;
     Stay stay;
+    /* It runs in steps, and a step has ended. */
+    bool in_steps, paused;
 } Begun;
 
 static PyTypeObject BegunType;
 
-/* begin(site, kind, key, cause, traceparent): `cause` is a place, or the number of an event. */
+/* begin(site, kind, key, cause, traceparent) */
 static PyObject *begin_call(PyObject *module, PyObject *arguments) {
     Py_ssize_t site;
     unsigned short kind;
     unsigned long long key;
-    PyObject *cause;
+    unsigned long long event;
     const char *traceparent;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "nHKOz", &site, &kind, &key, &cause, &traceparent))
-        return NULL;
-    bool is_place = Py_IS_TYPE(cause, &PlaceType);
-    metaspy_event event = is_place ? cause_in((Place *)cause) : PyLong_AsUnsignedLongLongMask(cause);
-    if (PyErr_Occurred())
+    if (!PyArg_ParseTuple(arguments, "nHKKz", &site, &kind, &key, &event, &traceparent))
         return NULL;
     Begun *begun = PyObject_New(Begun, &BegunType);
     if (!begun)
         return NULL;
+    begun->in_steps = begun->paused = false;
     Place *around = where();
     if (traceparent)
         metaspy_begin_remote(&begun->call, (const metaspy_site *)site, kind, key, traceparent);
@@ -337,13 +336,17 @@ static PyObject *begin_call(PyObject *module, PyObject *arguments) {
     return (PyObject *)begun;
 }
 
+static void end(Begun *self, metaspy_outcome outcome) {
+    (self->in_steps ? metaspy_end_steps : metaspy_end)(&self->call, outcome);
+    leave(&self->stay);
+}
+
 /* end(outcome) */
 static PyObject *begun_end(Begun *self, PyObject *outcome) {
     long number = PyLong_AsLong(outcome);
     if (number == -1 && PyErr_Occurred())
         return NULL;
-    metaspy_end(&self->call, (metaspy_outcome)number);
-    leave(&self->stay);
+    end(self, (metaspy_outcome)number);
     Py_RETURN_NONE;
 }
 
@@ -354,34 +357,30 @@ static PyObject *begun_leave(Begun *self, PyObject *none) {
     Py_RETURN_NONE;
 }
 
-/* step(inner, before): a step of a coroutine begins. It goes on in the place in which the last step paused, which was in
- * that of the last step and is now in this one. */
-static PyObject *begun_step(Begun *self, PyObject *arguments) {
+/* step(inner): a step of a call begins, in the place in which the last step paused; None: in that of the call. */
+static PyObject *begun_step(Begun *self, PyObject *inner) {
     Stay *stay = &self->stay;
-    PyObject *inner, *before;
-    if (!PyArg_ParseTuple(arguments, "OO", &inner, &before))
-        return NULL;
-    Place *place = Py_IS_TYPE(inner, &PlaceType) ? (Place *)inner : NULL;
-    if (place && stay->place && Py_IS_TYPE(before, &PlaceType))
-        replace(place, (Place *)before, stay->place);
-    if (place || !stay->token) {
-        Place *around = where();
-        PyObject *token = go(place ? place : around);
+    self->in_steps = true;
+    if (self->paused)
+        metaspy_resume(&self->call);
+    self->paused = false;
+    if (!stay->token) {
+        Place *place = Py_IS_TYPE(inner, &PlaceType) ? (Place *)inner : stay->place, *around = where();
+        stay->token = go(place ? place : around);
         Py_XDECREF(around);
-        if (stay->token)
-            Py_XDECREF(token);
-        else
-            stay->token = token;
     }
     Py_RETURN_NONE;
 }
 
-/* pause(outcome): the end of a step. Returns the place in which the next one goes on; None if it is that of a step. */
-static PyObject *begun_pause(Begun *self, PyObject *outcome) {
+/* pause(): a step ends. Returns the place in which the next one goes on; None: in that of the call. */
+static PyObject *begun_pause(Begun *self, PyObject *none) {
     Stay *stay = &self->stay;
+    (void)none;
     PyObject *inner = (PyObject *)where();
     go_back(stay->token);
     Py_CLEAR(stay->token);
+    metaspy_leave(&self->call);
+    self->paused = true;
     PyObject *outer = (PyObject *)where();
     if (!inner || inner == outer || inner == (PyObject *)stay->place) {
         Py_XDECREF(inner);
@@ -389,10 +388,6 @@ static PyObject *begun_pause(Begun *self, PyObject *outcome) {
         inner = Py_None;
     }
     Py_XDECREF(outer);
-    PyObject *ended = begun_end(self, outcome);
-    if (!ended)
-        Py_CLEAR(inner);
-    Py_XDECREF(ended);
     return inner;
 }
 
@@ -401,31 +396,22 @@ static PyObject *begun_event(Begun *self, void *none) {
     return PyLong_FromUnsignedLongLong(metaspy_event_of(&self->call));
 }
 
-static PyObject *begun_place(Begun *self, void *none) {
-    (void)none;
-    PyObject *place = self->stay.place ? (PyObject *)self->stay.place : Py_None;
-    Py_INCREF(place);
-    return place;
-}
-
 static void begun_dealloc(Begun *self) {
     /* A call that is dropped before its end. */
-    metaspy_end(&self->call, METASPY_CANCELLED);
-    leave(&self->stay);
+    end(self, METASPY_CANCELLED);
     PyObject_Free(self);
 }
 
 static PyMethodDef begun_methods[] = {
     {"end", (PyCFunction)begun_end, METH_O, NULL},
     {"leave", (PyCFunction)begun_leave, METH_NOARGS, NULL},
-    {"step", (PyCFunction)begun_step, METH_VARARGS, NULL},
-    {"pause", (PyCFunction)begun_pause, METH_O, NULL},
+    {"step", (PyCFunction)begun_step, METH_O, NULL},
+    {"pause", (PyCFunction)begun_pause, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef begun_attributes[] = {
     {"event", (getter)begun_event, NULL, NULL, NULL},
-    {"place", (getter)begun_place, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

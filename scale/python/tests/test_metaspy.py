@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import multiprocessing
 import os
 import pathlib
 import subprocess
@@ -134,10 +135,9 @@ def check_tasks(metaspy):
                          "e.outcome ORDER BY e.site, c.site", SPY).to_pylist()
     found = {(row["site"].split("::")[-1], row["cause"].split("::")[-1]): row for row in rows}
     expected = {
-        ("deliver", "day"): 1, ("weigh", "deliver"): 1, ("fetch", "deliver"): 1, ("fetch", "fetch"): 2,
-        ("wait", "fetch"): 1, ("weigh", "wait"): 1, ("weighed", "weigh"): 2, ("fetched", "fetch"): 1,
-        ("stored", "fetch"): 1, ("parts", "deliver"): 1, ("parts", "parts"): 6, ("sent", "parts"): 2,
-        ("emptied", "parts"): 1, ("reminded", "deliver"): 1,
+        ("deliver", "day"): 1, ("weigh", "deliver"): 1, ("fetch", "deliver"): 1, ("wait", "fetch"): 1,
+        ("weigh", "wait"): 1, ("weighed", "weigh"): 2, ("fetched", "fetch"): 1, ("stored", "fetch"): 1,
+        ("parts", "deliver"): 1, ("sent", "parts"): 2, ("emptied", "parts"): 1, ("reminded", "deliver"): 1,
     }
     assert {edge: row["n"] for edge, row in found.items()} == {edge: n * TASKS for edge, n in expected.items()}, rows
     assert all(row["wrong"] == 0 for edge, row in found.items() if edge != ("deliver", "day")), rows
@@ -181,16 +181,19 @@ def read():
         {"site": "shop::day", "calls": 1, "failed": 0},
         {"site": "shop::inner", "calls": 1, "failed": 0},
         {"site": "shop::outer", "calls": 1, "failed": 0},
-        {"site": "shop::pack", "calls": 4, "failed": 1},
-        {"site": "shop::parcels", "calls": 2, "failed": 0},
+        {"site": "shop::pack", "calls": 2, "failed": 1},
+        {"site": "shop::parcels", "calls": 1, "failed": 0},
         {"site": "shop::wrong", "calls": 1, "failed": 0},
     ], table.to_pylist()
     causes = metaspy.query("SELECT DISTINCT e.subject_kind AS kind, c.site AS cause FROM events AS e "
                            "JOIN events AS c ON e.cause = c.event ORDER BY cause", SPY)
     assert {"kind": "Order", "cause": "shop::day"} in causes.to_pylist(), causes.to_pylist()
-    steps = metaspy.query("SELECT e.site AS step FROM events AS e JOIN events AS c ON e.cause = c.event "
-                          "WHERE c.site = e.site AND e.site LIKE 'shop::%' ORDER BY step", SPY)
-    assert steps.column("step").to_pylist() == ["shop::pack", "shop::pack", "shop::parcels"], steps.to_pylist()
+    steps = metaspy.query("SELECT site, outcome, count(*) AS calls FROM events WHERE site IN ('shop::pack', 'shop::parcels', "
+                          "'tasks::fetch', 'tasks::parts') GROUP BY site, outcome ORDER BY site, outcome", SPY)
+    assert [tuple(row.values()) for row in steps.to_pylist()] == [
+        ("shop::pack", "failed", 1), ("shop::pack", "returned", 1), ("shop::parcels", "returned", 1),
+        ("tasks::fetch", "returned", TASKS), ("tasks::parts", "cancelled", TASKS),
+    ], steps.to_pylist()
     check_tasks(metaspy)
     labels = metaspy.query("SELECT label FROM subjects WHERE subject_key = 7 AND subject_kind = 'Order'", SPY)
     assert labels.column("label").to_pylist() == ["the seventh"]
@@ -201,11 +204,106 @@ def read():
         assert "nearest: site" in str(error), error
 
 
+#: Calls in a pool, in a process of its own, in a child of `os.fork`, and in this process.
+CALLS = [("pool", number) for number in range(1000)] + [("one", 7), ("child", 8), ("here", 9)]
+
+
+def emit_in_workers(method):
+    pool = multiprocessing.get_context(method)
+    with pool.Pool(3) as workers:
+        workers.starmap(square, CALLS[:1000])
+        workers.close()
+        workers.join()
+    one = pool.Process(target=square, args=CALLS[1000])
+    one.start()
+    one.join()
+    child = os.fork()
+    if child == 0:
+        square(*CALLS[1001])
+        os._exit(0)
+    os.waitpid(child, 0)
+    square(*CALLS[1002])
+
+
+def read_workers(method):
+    """Each call is in a recording, and only what leaves by `os._exit` has not ended its own."""
+    import metaspy
+
+    directory = SPY.parent / method
+    directory.mkdir()
+    environment = {**os.environ, "METASPY_RECORD": str(directory / "run.spy")}
+    subprocess.run([sys.executable, __file__, "workers", method], env=environment, check=True)
+    if not os.environ.get("METASPY_SCALE"):
+        return
+    recordings = sorted(directory.glob("*.spy"))
+    rows = metaspy.query("SELECT subject_kind AS place, count(*) AS calls FROM events GROUP BY place ORDER BY place",
+                         *recordings)
+    assert rows.to_pylist() == [{"place": "child", "calls": 1}, {"place": "here", "calls": 1},
+                                {"place": "one", "calls": 1}, {"place": "pool", "calls": 1000}], (method, rows)
+    states = metaspy.query("SELECT state FROM recordings ORDER BY state", *recordings).column("state").to_pylist()
+    assert states.count("killed") == 1 and set(states) == {"closed", "killed"}, (method, states)
+
+
+def read_service():
+    """A service with forked workers waits for each price in turn, and the recording says so."""
+    import metaspy
+
+    try:
+        import fastapi.testclient  # noqa: F401
+    except ImportError:
+        print("SKIPPED: a service: install fastapi and httpx")
+        return
+    directory = SPY.parent / "service"
+    directory.mkdir()
+    environment = {**os.environ, "METASPY_RECORD": str(directory / "run.spy")}
+    subprocess.run([sys.executable, __file__, "service"], env=environment, check=True)
+    if not os.environ.get("METASPY_SCALE"):
+        return
+    recordings = sorted(directory.glob("*.spy"))
+    found = metaspy.query("SELECT kind, site FROM findings", *recordings).to_pylist()
+    assert found == [{"kind": "n+1", "site": "baskets::price_of"}], found
+
+
+def serve():
+    """Answers requests in two forked workers."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "examples"))
+    import baskets
+    from fastapi.testclient import TestClient
+
+    def answer(numbers):
+        client = TestClient(baskets.app)
+        for number in numbers:
+            assert client.get(f"/baskets/{number}").status_code == 200
+
+    pool = multiprocessing.get_context("fork")
+    workers = [pool.Process(target=answer, args=(range(at, 100, 2),)) for at in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+
+
+if sys.argv[1:2] == ["workers"] or "METASPY_RECORD" in os.environ and multiprocessing.parent_process() is not None:
+    import metaspy
+
+    def square(place, number):  # noqa: F811
+        with metaspy.call("pool::square", (place, number)):
+            return number * number
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["emit"]:
         emit()
+    elif sys.argv[1:] == ["service"]:
+        serve()
+    elif sys.argv[1:2] == ["workers"]:
+        emit_in_workers(sys.argv[2])
     else:
-        for record in [{"METASPY_RECORD": str(SPY)}]:
-            subprocess.run([sys.executable, __file__, "emit"], env={**os.environ, **record}, check=True)
+        record = {"METASPY_RECORD": str(SPY)}
+        subprocess.run([sys.executable, __file__, "emit"], env={**os.environ, **record}, check=True)
         read()
+        for method in multiprocessing.get_all_start_methods():
+            read_workers(method)
+        read_service()
         print("python: emitted and read")

@@ -88,6 +88,25 @@ impl Recording {
         Ok(Recording { log: requested::ensure(Otherwise::Live)? })
     }
 
+    /// The current recording of this process, if there is one.
+    pub fn running() -> Option<Recording> {
+        recorder::current().map(|log| Recording { log })
+    }
+
+    /// Starts a recording in a forked child, which records nothing before this: the one that the environment selects, in a
+    /// file beside that of its parent, `run.4711.spy` beside `run.spy`. `None` if the parent had none of the environment's.
+    ///
+    /// It allocates and starts a thread, so the child of a program with several threads may call it only where it may do
+    /// the same. Sites stay armed as they are in the parent; its method profilers do not run in the child.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be made.
+    pub fn in_forked_child() -> Result<Option<Recording>, StartError> {
+        names::register();
+        Ok(requested::in_forked_child()?.map(|log| Recording { log }))
+    }
+
     /// Its log.
     #[doc(hidden)]
     pub fn log(&self) -> &'static Log {

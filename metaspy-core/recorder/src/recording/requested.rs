@@ -66,9 +66,15 @@ pub fn refuse(error: &StartError) {
     }
 }
 
+/// Starts the selected recording in a forked child of a process that had it. `None` if that process had none.
+pub(super) fn in_forked_child() -> Result<Option<&'static Log>, StartError> {
+    let has_none = SELECTED.load(Ordering::Relaxed) == 0 || recorder::current().is_some();
+    if has_none { Ok(None) } else { ensure(Otherwise::Live).map(Some) }
+}
+
 /// Reports that the program starts a recording of its own, if that ends the selected one.
 pub(super) fn note_end(log: &Log, next: &Log) {
-    if log.serial == SELECTED.load(Ordering::Relaxed)
+    if SELECTED.compare_exchange(log.serial, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         && let Some(file) = &log.file
     {
         let place = match &next.file {

@@ -227,6 +227,16 @@ impl SpanCall {
 
     /// The span is closed, on whichever thread.
     pub fn end(&self) {
+        self.end_marked(false);
+    }
+
+    /// As [`SpanCall::end`], for an async call: how often it was entered is always stated.
+    pub fn end_polled(&self) {
+        self.end_marked(true);
+    }
+
+    #[inline(always)]
+    fn end_marked(&self, is_polled: bool) {
         let id = self.id.load(Relaxed);
         if id == 0 {
             return;
@@ -246,7 +256,7 @@ impl SpanCall {
             let ended = if about.timed() { clock::now() } else { 0 };
             let (busy, entered) = self.here.with(&self.elsewhere);
             let idle = ended.saturating_sub(begun.start).saturating_sub(busy);
-            let marked = entered != 1 || idle >= IDLE_MIN || fields.is_some();
+            let marked = is_polled || entered != 1 || idle >= IDLE_MIN || fields.is_some();
             if marked {
                 let now = if ended != 0 { ended } else { clock::now() };
                 // One that finds no room is counted, and that it is missing can be seen.
