@@ -5,9 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")"
 cargo fmt --all --check
 # DuckDB and a server that speaks S3 read what was sealed, and the client of Prometheus what is served. The package for
-# Python is installed and returns tables of pyarrow.
-if ! target/python/bin/python -c 'import duckdb, moto, prometheus_client, pyarrow, wheel' 2>/dev/null && python3 -m venv target/python 2>/dev/null; then
-    timeout 180 target/python/bin/python -m pip install --quiet duckdb 'moto[server]' prometheus_client pyarrow wheel || true
+# Python is installed and returns tables of pyarrow, and a service of FastAPI is recorded.
+if ! target/python/bin/python -c 'import duckdb, fastapi, httpx, moto, prometheus_client, pyarrow, wheel' 2>/dev/null && python3 -m venv target/python 2>/dev/null; then
+    timeout 180 target/python/bin/python -m pip install --quiet duckdb fastapi httpx 'moto[server]' prometheus_client pyarrow wheel || true
 fi
 # Spark is large.
 if command -v java >/dev/null && ! target/python/bin/python -c 'import pyspark' 2>/dev/null; then

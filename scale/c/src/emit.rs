@@ -9,6 +9,7 @@ use metaspy_core::causality::{Because, Carried};
 use metaspy_core::hook::{self, Cause, SpanCall, Unforked};
 use metaspy_core::remote::TraceParent;
 use metaspy_core::site::{Site, SiteDef, SiteKind, register_dynamic};
+use metaspy_core::store::text::print_message;
 use metaspy_core::{EventId, Kind, KindId, Outcome, Recording, Subject, causality, from_remote, model};
 
 use crate::{guarded, text};
@@ -400,7 +401,7 @@ pub extern "C" fn metaspy_forked() -> bool {
     guarded(false, || match Recording::in_forked_child() {
         Ok(started) => started.is_some(),
         Err(error) => {
-            eprintln!("metaspy: nothing of this forked process is recorded: {error}");
+            print_message(&format_args!("metaspy: nothing of this forked process is recorded: {error}"));
             false
         }
     })

@@ -75,19 +75,21 @@ class call:
 
     `cause` is the number of an event, or ROOT; by default it is the event around. `traceparent` names a cause in
     another process. A block that raises ends as failed. The block may await: it is the cause of what its task begins in
-    it, and of tasks that it creates, but not of what other tasks do meanwhile.
+    it, and of tasks that it creates, but not of what other tasks do meanwhile. How long it took is its `wall` time.
     """
 
     def __init__(self, site, subject=None, cause=0, traceparent=None, *, file="", line=0):
-        self._site, self._subject = _site_of(site, file, line), subject
+        self._site, self._subject = (site, file, line), subject
         self._cause, self._traceparent, self._outcome = cause, traceparent, _RETURNED
         self._begun = None
 
     def __enter__(self):
-        if _is_armed(self._site):
+        pauses = bool(sys._getframe(1).f_code.co_flags & _PAUSES)
+        site = _site_of(*self._site, pauses)
+        if _is_armed(site):
             parent = None if self._traceparent is None else _c_text(self._traceparent).decode()
-            self._begun = _metaspy.begin(self._site, *_subject(self._subject), self._cause, parent)
-            if sys._getframe(1).f_code.co_flags & _PAUSES:
+            self._begun = _metaspy.begin(site, *_subject(self._subject), self._cause, parent)
+            if pauses:
                 self._begun.leave()
         return self
 

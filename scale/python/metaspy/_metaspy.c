@@ -305,7 +305,7 @@ typedef struct {
     PyObject_HEAD
     metaspy_call call;
     Stay stay;
-    /* It runs in steps, and a step has ended. */
+    /* Its thread goes out of it before its end; a step has ended. */
     bool in_steps, paused;
 } Begun;
 
@@ -353,6 +353,7 @@ static PyObject *begun_end(Begun *self, PyObject *outcome) {
 /* The thread goes out of the call, which lasts. */
 static PyObject *begun_leave(Begun *self, PyObject *none) {
     (void)none;
+    self->in_steps = true;
     metaspy_leave(&self->call);
     Py_RETURN_NONE;
 }
