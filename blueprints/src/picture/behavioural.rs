@@ -9,15 +9,16 @@ use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::structural::own;
 use super::{Options, PictureError, height_word, hooks_note, own_grey, own_greys, widths};
 use crate::graph::Graph;
-use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign};
+use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign, use_free_room};
 
 /// Draws the calls of the program, or of a method.
 pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let form = Form { least: (3.0, 6.0), chains: Chains::Folded, outset: 0.0, sign: &|_| None };
-    let CallTree { items, rects, labels, edges, size, total_ns, mut notes, marks, .. } =
+    let CallTree { items, rects, labels, names, edges, size, total_ns, mut notes, marks, .. } =
         call_tree(graph, options, &form)?;
     let boxes = items.iter().zip(&rects).zip(labels);
-    let nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(graph, item, total_ns, rect, label)).collect();
+    let mut nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(graph, item, total_ns, rect, label)).collect();
+    let size = use_free_room(&mut nodes, &edges, &names, size);
     let candidates = caching(graph, &nodes);
     notes.extend(hooks_note(graph));
     notes.extend(caching::notes(graph, candidates.is_some()));

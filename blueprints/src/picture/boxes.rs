@@ -1,12 +1,12 @@
 //! Tree of methods as boxes with a label beside each, and the calls between the boxes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::graph::{Call, Graph};
 use crate::layout::spanning_tree::Tree;
 use crate::layout::tidy_tree::{Input, tidy_tree};
 use crate::layout::tour::Tour;
-use crate::scene::{Distinct, Edge, EdgeKind, Label, Readable, Rect, SIZE, readable};
+use crate::scene::{Distinct, Edge, EdgeKind, Label, Name, Readable, Rect, SIZE, readable};
 
 /// Boxes of a tree, with their places.
 pub struct Boxes {
@@ -18,6 +18,8 @@ pub struct Boxes {
     pub edges: Vec<Edge>,
     /// Size of the whole picture.
     pub size: (f64, f64),
+    /// Name of each box.
+    pub names: Vec<Name>,
     /// Number of methods further down that are not drawn.
     pub hidden: usize,
 }
@@ -32,19 +34,6 @@ pub struct Form<'f> {
     pub is_large: &'f dyn Fn(Option<usize>) -> bool,
     /// Maximum number of letters of a name.
     pub letters: usize,
-}
-
-/// Name of a box.
-#[derive(Clone, Debug, Default)]
-pub struct Name {
-    /// Marks in front of it.
-    pub marks: String,
-    /// The name itself.
-    pub text: String,
-    /// What stands in its place if a box beside it has that name.
-    pub path: String,
-    /// Signs after it.
-    pub signs: String,
 }
 
 /// Places the uppermost methods of a tree as boxes, at most `most` of them.
@@ -65,7 +54,8 @@ pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> (Boxes
         .map(|method| method.map_or(&tree.tops, |method| &tree.callees[method]))
         .map(|callees| callees.iter().filter_map(|&callee| place[callee]).collect())
         .collect();
-    let texts = texts(&methods, &children, form);
+    let names: Vec<Name> = methods.iter().map(|&method| (form.name)(method)).collect();
+    let texts = texts(&names, &children, form.letters, |_| true);
     let heights: Vec<(f64, f64)> = methods.iter().map(|&method| (form.size)(method)).collect();
     let lay_out = |size: f64| {
         let label = |(&method, text): (&Option<usize>, &String)| {
@@ -87,22 +77,25 @@ pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> (Boxes
     let edges = edges(&graph.calls, graph.methods.len(), &of_box, &below, 0);
     let in_tree = tree.caller.iter().filter(|caller| caller.is_some()).count();
     let hidden = in_tree - methods.iter().flatten().count();
-    (Boxes { methods, rects, edges, size, hidden }, labels)
+    (Boxes { methods, rects, edges, size, names, hidden }, labels)
 }
 
-/// Returns the texts of the labels. Those below one box differ.
-fn texts(methods: &[Option<usize>], children: &[Vec<usize>], form: &Form<'_>) -> Vec<String> {
-    let mut texts = vec![String::new(); methods.len()];
-    let mut name = |at: usize, distinct: &mut Distinct| {
-        let Name { marks, text, path, signs } = (form.name)(methods[at]);
-        texts[at] = marks + &distinct.text(&text, &path, form.letters) + &signs;
-    };
-    if !methods.is_empty() {
-        name(0, &mut Distinct::default());
+/// Returns the texts of the labels, with names of so many letters at most, and an empty text for a
+/// box without a label. Those below one box differ.
+pub(super) fn texts(
+    names: &[Name],
+    children: &[Vec<usize>],
+    letters: usize,
+    is_labelled: impl Fn(usize) -> bool,
+) -> Vec<String> {
+    let mut parent = vec![None; names.len()];
+    for (at, children) in children.iter().enumerate() {
+        children.iter().for_each(|&child| parent[child] = Some(at));
     }
-    for children in children {
-        let mut distinct = Distinct::default();
-        children.iter().for_each(|&child| name(child, &mut distinct));
+    let mut below: HashMap<Option<usize>, Distinct> = HashMap::new();
+    let mut texts = vec![String::new(); names.len()];
+    for at in (0..names.len()).filter(|&at| is_labelled(at)) {
+        texts[at] = names[at].shortened(below.entry(parent[at]).or_default(), letters);
     }
     texts
 }

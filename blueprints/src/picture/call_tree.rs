@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use metaspy_report::text::{clean, counted, percent};
 
-use super::boxes::edges;
+use super::boxes::{edges, texts};
 use super::stated::Marks;
 use super::{LABELLED, Options, PictureError, width};
 use crate::emit::name_of;
@@ -13,7 +13,7 @@ use crate::graph::Graph;
 use crate::layout::spanning_tree::{Tree, spanning_tree};
 use crate::layout::tidy_tree::{Input, tidy_tree};
 use crate::layout::tour::Tour;
-use crate::scene::{Distinct, Edge, Label, Readable, Rect, SIZE, readable};
+use crate::scene::{Edge, Label, Name, Readable, Rect, SIZE, readable};
 
 /// Candidate heights of the tallest box.
 const HEIGHTS: [f64; 8] = [320.0, 260.0, 220.0, 180.0, 150.0, 120.0, 90.0, 60.0];
@@ -21,7 +21,9 @@ const HEIGHTS: [f64; 8] = [320.0, 260.0, 220.0, 180.0, 150.0, 120.0, 90.0, 60.0]
 const SCREEN: (f64, f64) = (1400.0, 820.0);
 /// Candidate numbers of letters of a label at most, without its marks. The first with which the
 /// picture is not made much larger by its labels is used.
-const LETTERS: [usize; 4] = [40, 28, 20, 14];
+const LETTERS: [usize; 6] = [40, 32, 26, 20, 17, 14];
+/// Number of letters where a page shows a part of the picture only.
+const LETTERS_OF_PART: usize = 26;
 /// Maximum size of letters with which a picture is not much larger.
 const LARGE: f64 = SIZE * 1.5;
 /// Maximum number of boxes that are made readable as a whole.
@@ -61,6 +63,8 @@ pub struct CallTree {
     pub(crate) rects: Vec<Rect>,
     /// Label of each box; `None` for a box with little time.
     pub labels: Vec<Option<Label>>,
+    /// Name of each box.
+    pub names: Vec<Name>,
     /// Calls between boxes.
     pub edges: Vec<Edge>,
     /// Size of the whole picture.
@@ -114,10 +118,12 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Re
     let longest_ns = items.iter().filter(|item| !item.methods.is_empty()).map(|item| item.total_ns).max();
     let whole = tree.total_ns.min(longest_ns.unwrap_or(0));
     let is_labelled: Vec<bool> = items.iter().map(|item| is_labelled(whole, &marks, form, item)).collect();
+    let names: Vec<Name> = items.iter().map(|item| name(graph, &is_recursive, &marks, form, item)).collect();
+    let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
     let lay_out = |letters: usize| {
-        let texts = texts(graph, &is_recursive, &marks, form, &items, &is_labelled, letters);
+        let texts = texts(&names, &children, letters, |at| is_labelled[at]);
         let lay_out = |size: f64| {
-            let label = |text: &Option<String>| Some(Label::beside(text.clone()?, size));
+            let label = |text: &String| (!text.is_empty()).then(|| Label::beside(text.clone(), size));
             let labels: Vec<Option<Label>> = texts.iter().map(label).collect();
             let laid_out = best_height(graph, tallest_ns, &items, &labels, form);
             let page = laid_out.size;
@@ -132,10 +138,11 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Re
     let is_large = |labels: &[Option<Label>]| labels.iter().flatten().any(|label| label.size > LARGE);
     let [first @ .., last] = LETTERS;
     let is_good = |tree: &Labelled| tree.fits && !is_large(&tree.picture.1);
-    let laid_out = first.into_iter().map(lay_out).find(is_good).unwrap_or_else(|| lay_out(last)).picture;
+    let laid_out = first.into_iter().map(lay_out).find(is_good).unwrap_or_else(|| lay_out(last));
+    let laid_out = if laid_out.fits { laid_out } else { lay_out(LETTERS_OF_PART) }.picture;
     let (LaidOut { height, rects, size, .. }, labels) = laid_out;
-    let (methods, children): (Vec<&[usize]>, Vec<&[usize]>) =
-        items.iter().map(|item| (&*item.methods, &*item.children)).unzip();
+    let methods: Vec<&[usize]> = items.iter().map(|item| &*item.methods).collect();
+    let children: Vec<&[usize]> = items.iter().map(|item| &*item.children).collect();
     let hidden = is_drawn.iter().zip(&tree.caller).filter(|&(drawn, caller)| caller.is_some() && !drawn).count();
     // Their time may be in that of their callers, too.
     let has_guessed_tops = graph.has_lost_edges && graph.root.is_none();
@@ -160,6 +167,7 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Re
     Ok(CallTree {
         edges: edges(&graph.calls, graph.methods.len(), &methods, &children, items.len() - 1),
         labels,
+        names,
         items,
         rects,
         size,
@@ -255,41 +263,23 @@ fn is_labelled(whole: u64, marks: &Marks, form: &Form<'_>, item: &Item) -> bool 
     is_marked || item.methods.is_empty() || item.total_ns as f64 >= LABELLED * whole as f64
 }
 
-/// Returns the texts of the labels. Those below one caller differ.
-fn texts(
-    graph: &Graph,
-    is_recursive: &[bool],
-    marks: &Marks,
-    form: &Form<'_>,
-    items: &[Item],
-    is_labelled: &[bool],
-    letters: usize,
-) -> Vec<Option<String>> {
-    let mut texts = vec![None; items.len()];
-    let mut name = |at: usize, distinct: &mut Distinct| {
-        let item = &items[at];
-        let Some(&method) = item.methods.get(item.named) else { return texts[at] = Some("(program)".into()) };
-        let path = clean(&graph.methods[method].path);
-        let mut text = marks.of(&item.methods) + &distinct.text(&name_of(graph, method), &path, letters);
-        if item.methods.len() > 1 {
-            text += &format!(" +{}", item.methods.len() - 1);
-        }
-        if item.methods.iter().any(|&method| is_recursive[method]) {
-            text += " ↻";
-        }
-        if let Some(sign) = item.methods.iter().find_map(|&method| (form.sign)(method)) {
-            text += &format!(" {sign}");
-        }
-        texts[at] = Some(text);
+/// Returns the name of a box with its marks and signs.
+fn name(graph: &Graph, is_recursive: &[bool], marks: &Marks, form: &Form<'_>, item: &Item) -> Name {
+    let Some(&method) = item.methods.get(item.named) else {
+        return Name { text: "(program)".into(), ..Name::default() };
     };
-    if let Some(root) = items.len().checked_sub(1) {
-        name(root, &mut Distinct::default());
+    let mut signs = String::new();
+    if item.methods.len() > 1 {
+        signs += &format!(" +{}", item.methods.len() - 1);
     }
-    for item in items {
-        let mut distinct = Distinct::default();
-        item.children.iter().filter(|&&child| is_labelled[child]).for_each(|&child| name(child, &mut distinct));
+    if item.methods.iter().any(|&method| is_recursive[method]) {
+        signs += " ↻";
     }
-    texts
+    if let Some(sign) = item.methods.iter().find_map(|&method| (form.sign)(method)) {
+        signs += &format!(" {sign}");
+    }
+    let path = clean(&graph.methods[method].path).into_owned();
+    Name { marks: marks.of(&item.methods), text: name_of(graph, method), path, signs }
 }
 
 /// Marks the methods that call themselves or a caller above them.

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use metaspy_report::text::{clean, counted};
 
-use super::boxes::{Boxes, Form, Name, boxes};
+use super::boxes::{Boxes, Form, boxes};
 use super::coverage::{fill, legend, legend_of_marks, marks, patterns, size};
 use super::stated::Marks;
 use super::{LABELLED, Options, PictureError};
@@ -17,7 +17,7 @@ use crate::emit::name_of;
 use crate::graph::Graph;
 use crate::graph::written_calls::written_calls;
 use crate::layout::spanning_tree::breadth_first;
-use crate::scene::{Fill, Kind, Label, Node, Scene, Sign};
+use crate::scene::{Fill, Kind, Label, Name, Node, Scene, Sign, use_free_room};
 
 /// Height of a source line, in pixels.
 const LINE: f64 = 0.6;
@@ -27,7 +27,7 @@ const MOST: [usize; 5] = [250, 150, 100, 60, 40];
 /// Maximum size of a picture whose labels are readable on a screen.
 const READABLE: (f64, f64) = (2_000.0, 1_150.0);
 /// Candidate numbers of letters of a name at most.
-const LETTERS: [usize; 2] = [32, 18];
+const LETTERS: [usize; 3] = [32, 24, 18];
 
 /// Draws the calls of the program, or of a method.
 pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
@@ -60,7 +60,7 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let is_readable = |(boxes, _): &(Boxes, Vec<Label>)| boxes.size.0 <= READABLE.0 && boxes.size.1 <= READABLE.1;
     let trials = MOST.into_iter().flat_map(|most| LETTERS.map(|letters| (most, letters)));
     let readable = trials.map(|(most, letters)| draw(most, letters)).find(is_readable);
-    let (Boxes { methods, rects, edges, size, hidden }, labels) =
+    let (Boxes { methods, rects, edges, size, names, hidden }, labels) =
         readable.unwrap_or_else(|| draw(MOST[MOST.len() - 1], LETTERS[LETTERS.len() - 1]));
     let most = methods.iter().flatten().map(|&at| graph.methods[at].executions).max().unwrap_or(0);
     let marks = marks(&graph);
@@ -73,7 +73,8 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
         mark: at.and_then(|at| marks[at]),
         ..Node::default()
     };
-    let nodes: Vec<Node> = methods.iter().zip(&rects).zip(labels).map(node).collect();
+    let mut nodes: Vec<Node> = methods.iter().zip(&rects).zip(labels).map(node).collect();
+    let size = use_free_room(&mut nodes, &edges, &names, size);
     let ran = methods.iter().flatten().filter(|&&at| graph.methods[at].executions > 0).count();
     let mut notes = vec![
         format!("{} of {} drawn ran", ran, counted(methods.iter().flatten().count() as u64, "method")),

@@ -12,7 +12,7 @@ use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::{Options, PictureError, hooks_note, widths};
 use crate::emit::LISTED;
 use crate::evolution::{By, Change, Comparison, Former, Step};
-use crate::scene::{Border, Fill, Kind, Label, List, Node, OUTSET, Rect, Row, Scene, Sign, Stated};
+use crate::scene::{Border, Fill, Kind, Label, List, Node, OUTSET, Rect, Row, Scene, Sign, Stated, use_free_room};
 
 /// Minimum height of a box, so that its colour is visible.
 const LEAST: f64 = 7.0;
@@ -41,10 +41,11 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     let sign = |at: usize| percent(&step.methods[at], step.by);
     let form = Form { least: (LEAST, 6.0), chains: Chains::Drawn, outset: OUTSET, sign: &sign };
     let tree = call_tree(&step.larger, options, &form)?;
-    let CallTree { items, rects, labels, edges, size, total_ns, height, tallest_ns, mut notes, .. } = tree;
+    let CallTree { items, rects, labels, names, edges, size, total_ns, height, tallest_ns, mut notes, .. } = tree;
     let whole = (height / tallest_ns as f64, total_ns);
     let boxes = items.iter().zip(&rects).zip(labels);
-    let nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(step, item, whole, rect, label)).collect();
+    let mut nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(step, item, whole, rect, label)).collect();
+    let size = use_free_room(&mut nodes, &edges, &names, size);
     notes.insert(0, summary(step));
     notes.push(judged(step));
     if step.by == By::Time && step.runs.0.min(step.runs.1) < 5 {

@@ -5,12 +5,12 @@
 use metaspy_report::grammar::State;
 use metaspy_report::text::{clean, counted, grouped, percent, short};
 
-use super::boxes::{Boxes, Form, Name, boxes};
+use super::boxes::{Boxes, Form, boxes};
 use super::stated::Marks;
 use super::{LABELLED, Options, PictureError, grey, width};
 use crate::grammar::{Grammar, Production};
 use crate::layout::spanning_tree::breadth_first;
-use crate::scene::{Fill, Kind, Label, List, Node, Row, Scene, Sign};
+use crate::scene::{Fill, Kind, Label, List, Name, Node, Row, Scene, Sign, use_free_room};
 
 /// Maximum number of boxes.
 const MOST: usize = 1_000;
@@ -43,7 +43,7 @@ pub fn draw(grammar: &Grammar, options: &Options) -> Result<Scene, PictureError>
     let is_large = |at: Option<usize>| at.is_none_or(|at| stated.has(at) || is_frequent(at));
     let size = |at: Option<usize>| at.map_or((12.0, 12.0), |at| size(grammar, at));
     let form = Form { size: &size, name: &name, is_large: &is_large, letters: LETTERS };
-    let (Boxes { methods, rects, edges, size, hidden }, labels) = boxes(graph, &tree, MOST, &form);
+    let (Boxes { methods, rects, edges, size, names, hidden }, labels) = boxes(graph, &tree, MOST, &form);
     let most = grammar.productions.iter().map(|production| production.matched).max().unwrap_or(0);
     let node = |((&at, &rect), label): ((&Option<usize>, &_), Label)| Node {
         rect,
@@ -54,7 +54,8 @@ pub fn draw(grammar: &Grammar, options: &Options) -> Result<Scene, PictureError>
         tip: at.map_or_else(Vec::new, |at| tip(grammar, at)),
         ..Node::default()
     };
-    let nodes: Vec<Node> = methods.iter().zip(&rects).zip(labels).map(node).collect();
+    let mut nodes: Vec<Node> = methods.iter().zip(&rects).zip(labels).map(node).collect();
+    let size = use_free_room(&mut nodes, &edges, &names, size);
     let is_reached = |at: usize| tree.caller[at].is_some();
     let elsewhere = (0..graph.methods.len()).filter(|&at| !is_reached(at)).count();
     Ok(Scene {

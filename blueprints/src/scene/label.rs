@@ -3,7 +3,7 @@
 //! Labels are in a font whose letters have one width, so that the room that a name takes is known
 //! without a browser.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// Label of a box.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,7 @@ pub const LINE: f64 = 11.0;
 /// Width of a letter of that size, in pixels.
 pub const LETTER: f64 = 5.5;
 /// Space between a box and the label beside it, and after the label.
-const MARGIN: f64 = 4.0;
+pub(super) const MARGIN: f64 = 4.0;
 /// Maximum size of letters, as a multiple of the size that can be read. Larger ones would hide the
 /// boxes.
 const LARGEST: f64 = 3.0;
@@ -46,6 +46,8 @@ const ROUNDS: usize = 8;
 const LEAST_LETTERS: usize = 3;
 /// Minimum number of letters of a name that is cut to the height of its box.
 const LEAST_ALONG: usize = 16;
+/// Number of letters that show how a name differs from another one.
+const TELLING: usize = 2;
 /// Width and height of the part of a page that shows the picture, in a window of 1440 × 900.
 const SCREEN: (f64, f64) = (1_400.0, 640.0);
 /// Maximum zoom at which a page opens.
@@ -117,7 +119,7 @@ pub fn text_width(text: &str, size: f64) -> f64 {
 }
 
 /// Counts the letters of a text. Signs that other fonts have are as wide as two.
-fn letters(text: &str) -> usize {
+pub(super) fn letters(text: &str) -> usize {
     text.chars().map(|c| if matches!(c, '①'..='⑳' | '↻' | '⊘') { 2 } else { 1 }).sum()
 }
 
@@ -130,6 +132,11 @@ pub(crate) struct Readable<T> {
     /// True if the letters can be read when a page shows the whole picture. Otherwise they have the
     /// usual size, and a page opens with a part of the picture.
     pub fits: bool,
+}
+
+/// Widens a page as far as a screen shows it no smaller.
+pub(crate) fn widened((w, h): (f64, f64)) -> (f64, f64) {
+    (w.max(0.99 * SCREEN.0 / zoom((w, h))), h)
 }
 
 /// Lays out a picture with letters that can be read when a page shows the whole picture, if there
@@ -160,26 +167,89 @@ pub(crate) fn zoom((w, h): (f64, f64)) -> f64 {
 /// Texts of labels below one parent, of which no two are equal.
 #[derive(Clone, Debug, Default)]
 pub struct Distinct {
-    taken: HashSet<String>,
+    /// Name of each text that is taken.
+    taken: HashMap<String, String>,
 }
 
 impl Distinct {
     /// Returns a text of at most so many letters for a name. `path` replaces a name that another
     /// label has.
     pub fn text(&mut self, name: &str, path: &str, letters: usize) -> String {
-        let cut = |name: &str| -> Vec<String> { cuts(name, letters).collect() };
-        let numbered = (2..).map(|number| {
+        if let Some(text) = self.free(name, letters).or_else(|| self.free(path, letters)) {
+            return text;
+        }
+        let mut numbered = (2..).map(|number| {
             let number = format!(" ·{number}");
             fit_middle(name, letters.saturating_sub(number.chars().count())) + &number
         });
-        let mut texts = cut(name).into_iter().chain(cut(path)).chain(numbered);
-        texts.find(|text| self.taken.insert(text.clone())).unwrap_or_default()
+        let text = numbered.find(|text| !self.taken.contains_key(text)).unwrap_or_default();
+        self.taken.insert(text.clone(), name.to_owned());
+        text
     }
 
     /// Returns a text like `text` for a name that may be cut in another place, or `None` if all of
     /// them are taken.
     pub fn cut(&mut self, name: &str, text: &str) -> Option<String> {
-        cuts(name, text.chars().count()).find(|text| self.taken.insert(text.clone()))
+        self.free(name, text.chars().count())
+    }
+
+    /// Takes the first free way to cut a name. If the name that has the middle cut differs only in
+    /// what this cut hides, another cut shows the difference.
+    fn free(&mut self, name: &str, letters: usize) -> Option<String> {
+        let other = self.taken.get(&fit_middle(name, letters));
+        let telling = other.and_then(|other| telling_cut(name, other, letters));
+        let text = telling.into_iter().chain(cuts(name, letters)).find(|text| !self.taken.contains_key(text))?;
+        self.taken.insert(text.clone(), name.to_owned());
+        Some(text)
+    }
+}
+
+/// Cuts a name behind, or else before, the letters in which it differs from another one; `None` if
+/// the room is too small for that.
+fn telling_cut(name: &str, other: &str, letters: usize) -> Option<String> {
+    let kept = letters.saturating_sub(1);
+    let equal_at_start = name.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let equal_at_end = name.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b).count();
+    let is_cut = name != other && name.chars().count() > letters;
+    if is_cut && equal_at_start + TELLING <= kept {
+        Some(cut_at(name, equal_at_start + TELLING, kept))
+    } else if is_cut && equal_at_end + TELLING <= kept {
+        Some(cut_at(name, kept - equal_at_end - TELLING, kept))
+    } else {
+        None
+    }
+}
+
+/// Name of a box.
+#[derive(Clone, Debug, Default)]
+pub struct Name {
+    /// Marks in front of it.
+    pub marks: String,
+    /// The name itself.
+    pub text: String,
+    /// What stands in its place if a box beside it has that name.
+    pub path: String,
+    /// Signs after it.
+    pub signs: String,
+}
+
+impl Name {
+    /// Returns the text of a label with at most so many letters, marks and signs included, that
+    /// differs from those that are taken.
+    pub(crate) fn cut(&self, distinct: &mut Distinct, most: usize) -> String {
+        let beside = letters(&self.marks) + letters(&self.signs);
+        self.shortened(distinct, most.saturating_sub(beside))
+    }
+
+    /// As above, but only the name itself has at most so many letters.
+    pub(crate) fn shortened(&self, distinct: &mut Distinct, most: usize) -> String {
+        let text = distinct.text(&self.text, &self.path, most);
+        format!("{}{text}{}", self.marks, self.signs)
+    }
+
+    /// Counts the letters of the whole name, with its marks and signs.
+    pub(crate) fn letters(&self) -> usize {
+        letters(&self.marks) + letters(&self.text) + letters(&self.signs)
     }
 }
 
@@ -238,7 +308,11 @@ mod tests {
     fn names_that_are_cut_alike_are_told_apart() {
         let mut all = Distinct::default();
         assert_eq!(all.text("get_plain_resource", "a::get_plain_resource", 11), "get_p…ource");
-        assert_eq!(all.text("get_purple_resource", "a::get_purple_resource", 11), "get_pu…urce");
+        assert_eq!(all.text("get_purple_resource", "a::get_purple_resource", 11), "get_pur…rce");
+        assert_eq!(all.text("get_p_old_resource", "a::get_p_old_resource", 11), "get_p_o…rce");
+        // Names that are equal up to their middle, and the one that has the middle cut already.
+        assert_eq!(all.text("read_all_of_the_7_page", "", 10), "read_…page");
+        assert_eq!(all.text("read_all_of_the_8_page", "", 10), "re…_8_page");
         assert_eq!(all.text("new", "a::new", 11), "new");
         assert_eq!(all.text("new", "b::new", 11), "b::new");
         assert_eq!(all.text("new", "b::new", 11), "new ·2");

@@ -7,6 +7,7 @@
 //! back from SVG that a browser and a terminal show.
 
 mod fill;
+mod free_room;
 mod kind;
 mod label;
 
@@ -14,8 +15,9 @@ use metaspy_report::coverage::Pattern;
 use metaspy_report::findings::text::Part;
 
 pub use fill::Fill;
+pub(crate) use free_room::use_free_room;
 pub use kind::Kind;
-pub use label::{Distinct, LETTER, Label, Place, SIZE, fit_end, fit_middle};
+pub use label::{Distinct, LETTER, Label, Name, Place, SIZE, fit_end, fit_middle};
 pub(crate) use label::{Readable, line, readable, text_width};
 
 /// Picture as data.

@@ -14,6 +14,14 @@
   const labels = [...all.querySelectorAll('.n text.label, .ft')].filter(isShown)
     .map(el => ({ el, text: el.textContent, rect: ofText(el), node: el.closest('.n')?.dataset.n }));
   const rects = boxes.map(box => rect(box.querySelector('.b')));
+  // The parts of the lines, on the screen.
+  const screen = (a, b, c, d) => { const v = view.getBoundingClientRect(), at = (n, by) => n * zoom + by;
+    return { left: v.left + at(Math.min(a, c), left), right: v.left + at(Math.max(a, c), left) + .6, top: v.top + at(Math.min(b, d), top_), bottom: v.top + at(Math.max(b, d), top_) + .6 }; };
+  const parts = lines.filter(isShown).flatMap(line => {
+    const [, x, y, , bend, , to, end] = line.getAttribute('d').match(/^M([\d.-]+) ([\d.-]+)(V([\d.-]+))(H([\d.-]+))V([\d.-]+)$/)?.map(Number) ?? [];
+    const name = nameOf(P.edges[line.dataset.e][1]);
+    return x == null ? [] : [screen(x, y, x, bend), screen(x, bend, to, bend), screen(to, bend, to, end)].map(rect => ({ rect, to: name }));
+  });
   labels.forEach((label, i) => {
     if (fitted && !fits(label.rect, rect(view))) faults.push(`${label.text} leaves the page`);
     labels.slice(i + 1).filter(other => meet(label.rect, other.rect)).forEach(other => faults.push(`${label.text} meets ${other.text}`));
@@ -24,13 +32,13 @@
     });
     for (const frame of all.querySelectorAll('.frame, .ghost'))
       if (frame.matches('.frame') && label.node != null && meet(label.rect, rect(frame)) && !isWithin) faults.push(`${label.text} meets a frame`);
-    for (const line of lines.filter(isShown)) {
-      const [, x, y, , bend, , to, end] = line.getAttribute('d').match(/^M([\d.-]+) ([\d.-]+)(V([\d.-]+))(H([\d.-]+))V([\d.-]+)$/)?.map(Number) ?? [];
-      if (x == null) continue;
-      const screen = (a, b, c, d) => { const v = view.getBoundingClientRect(), at = (n, by) => n * zoom + by;
-        return { left: v.left + at(Math.min(a, c), left), right: v.left + at(Math.max(a, c), left) + .6, top: v.top + at(Math.min(b, d), top_), bottom: v.top + at(Math.max(b, d), top_) + .6 }; };
-      if ([screen(x, y, x, bend), screen(x, bend, to, bend), screen(to, bend, to, end)].some(part => meet(label.rect, part))) faults.push(`${label.text} meets the line to ${nameOf(P.edges[line.dataset.e][1])}`);
-    }
+    parts.filter(part => meet(label.rect, part.rect)).forEach(part => faults.push(`${label.text} meets the line to ${part.to}`));
+    // A name beside a box of a tree is cut only where there is no room for three more letters, and for the space behind them.
+    if (P.frames.length || label.node == null || !more(+label.node).beside || !label.text.includes('…')) return;
+    const letter = (label.rect.right - label.rect.left) / label.text.length;
+    const longer = { ...label.rect, left: label.rect.right + 1, right: label.rect.right + 3 * letter + 10 * zoom };
+    const isFree = ![...labels.filter(other => other !== label), ...parts].some(other => meet(longer, other.rect)) && !rects.some(box => meet(longer, box));
+    if (isFree && longer.right < rect(view).right - 24) faults.push(`${label.text} is cut although there is room`);
   });
   // What takes time has a name that can be read.
   const whole = Math.max(...P.nodes.map((_, at) => methodsOf(at).length ? D.methods[methodsOf(at)[0]][TOTAL] ?? 0 : 0));

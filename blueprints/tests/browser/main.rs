@@ -105,14 +105,68 @@ fn labels_of_an_evolution_can_be_read_and_overlap_nothing() {
         let has_run: Vec<bool> = graph.methods.iter().map(|method| method.executions > 0).collect();
         graph.calls.retain(|call| has_run[call.from] && has_run[call.to]);
     }
+    labels_of_the_evolution_are_right("evolution", old, new);
+}
+
+/// Opens the evolution of two graphs, some of whose methods have changed, and reads its labels.
+fn labels_of_the_evolution_are_right(name: &str, old: Graph, new: Graph) {
     let version = |graph: Graph| Version { name: String::new(), runs: vec![graph] };
     let step = compare(&version(old), &version(new), By::Calls);
     let scene = picture::draw_evolution(&step, &Options::default()).expect("methods ran in both");
-    assert!(scene.nodes.iter().filter(|node| node.border == Border::Changed).count() > 5, "frames are drawn");
-    let Some(mut chrome) = browser_of("evolution", &step.graph, &scene) else { return };
+    assert!(scene.nodes.iter().filter(|node| node.border == Border::Changed).count() > 3, "frames are drawn");
+    let Some(mut chrome) = browser_of(name, &step.graph, &scene) else { return };
     let faults = chrome.label_faults();
-    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(faults.is_empty(), "{name}: {faults:#?}");
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+/// A program whose methods have long names that differ in the middle, below `callers` callers of one
+/// method, with `callees` callees each. All have enough time for a label.
+fn crowded(callers: usize, callees: usize) -> Graph {
+    let count = 1 + callers * (1 + callees);
+    let mut graph = fixture::program(count, 20);
+    graph.calls.clear();
+    for at in 0..count {
+        let level = if at == 0 {
+            1
+        } else if at <= callers {
+            callers
+        } else {
+            callers * callees
+        };
+        let time = 1_000_000_000 / level as u64;
+        let method = &mut graph.methods[at];
+        method.name = format!("Type{}::get_plain_{at}_resource_of_the_page", at / 8);
+        method.path = format!("app::{}", method.name);
+        (method.total_ns, method.self_ns, method.executions) = (Some(time), Some(time / 10), 1 + at as u64);
+        if at > 0 {
+            let from = if at <= callers { 0 } else { 1 + (at - 1 - callers) / callees };
+            graph.calls.push(Call { from, to: at, count: 1, total_ns: time });
+        }
+    }
+    graph.entries[0].1.total_ns = 1_000_000_000;
+    graph
+}
+
+#[test]
+fn labels_of_crowded_trees_use_the_room_that_there_is() {
+    for (callers, callees) in [(3, 2), (6, 6), (12, 2), (25, 1), (45, 4)] {
+        let name = format!("crowded-{callers}-{callees}");
+        let graph = crowded(callers, callees);
+        let Some((mut chrome, _)) = browser(&name, &graph, Kind::Behavioural) else { return };
+        for kind in ["behavioural", "calls"] {
+            chrome.evaluate(&format!("show(PAGE.pictures.findIndex(picture => picture.kind === '{kind}'))"));
+            let faults = chrome.label_faults();
+            assert!(faults.is_empty(), "{name}: {kind}: {faults:#?}");
+        }
+        assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+        let mut new = graph.clone();
+        for (at, method) in new.methods.iter_mut().enumerate() {
+            method.executions += at as u64 % 3;
+            method.fingerprint += u32::from(at % 2 == 0);
+        }
+        labels_of_the_evolution_are_right(&format!("{name}-evolution"), graph, new);
+    }
 }
 
 #[test]
