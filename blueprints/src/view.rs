@@ -1,5 +1,6 @@
-//! Pictures of a program's own objects. The author maps subjects to the channels of a polymetric
-//! view: a relation or two numbers give the place, and numbers give height, width, grey, border and order.
+//! Pictures that an author describes. A view maps the program's own objects, or its methods, to the channels
+//! of a polymetric view: a relation or two numbers give the place, and numbers give height, width, grey,
+//! border and order.
 //!
 //! ```toml
 //! title = "layouts that changed nothing"
@@ -28,7 +29,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use metaspy_probe::{KindId, Subject};
+use metaspy_probe::{KindId, SiteId, Subject};
 use metaspy_reader::{By, Filter, Measure, Scope, Store};
 use metaspy_report::program::Edge;
 use metaspy_report::text::{grouped, time};
@@ -43,7 +44,8 @@ pub struct View {
     /// Title of the picture; the kind of the subjects by default.
     #[serde(default)]
     pub title: String,
-    /// Name of the kind of the subjects.
+    /// Name of the kind of the subjects; empty in a view of a program's methods.
+    #[serde(default)]
     pub subjects: String,
     /// Relation that leads from a subject to the subject around it.
     pub below: Option<String>,
@@ -94,6 +96,12 @@ pub enum Number {
     Longest,
     /// Number of events that failed.
     Failed,
+    /// Number of objects that a method was called on, or of their places.
+    Receivers,
+    /// Number of tests in which a method ran.
+    Tests,
+    /// Number of source lines of a method.
+    Lines,
 }
 
 /// Error of a view, which states the fault and the correction.
@@ -105,9 +113,9 @@ pub struct ViewError(String);
 pub struct Viewed {
     /// View that was read.
     pub view: View,
-    /// Subjects as methods; calls lead from a subject to the subjects below it.
+    /// Methods, or subjects in their place; then calls lead from a subject to the subjects below it.
     pub graph: Graph,
-    /// Numbers of each subject: height, width, fill, border, order, x and y; 0 for a channel that the view does not have.
+    /// Numbers of each of them: height, width, fill, border, order, x and y; 0 for a channel that the view does not have.
     pub numbers: Vec<[u64; CHANNELS]>,
 }
 
@@ -161,9 +169,41 @@ impl View {
     ///
     /// If a field or a filter is wrong. The error names its line.
     pub fn parse(text: &str) -> Result<View, ViewError> {
-        let view: View = toml::from_str(text).map_err(|error| ViewError(error.to_string().trim_end().to_owned()))?;
+        let view = View::from_toml(text)?;
+        if view.subjects.is_empty() {
+            return Err(ViewError("missing field `subjects`: it names the kind of the subjects".into()));
+        }
         view.check()?;
         Ok(view)
+    }
+
+    /// Reads a view of a program's methods in TOML. Height, width and grey that it leaves out are those
+    /// of the structural picture: total time, calls and receivers.
+    ///
+    /// # Errors
+    ///
+    /// If a field or a filter is wrong, or for subjects. The error names its line.
+    pub fn parse_for_methods(text: &str) -> Result<View, ViewError> {
+        let mut view = View::from_toml(text)?;
+        if !view.subjects.is_empty() || view.below.is_some() {
+            return Err(ViewError(
+                "`subjects` and `below` are for pictures of a program's own objects: remove them, or draw `domain`"
+                    .into(),
+            ));
+        }
+        let given: toml::Table = toml::from_str(text).map_err(|error| ViewError(error.to_string()))?;
+        if !given.contains_key("height") {
+            view.height.value = Number::Total;
+        }
+        if !given.contains_key("fill") {
+            view.fill.value = Number::Receivers;
+        }
+        view.check()?;
+        Ok(view)
+    }
+
+    fn from_toml(text: &str) -> Result<View, ViewError> {
+        toml::from_str(text).map_err(|error| ViewError(error.to_string().trim_end().to_owned()))
     }
 
     /// Checks that each channel has a valid filter, and that the boxes have one place each.
@@ -178,7 +218,13 @@ impl View {
         if self.x.is_some() && (self.below.is_some() || self.order.is_some()) {
             return Err(ViewError("`x` and `y` are the place of a box: remove them, or `below` and `order`".into()));
         }
-        self.channels().into_iter().flatten().try_for_each(|channel| channel.filter().map(drop))
+        let channels = self.channels().into_iter().flatten();
+        if !self.subjects.is_empty() && channels.clone().any(|channel| channel.value.is_of_methods()) {
+            return Err(ViewError(
+                "`receivers`, `tests` and `lines` are numbers of methods, and not of subjects".into(),
+            ));
+        }
+        channels.map(Channel::filter).try_for_each(|filter| filter.map(drop))
     }
 
     /// Returns the channels in the order of the numbers.
@@ -207,8 +253,7 @@ impl View {
                 all.push(HashMap::new());
                 continue;
             };
-            let query = channel.filter()?;
-            query.check(store).map_err(|error| ViewError(format!("query = \"{}\": {error}", channel.query)))?;
+            let query = channel.checked_filter(store)?;
             let tally = store.tally(By::Subject, &Scope::matching(query.and(filter.clone())));
             exact &= tally.exact;
             let rows = tally.rows.iter().filter_map(|row| Some((row.subject?, channel.value.of(&row.measure, store))));
@@ -233,6 +278,37 @@ impl View {
                 ..self.graph(store, &subjects, kind)
             },
         })
+    }
+
+    /// Computes the numbers of the methods of a recording in the events that pass the filter. `graph` is
+    /// that of these events.
+    ///
+    /// # Errors
+    ///
+    /// If a filter is wrong, or selects no site.
+    pub fn read_methods(&self, store: &Store, filter: &Filter, mut graph: Graph) -> Result<Viewed, ViewError> {
+        let mut numbers = vec![[0; CHANNELS]; graph.methods.len()];
+        for (at, channel) in self.channels().into_iter().enumerate() {
+            let Some(channel) = channel else { continue };
+            let query = channel.checked_filter(store)?;
+            let is_of_sites = query.is_of_sites();
+            let query = query.and(filter.clone());
+            let tally = store.tally(By::Site, &Scope::matching(query.clone()));
+            graph.exact &= tally.exact;
+            let rows = tally.rows.iter();
+            let measures: HashMap<SiteId, &Measure> = rows.filter_map(|row| Some((row.site?, &row.measure))).collect();
+            // Profilers add up all calls of a method. Only stored events know those of a part.
+            let part = (!is_of_sites).then(|| Graph::read(store, &query));
+            let part: HashMap<SiteId, &Method> =
+                part.iter().flat_map(|part| &part.methods).filter_map(|method| Some((method.site?, method))).collect();
+            for (method, numbers) in graph.methods.iter().zip(&mut numbers) {
+                let Some(site) = method.site else { continue };
+                let Some(measure) = measures.get(&site) else { continue };
+                let method = if is_of_sites { method } else { part.get(&site).copied().unwrap_or(method) };
+                numbers[at] = channel.value.of_method(method, measure, store);
+            }
+        }
+        Ok(Viewed { view: self.clone(), graph, numbers })
     }
 
     fn graph(&self, store: &Store, subjects: &[Subject], kind: KindId) -> Graph {
@@ -296,6 +372,9 @@ impl Channel {
             Number::Own => "self",
             Number::Longest => "longest",
             Number::Failed => "failed",
+            Number::Receivers => "receivers",
+            Number::Tests => "tests",
+            Number::Lines => "lines",
         };
         if self.query.is_empty() { value.into() } else { format!("{value} of {}", self.query) }
     }
@@ -303,9 +382,16 @@ impl Channel {
     /// Formats a number of this channel, with its unit.
     pub fn text(&self, number: u64) -> String {
         match self.value {
-            Number::Count | Number::Failed => grouped(number),
             Number::Total | Number::Own | Number::Longest => time(number),
+            _ => grouped(number),
         }
+    }
+
+    /// Returns the filter if it selects a site of the recording.
+    fn checked_filter(&self, store: &Store) -> Result<Filter, ViewError> {
+        let query = self.filter()?;
+        query.check(store).map_err(|error| ViewError(format!("query = \"{}\": {error}", self.query)))?;
+        Ok(query)
     }
 
     fn filter(&self) -> Result<Filter, ViewError> {
@@ -321,7 +407,26 @@ impl Number {
             Number::Own => store.span_ns(measure.self_ticks.unwrap_or(measure.window_self_ticks)),
             Number::Longest => store.span_ns(measure.max_ticks),
             Number::Failed => measure.failed,
+            // No view of subjects has them.
+            Number::Receivers | Number::Tests | Number::Lines => 0,
         }
+    }
+
+    /// Returns the number of a method. The measure has what only its events know.
+    fn of_method(self, method: &Method, measure: &Measure, store: &Store) -> u64 {
+        match self {
+            Number::Count => method.executions,
+            Number::Total => method.total_ns.unwrap_or(0),
+            Number::Own => method.self_ns.unwrap_or(0),
+            Number::Longest | Number::Failed => self.of(measure, store),
+            Number::Receivers => method.receivers.magnitude(),
+            Number::Tests => method.tests.count,
+            Number::Lines => method.lines.into(),
+        }
+    }
+
+    fn is_of_methods(self) -> bool {
+        matches!(self, Number::Receivers | Number::Tests | Number::Lines)
     }
 }
 

@@ -6,7 +6,7 @@ mod fixture;
 use fixture::program;
 use metaspy_blueprints::grammar::{Grammar, Production};
 use metaspy_blueprints::graph::{Call, HookCost};
-use metaspy_blueprints::scene::{Border, EdgeKind, Fill, Node};
+use metaspy_blueprints::scene::{Border, EdgeKind, Fill, Node, Rect};
 use metaspy_blueprints::view::{Channel, Number, View, Viewed};
 use metaspy_blueprints::{Graph, Kind, Options, emit, picture};
 use metaspy_report::coverage::Pattern;
@@ -192,6 +192,70 @@ fn a_view_frames_orders_and_places_boxes_by_further_numbers() {
     assert_eq!(wrong(alone), "a place needs both numbers: add `x` or `y`");
     let twice = View::new("node").below("owner").at(Channel::count(""), Channel::count(""));
     assert!(wrong(twice).contains("remove them, or `below`"));
+}
+
+#[test]
+fn a_view_of_methods_changes_the_structural_and_the_behavioural_picture() {
+    let text = "height = { value = \"self\" }\nwidth = { value = \"lines\" }\nborder = { value = \"failed\" }\n\
+                order = { value = \"longest\" }\n";
+    let view = View::parse_for_methods(text).expect("it is a view");
+    let words = [&view.height, &view.width, &view.fill].map(Channel::words);
+    assert_eq!(words, ["self", "lines", "receivers"], "what a view leaves out is that of the picture");
+    let absent = View::parse_for_methods("title = \"all\"").expect("it is a view");
+    assert_eq!([absent.height.words(), absent.width.words()], ["total", "count"]);
+    let wrong = |text: &str| View::parse_for_methods(text).expect_err("it is wrong").to_string();
+    assert!(wrong("subjects = \"node\"").contains("or draw `domain`"));
+    assert!(wrong("hight = {}").contains("line 1"));
+    let of_subjects = View::parse("subjects = \"node\"\nfill = { value = \"tests\" }").expect_err("it is wrong");
+    assert!(of_subjects.to_string().contains("numbers of methods"), "{of_subjects}");
+
+    let mut graph = with_calls(program(6, 5), &[(0, 1), (0, 2), (0, 3), (3, 4), (4, 5)]);
+    for (method, at) in graph.methods.iter_mut().zip(1..) {
+        (method.executions, method.total_ns, method.owner) = (1, Some(100), 0);
+        method.self_ns = Some(at);
+    }
+    // The numbers are height, width, fill, border, order, x and y.
+    let numbers: Vec<[u64; 7]> = (0..6).map(|at| [at * at, 4, at, at % 2, 10 - at, at, 2 * at]).collect();
+    let viewed = Viewed { view, graph, numbers };
+    let options = Options { threshold: 0.0, ..Options::default() };
+    let side = |n: u64, most: f64| 3.0 + 30.0 * (n as f64 / most).sqrt();
+    for kind in [Kind::Structural, Kind::Behavioural] {
+        let scene = picture::draw_viewed(kind, &viewed, &options).expect("methods ran");
+        let nodes: Vec<&Node> = scene.nodes.iter().filter(|node| !node.methods.is_empty()).collect();
+        assert_eq!(nodes.len(), 6, "each method has its own box");
+        for node in &nodes {
+            let [height, width, fill, border, ..] = viewed.numbers[node.methods[0]];
+            assert!((node.rect.h - side(height, 25.0)).abs() < 1e-6 && (node.rect.w - side(width, 4.0)).abs() < 1e-6);
+            assert_eq!(node.border == Border::Changed, border > 0);
+            assert_eq!(node.fill == Fill::Grey(9), fill == 5, "{:?}", node.fill);
+            assert!(node.tip.contains(&format!("receivers: {fill}")), "{:?}", node.tip);
+        }
+        let first = scene.lists[0].rows[0].node.expect("it is drawn");
+        assert_eq!(scene.nodes[first].methods, [5], "the list begins with the largest grey");
+        assert!(scene.legend.iter().any(|sign| sign.text == "order: longest, the largest first"));
+    }
+    // The numbers of order fall: callees begin at the left, and the methods of a type line by line.
+    for (kind, methods) in [(Kind::Behavioural, 1..4), (Kind::Structural, 0..6)] {
+        let scene = picture::draw_viewed(kind, &viewed, &options).expect("methods ran");
+        let place = |method: usize| scene.nodes.iter().find(|node| node.methods == [method]).expect("it is drawn").rect;
+        let places: Vec<Rect> = methods.map(place).collect();
+        let follows = |a: &Rect, b: &Rect| b.x >= a.right() || b.y >= a.bottom();
+        assert!(places.is_sorted_by(follows), "{kind:?}: {places:?}");
+    }
+
+    let at_places = Viewed { view: View::default().at(Channel::count(""), Channel::total("")), ..viewed.clone() };
+    let scene = picture::draw_viewed(Kind::Structural, &at_places, &options).expect("methods ran");
+    let middle = |method: usize| {
+        let rect = scene.nodes.iter().find(|node| node.methods == [method]).expect("it is drawn").rect;
+        (rect.x + rect.w / 2.0, rect.y + rect.h / 2.0)
+    };
+    let [first, second, third] = [0, 1, 2].map(middle);
+    assert!((third.0 - second.0 - (second.0 - first.0)).abs() < 1e-6 && second.1 < first.1 && scene.frames.is_empty());
+    assert!(scene.nodes.iter().any(|node| node.label.is_some()), "there is room for names");
+    let no_places = picture::draw_viewed(Kind::Behavioural, &at_places, &options).expect_err("it has no places");
+    assert!(no_places.to_string().contains("remove `x` and `y`"));
+    let no_view = picture::draw_viewed(Kind::Coverage, &viewed, &options).expect_err("it has no view");
+    assert!(no_view.to_string().starts_with("--view is for pictures of the program's own objects"));
 }
 
 #[test]

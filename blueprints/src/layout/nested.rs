@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::graph::{Graph, Owner, OwnerKind};
-use crate::layout::{columns::columns, skyline::pack};
+use crate::layout::skyline::pack;
 use crate::scene::{Frame, FrameKind, Rect, SIZE, fit_end, fit_middle, line, text_width};
 
 /// Space between a frame and its contents, and between two frames.
@@ -46,8 +46,11 @@ struct Group {
     letters: f64,
 }
 
-/// Lays out methods with the given sizes. `is_absent` is true for an owner in which no method ran.
-pub fn nested(graph: &Graph, cells: &[Cell], is_absent: impl Fn(usize) -> bool) -> Page {
+/// Function that places boxes of these sizes, and returns the size of the whole.
+pub type Placing = fn(&[(f64, f64)]) -> (Vec<(f64, f64)>, (f64, f64));
+
+/// Lays out methods with the given sizes, those of a type by `placing`. `is_absent` is true for an owner in which no method ran.
+pub fn nested(graph: &Graph, cells: &[Cell], placing: Placing, is_absent: impl Fn(usize) -> bool) -> Page {
     let mut owners: BTreeMap<usize, Vec<Cell>> = BTreeMap::new();
     for &cell in cells {
         owners.entry(graph.methods[cell.method].owner).or_default().push(cell);
@@ -57,7 +60,7 @@ pub fn nested(graph: &Graph, cells: &[Cell], is_absent: impl Fn(usize) -> bool) 
     for (at, methods) in owners {
         let owner = &graph.owners[at];
         let modules = packages.entry(owner.package()).or_default();
-        modules.entry(&owner.module).or_default().push(owner_group(owner, &methods, is_absent(at)));
+        modules.entry(&owner.module).or_default().push(owner_group(owner, &methods, placing, is_absent(at)));
     }
     let groups = packages.into_iter().flat_map(|(package, modules)| {
         let modules = modules.into_iter().map(|(module, types)| {
@@ -73,9 +76,9 @@ pub fn nested(graph: &Graph, cells: &[Cell], is_absent: impl Fn(usize) -> bool) 
     Page { frames, boxes, size }
 }
 
-fn owner_group(owner: &Owner, cells: &[Cell], is_absent: bool) -> Group {
+fn owner_group(owner: &Owner, cells: &[Cell], placing: Placing, is_absent: bool) -> Group {
     let sizes: Vec<(f64, f64)> = cells.iter().map(|cell| cell.size).collect();
-    let (places, size) = columns(&sizes);
+    let (places, size) = placing(&sizes);
     let place = |(cell, (x, y)): (&Cell, (f64, f64))| (cell.method, Rect { x, y, w: cell.size.0, h: cell.size.1 });
     let boxes = cells.iter().zip(places).map(place).collect();
     let letters = cells.iter().map(|cell| cell.letters).fold(SIZE, f64::max);

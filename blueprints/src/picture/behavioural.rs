@@ -13,7 +13,8 @@ use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign, use_free_room};
 
 /// Draws the calls of the program, or of a method.
 pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
-    let form = Form { least: (3.0, 6.0), chains: Chains::Folded, outset: 0.0, sign: &|_| None };
+    let form =
+        Form { least: (3.0, 6.0), chains: Chains::Folded, outset: 0.0, size: None, order: None, sign: &|_| None };
     let CallTree { items, rects, labels, names, edges, size, total_ns, mut notes, marks, .. } =
         call_tree(graph, options, &form)?;
     let boxes = items.iter().zip(&rects).zip(labels);

@@ -42,6 +42,10 @@ pub struct Form<'f> {
     pub chains: Chains,
     /// Additional space between a box and its label, for a frame around the box.
     pub outset: f64,
+    /// Gives the size of the box of a method, in place of calls and time; `None` for the box above all.
+    pub size: Option<&'f dyn Fn(Option<usize>) -> (f64, f64)>,
+    /// Gives a number of a method by which callees are in order, the largest first, in place of time.
+    pub order: Option<&'f dyn Fn(usize) -> u64>,
     /// Gives a sign of a method, which its label ends with. A method with a sign has a label.
     pub sign: &'f dyn Fn(usize) -> Option<String>,
 }
@@ -100,7 +104,11 @@ pub(crate) fn call_tree(graph: &Graph, options: &Options, form: &Form<'_>) -> Re
     if !graph.has_callers {
         return Err(PictureError::NoCallers);
     }
-    let tree = spanning_tree(graph);
+    let mut tree = spanning_tree(graph);
+    if let Some(order) = form.order {
+        tree.tops.sort_by_key(|&at| Reverse(order(at)));
+        tree.callees.iter_mut().for_each(|callees| callees.sort_by_key(|&at| Reverse(order(at))));
+    }
     let least = (tree.total_ns as f64 * options.threshold) as u64;
     let marks = Marks::new(graph, options.findings.as_ref());
     let is_drawn = drawn(graph, &tree, least, &marks);
@@ -310,17 +318,22 @@ fn best_height(graph: &Graph, tallest_ns: u64, items: &[Item], labels: &[Option<
     let of_label = |label: &Option<Label>| label.as_ref().map_or((0.0, 0.0), |label| label.room((form.outset, 0.0)));
     let rooms: Vec<(f64, f64)> = labels.iter().map(of_label).collect();
     let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
-    let executions = |item: &Item| item.methods.first().map_or(1, |&top| graph.methods[top].executions);
-    let widths: Vec<f64> = items.iter().map(|item| form.least.1.max(width(3.0, 3.0, executions(item)))).collect();
+    let size = |item: &Item, height: f64| {
+        let method = item.methods.first().copied();
+        if let Some(size) = form.size {
+            return size(method);
+        }
+        let executions = method.map_or(1, |top| graph.methods[top].executions);
+        let of_time = height * item.total_ns as f64 / tallest_ns as f64;
+        (form.least.1.max(width(3.0, 3.0, executions)), form.least.0.max(of_time))
+    };
     let laid_out = HEIGHTS.into_iter().map(|height| {
-        let of = |item: &Item| form.least.0.max(height * item.total_ns as f64 / tallest_ns as f64);
-        let heights: Vec<f64> = items.iter().map(of).collect();
+        let boxes: Vec<(f64, f64)> = items.iter().map(|item| size(item, height)).collect();
         // A box stands in the middle of a line of text that is higher.
-        let sizes: Vec<(f64, f64)> =
-            widths.iter().zip(&heights).zip(&rooms).map(|((&w, &h), room)| (w, h.max(room.1))).collect();
+        let sizes: Vec<(f64, f64)> = boxes.iter().zip(&rooms).map(|(&(w, h), room)| (w, h.max(room.1))).collect();
         let (mut rects, size) =
             tidy_tree(&Input { sizes: &sizes, labels: &rooms, children: &children, root: items.len() - 1 });
-        for (rect, &h) in rects.iter_mut().zip(&heights) {
+        for (rect, &(_, h)) in rects.iter_mut().zip(&boxes) {
             *rect = Rect { h, ..rect.moved(0.0, (rect.h - h) / 2.0) };
         }
         let zoom = (SCREEN.0 / size.0.max(1.0)).min(SCREEN.1 / size.1.max(1.0)).min(1.0);

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use metaspy_report::coverage::Pattern;
 use metaspy_report::text::counted;
 
-use super::named::{Named, named};
+use super::named::{Form, Named, named};
 use super::stated::Marks;
-use super::{Options, grey};
+use super::{Options, grey, steps};
 use crate::graph::{Graph, Method};
 use crate::scene::{Fill, Frame, Kind, List, Node, Row, Scene, Sign};
 
@@ -30,7 +30,8 @@ pub fn draw(graph: &Graph, options: &Options) -> Scene {
     let mut has_run = vec![false; graph.owners.len()];
     graph.ran().for_each(|at| has_run[graph.methods[at].owner] = true);
     let stated = Marks::new(graph, options.findings.as_ref());
-    let (mut page, boxes) = named(graph, &sizes, &stated, |owner| !has_run[owner]);
+    let (mut page, boxes) =
+        named(graph, &sizes, &stated, &Form { is_absent: &|owner: usize| !has_run[owner], ..Form::default() });
     mark_absent(graph, &marks, &mut page.frames);
     let node = |Named { method: at, rect, label }: Named| {
         let method = &graph.methods[at];
@@ -134,7 +135,8 @@ pub(super) fn legend(most: u64, line: f64) -> impl Iterator<Item = Sign> {
     let widths =
         [1_u64, 10, 1_000].map(|n| Sign::sized((4.0 + 5.0 * (n as f64).ln_1p(), 10.0), counted(n, "receiver")));
     let heights = [10_u64, 50].map(|n| Sign::sized((8.0, line * n as f64), counted(n, "line")));
-    let greys = [1, most.isqrt(), most].map(|n| Sign::fill(Fill::Grey(grey(n, most).max(1)), &counted(n, "call")));
+    let greys =
+        steps(1, most).into_iter().map(move |n| Sign::fill(Fill::Grey(grey(n, most).max(1)), &counted(n, "call")));
     let rest = [Sign::fill(Fill::NeverRan, "never ran; the frame is in this colour if no method of a type ran")];
     widths.into_iter().chain(heights).chain([Sign::words("grey: calls")]).chain(greys).chain(rest)
 }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use metaspy_report::text::{clean, counted, grouped};
 
 use super::stated::Marks;
-use super::{LABELLED, Options, PictureError, grey};
+use super::{LABELLED, Options, PictureError, grey, steps};
 use crate::layout::containment::{Group, contained};
 use crate::layout::skyline::{pack, rows};
 use crate::layout::spanning_tree::breadth_first;
@@ -22,10 +22,10 @@ const FRAME: f64 = 3.0;
 /// Length of the axes, where two numbers are the place.
 const PLANE: (f64, f64) = (960.0, 540.0);
 /// Places of numbers that only some views have.
-const BORDER: usize = 3;
-const ORDER: usize = 4;
-const X: usize = 5;
-const Y: usize = 6;
+pub(super) const BORDER: usize = 3;
+pub(super) const ORDER: usize = 4;
+pub(super) const X: usize = 5;
+pub(super) const Y: usize = 6;
 /// Maximum number of letters of the name of a large part.
 const LETTERS: usize = 28;
 /// Maximum number of rows of the list.
@@ -47,8 +47,7 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         tree.tops.sort_by_key(largest_first);
         tree.callees.iter_mut().for_each(|below| below.sort_by_key(largest_first));
     }
-    let most: [u64; CHANNELS] =
-        std::array::from_fn(|channel| numbers.iter().map(|of| of[channel]).max().unwrap_or(0).max(1));
+    let most = most(numbers);
     let mut by_fill: Vec<usize> = (0..numbers.len()).filter(|&at| numbers[at][2] > 0).collect();
     by_fill.sort_by_key(|&at| (Reverse(numbers[at][2]), at));
     let sides = |at: usize| (side(numbers[at][1], most[1]), side(numbers[at][0], most[0]));
@@ -76,7 +75,7 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
             (w + 2.0 * outset(at), h + 2.0 * outset(at))
         };
         let group = match view.x {
-            Some(_) => scattered(numbers, most, &sides),
+            Some(_) => scattered((0..numbers.len()).collect(), numbers, most, &sides),
             None => contained(&order, &tree.tops, &tree.callees, if view.order.is_some() { rows } else { pack }, sized),
         };
         let size = group.size;
@@ -143,12 +142,17 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     })
 }
 
+/// Returns the largest number of each channel, and 1 where all are 0.
+pub(super) fn most(numbers: &[[u64; CHANNELS]]) -> [u64; CHANNELS] {
+    std::array::from_fn(|channel| numbers.iter().map(|of| of[channel]).max().unwrap_or(0).max(1))
+}
+
 /// Computes a side of a box. The square root makes the area of a square proportional to its number.
-fn side(number: u64, most: u64) -> f64 {
+pub(super) fn side(number: u64, most: u64) -> f64 {
     SIDE.0 + SIDE.1 * (number as f64 / most as f64).sqrt()
 }
 
-fn tip(viewed: &Viewed, at: usize) -> Vec<String> {
+pub(super) fn tip(viewed: &Viewed, at: usize) -> Vec<String> {
     let channels = viewed.view.channels().into_iter().zip(viewed.numbers[at]);
     let line = |(channel, number): (Option<&Channel>, u64)| {
         channel.map(|channel| format!("{}: {}", channel.words(), channel.text(number)))
@@ -163,9 +167,13 @@ fn tip(viewed: &Viewed, at: usize) -> Vec<String> {
 }
 
 /// Places boxes by two numbers, upwards and to the right. Boxes with equal numbers cover each other, the smallest on top.
-fn scattered(numbers: &[[u64; CHANNELS]], most: [u64; CHANNELS], sides: &impl Fn(usize) -> (f64, f64)) -> Group {
+pub(super) fn scattered(
+    mut order: Vec<usize>,
+    numbers: &[[u64; CHANNELS]],
+    most: [u64; CHANNELS],
+    sides: &impl Fn(usize) -> (f64, f64),
+) -> Group {
     let place = |at: usize, channel: usize, length: f64| length * numbers[at][channel] as f64 / most[channel] as f64;
-    let mut order: Vec<usize> = (0..numbers.len()).collect();
     let area = |at: usize| sides(at).0 * sides(at).1;
     order.sort_by(|&a, &b| area(b).total_cmp(&area(a)).then(a.cmp(&b)));
     let boxes = order.into_iter().map(|at| {
@@ -176,14 +184,14 @@ fn scattered(numbers: &[[u64; CHANNELS]], most: [u64; CHANNELS], sides: &impl Fn
     Group { size: (PLANE.0 + SIDE.0 + SIDE.1, PLANE.1 + SIDE.0 + SIDE.1), boxes: boxes.collect(), frames: Vec::new() }
 }
 
-fn legend(viewed: &Viewed, [height, width, fill, _, _, x, y]: [u64; CHANNELS]) -> Vec<Sign> {
+pub(super) fn legend(viewed: &Viewed, [height, width, fill, _, _, x, y]: [u64; CHANNELS]) -> Vec<Sign> {
     let view = &viewed.view;
     let mut legend = vec![Sign::words(format!("width: {}", view.width.words()))];
     legend.extend([width / 10, width].map(|n| Sign::sized((side(n, width), 10.0), view.width.text(n))));
     legend.push(Sign::words(format!("height: {}", view.height.words())));
     legend.extend([height / 10, height].map(|n| Sign::sized((8.0, side(n, height)), view.height.text(n))));
     legend.push(Sign::words(format!("grey: {}", view.fill.words())));
-    legend.extend([0, fill.isqrt(), fill].map(|n| Sign::fill(Fill::Grey(grey(n, fill)), &view.fill.text(n))));
+    legend.extend(steps(0, fill).into_iter().map(|n| Sign::fill(Fill::Grey(grey(n, fill)), &view.fill.text(n))));
     let framed = view.border.as_ref().map(|border| format!("frame around a box: any of {}", border.words()));
     let sorted = view.order.as_ref().map(|order| format!("order: {}, the largest first", order.words()));
     let axis = |side: &str, channel: &Option<Channel>, most: u64| {

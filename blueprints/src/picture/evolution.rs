@@ -39,7 +39,8 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
         _ => {}
     }
     let sign = |at: usize| percent(&step.methods[at], step.by);
-    let form = Form { least: (LEAST, 6.0), chains: Chains::Drawn, outset: OUTSET, sign: &sign };
+    let form =
+        Form { least: (LEAST, 6.0), chains: Chains::Drawn, outset: OUTSET, size: None, order: None, sign: &sign };
     let tree = call_tree(&step.larger, options, &form)?;
     let CallTree { items, rects, labels, names, edges, size, total_ns, height, tallest_ns, mut notes, .. } = tree;
     let whole = (height / tallest_ns as f64, total_ns);

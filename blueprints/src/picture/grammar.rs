@@ -7,7 +7,7 @@ use metaspy_report::text::{clean, counted, grouped, percent, short};
 
 use super::boxes::{Boxes, Form, boxes};
 use super::stated::Marks;
-use super::{LABELLED, Options, PictureError, grey, width};
+use super::{LABELLED, Options, PictureError, grey, steps, width};
 use crate::grammar::{Grammar, Production};
 use crate::layout::spanning_tree::breadth_first;
 use crate::scene::{Fill, Kind, Label, List, Name, Node, Row, Scene, Sign, use_free_room};
@@ -146,7 +146,8 @@ fn lists(grammar: &Grammar, nodes: &[Node]) -> Vec<List> {
 fn legend(most: u64) -> Vec<Sign> {
     let widths = [1, 1_000, 1_000_000].map(|n| Sign::sized((width(6.0, 2.0, n), 10.0), short(n)));
     let heights = [0, 1_000, 1_000_000].map(|n| Sign::sized((8.0, width(8.0, 1.5, n)), short(n)));
-    let greys = [1, most.isqrt(), most]
+    let greys = steps(1, most)
+        .into_iter()
         .map(|n| Sign::fill(Fill::Grey(grey(n, most).max(1)), &counted(n, "match").replace("matchs", "matches")));
     let signs = [
         Sign::fill(Fill::Failed, "never matched"),

@@ -17,6 +17,7 @@ mod named;
 mod stated;
 mod strip;
 mod structural;
+mod viewed;
 
 use std::fmt;
 
@@ -27,6 +28,7 @@ pub use domain::draw as draw_domain;
 pub use evolution::{draw as draw_evolution, findings};
 pub use grammar::draw as draw_grammar;
 pub use strip::draw as draw_strip;
+pub use viewed::draw as draw_viewed;
 
 use crate::graph::Graph;
 use crate::scene::{Fill, Kind, Scene, Sign};
@@ -68,6 +70,10 @@ pub enum PictureError {
     NoGrammar,
     /// There is no view.
     NoView,
+    /// A view places methods, and the kind of picture has its own places.
+    NoPlaces,
+    /// A view is given for a kind of picture that has none.
+    NoViewOfKind,
     /// Objects on the heap were not counted in both versions.
     NoObjects,
     /// Instructions were not counted in both versions.
@@ -112,6 +118,12 @@ impl fmt::Display for PictureError {
             PictureError::NoView => f.write_str(
                 "a picture of a program's own objects needs a view: --view FILE.toml maps its subjects to width, height and fill",
             ),
+            PictureError::NoPlaces => f.write_str(
+                "the place of a box is below its caller: remove `x` and `y`, or draw the structural picture",
+            ),
+            PictureError::NoViewOfKind => {
+                f.write_str("--view is for pictures of the program's own objects (domain), structural and behavioural")
+            }
             PictureError::NoObjects => f.write_str(
                 "objects on the heap were not counted in both versions: record each with `cargo metaspy run --allocations --profile calls`",
             ),
@@ -206,6 +218,15 @@ fn width(least: f64, each: f64, n: u64) -> f64 {
 fn grey(n: u64, most: u64) -> u8 {
     let share = (n as f64).ln_1p() / (most.max(1) as f64).ln_1p();
     (9.0 * share).round().clamp(0.0, 9.0) as u8
+}
+
+/// Returns the numbers of a legend of greys: the least, one between them by the logarithm, and the
+/// largest, each once.
+fn steps(least: u64, most: u64) -> Vec<u64> {
+    let mut steps = vec![least, most.isqrt().max(least), most];
+    steps.retain(|&step| step <= most);
+    steps.dedup();
+    steps
 }
 
 /// Maps own time to a grey from 0 to 9, on a linear scale.

@@ -8,7 +8,8 @@ use metaspy_report::text::clean;
 use super::LABELLED;
 use super::stated::Marks;
 use crate::graph::Graph;
-use crate::layout::nested::{Cell, Page, nested};
+use crate::layout::columns::columns;
+use crate::layout::nested::{Cell, Page, Placing, nested};
 use crate::scene::{Distinct, Label, Rect, SIZE, line, readable};
 
 /// Maximum number of letters of a name.
@@ -29,14 +30,25 @@ pub struct Named {
     pub label: Option<Label>,
 }
 
+/// Arrangement of boxes in frames.
+pub struct Form<'f> {
+    /// Places the boxes of a type.
+    pub placing: Placing,
+    /// Gives the space around the box of a method.
+    pub outset: &'f dyn Fn(usize) -> f64,
+    /// Returns true for an owner in which no method ran.
+    pub is_absent: &'f dyn Fn(usize) -> bool,
+}
+
+impl Default for Form<'_> {
+    fn default() -> Self {
+        Form { placing: columns, outset: &|_| 0.0, is_absent: &|_| false }
+    }
+}
+
 /// Lays out methods with boxes of these sizes in the frames of their types and modules, with
 /// labels.
-pub fn named(
-    graph: &Graph,
-    sizes: &[(usize, (f64, f64))],
-    marks: &Marks,
-    is_absent: impl Fn(usize) -> bool,
-) -> (Page, Vec<Named>) {
+pub fn named(graph: &Graph, sizes: &[(usize, (f64, f64))], marks: &Marks, form: &Form<'_>) -> (Page, Vec<Named>) {
     let texts = texts(graph, sizes, marks);
     let label = |method: usize, size: (f64, f64), letters: f64| match texts.get(&method) {
         Some(text) => Some(Label::whole(text.clone(), size, letters)),
@@ -46,10 +58,12 @@ pub fn named(
         let cell = |&(method, size): &(usize, (f64, f64))| {
             let label = label(method, size, letters);
             let letters = if texts.contains_key(&method) { letters } else { SIZE };
-            Cell { method, size: label.map_or(size, |label| label.room(size)), letters }
+            let (w, h) = label.map_or(size, |label| label.room(size));
+            let space = 2.0 * (form.outset)(method);
+            Cell { method, size: (w + space, h + space), letters }
         };
         let cells: Vec<Cell> = sizes.iter().map(cell).collect();
-        let page = nested(graph, &cells, &is_absent);
+        let page = nested(graph, &cells, form.placing, form.is_absent);
         let size = page.size;
         ((page, letters), size)
     };
@@ -61,7 +75,7 @@ pub fn named(
         .map(|&(method, cell)| {
             let (w, h) = sizes[&method];
             // A box stands in the middle of a line of text that is higher.
-            let rect = Rect { w, h, ..cell.moved(0.0, (cell.h - h) / 2.0) };
+            let rect = Rect { w, h, ..cell.moved((form.outset)(method), (cell.h - h) / 2.0) };
             let label = label(method, (w, h), letters).or_else(|| Label::within(&name(graph, method), (w, h)));
             Named { method, rect, label }
         })

@@ -4,9 +4,9 @@
 use metaspy_report::text::{counted, grouped, percent};
 
 use super::caching::{self, caching};
-use super::named::{Named, named};
+use super::named::{Form, Named, named};
 use super::stated::Marks;
-use super::{Options, PictureError, grey, height_word, hooks_note, own_grey, own_greys, width, widths};
+use super::{Options, PictureError, grey, height_word, hooks_note, own_grey, own_greys, steps, width, widths};
 use crate::graph::Graph;
 use crate::scene::{Fill, Kind, Label, Node, Place, Rect, Scene, Sign, line, text_width};
 
@@ -33,7 +33,7 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let sizes: Vec<(usize, (f64, f64))> = graph.ran().map(|at| (at, size(at))).collect();
     let most = graph.ran().map(|at| graph.methods[at].receivers.magnitude()).max().unwrap_or(0);
     let marks = Marks::new(graph, options.findings.as_ref());
-    let (page, boxes) = named(graph, &sizes, &marks, |_| false);
+    let (page, boxes) = named(graph, &sizes, &marks, &Form::default());
     let node = |Named { method: at, rect, label }: Named| {
         let method = &graph.methods[at];
         let fill = match method.receivers.magnitude() {
@@ -129,7 +129,8 @@ fn legend(graph: &Graph, most: u64, whole: u64) -> Vec<Sign> {
         shades.extend(own_greys(graph));
     } else {
         shades.push(Sign::words("grey: receivers, or their places where an address is all that identifies them"));
-        shades.extend([1, most.isqrt(), most].map(|n| Sign::fill(Fill::Grey(grey(n, most)), &counted(n, "receiver"))));
+        let shade = |n: u64| Sign::fill(Fill::Grey(grey(n, most)), &counted(n, "receiver"));
+        shades.extend(steps(1, most).into_iter().map(shade));
         shades.push(Sign::fill(Fill::NoReceiver, "no receiver, or none that can be told apart"));
         shades.push(Sign::words("orange bar: own time"));
     }

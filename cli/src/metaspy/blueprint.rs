@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use metaspy_blueprints::grammar::Grammar;
-use metaspy_blueprints::view::View;
+use metaspy_blueprints::view::{View, ViewError};
 use metaspy_blueprints::{Graph, Kind, Options, PictureError, Scene, emit, page, picture};
 use metaspy_core::Store;
 use metaspy_core::store::Filter;
@@ -33,6 +33,10 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
         return Err(say("--hooks is for pictures of methods: structural, behavioural, calls or coverage"));
     }
     no_profile(options, is_of_profiles(kind))?;
+    no_view(options, matches!(kind, Kind::Domain | Kind::Structural | Kind::Behavioural))?;
+    if options.view.is_some() && options.of.as_deref().is_some_and(|of| of != "calls") {
+        return Err(say("--view is for calls: samples and instructions have no events to filter"));
+    }
     if options.from.is_some() && matches!(kind, Kind::Structural | Kind::Coverage) {
         return Err(say("--from is for pictures of calls: behavioural, calls, grammar or domain"));
     }
@@ -53,12 +57,13 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
         let scene = picture::draw_grammar(&grammar, &drawn).map_err(picture_error)?;
         return show(options, &scene, &grammar.graph, || Ok(page_of(&grammar.graph, &scene)), out);
     }
-    if let Some(file) = &options.view {
-        let text = files::read_argument(file)
-            .and_then(files::text_of)
-            .with_context(|| format!("cannot read {}", file.display()))?;
-        let viewed = View::parse(&text).and_then(|view| view.read(&store, &filter));
-        let mut viewed = viewed.map_err(|error| say(format!("{}: {error}", file.display())))?;
+    let view_error = |error: ViewError| {
+        let file = options.view.as_deref().unwrap_or(Path::new("")).display();
+        say(format!("{file}: {error}"))
+    };
+    if kind == Kind::Domain {
+        let viewed = View::parse(&view_text(options)?).and_then(|view| view.read(&store, &filter));
+        let mut viewed = viewed.map_err(view_error)?;
         set_root(options, &mut viewed.graph)?;
         let scene = picture::draw_domain(&viewed, &drawn).map_err(picture_error)?;
         return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
@@ -73,8 +78,20 @@ pub fn run(kind: Kind, options: &arguments::Blueprint, out: &mut impl Write) -> 
     if let Some(path) = &options.from {
         graph = graph.below(path).map_err(say)?;
     }
+    if options.view.is_some() {
+        let view = View::parse_for_methods(&view_text(options)?).map_err(view_error)?;
+        let viewed = view.read_methods(&store, &filter, graph).map_err(view_error)?;
+        let scene = picture::draw_viewed(kind, &viewed, &drawn).map_err(picture_error)?;
+        return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
+    }
     let scene = picture::draw(kind, &graph, &drawn).map_err(picture_error)?;
     show(options, &scene, &graph, || page(kind, &graph, &drawn).map_err(picture_error), out)
+}
+
+/// The text of the view.
+fn view_text(options: &arguments::Blueprint) -> Result<String> {
+    let file = options.view.as_deref().context("a picture of objects needs a view")?;
+    files::read_argument(file).and_then(files::text_of).with_context(|| format!("cannot read {}", file.display()))
 }
 
 /// The graph of the requested numbers. Without a request these are calls, or samples if no call was recorded.
@@ -113,6 +130,14 @@ pub(super) fn no_profile(options: &arguments::Blueprint, is_of_profiles: bool) -
         Some(_) if !is_of_profiles => Err(say("--of is for structural and behavioural pictures")),
         _ => Ok(()),
     }
+}
+
+/// Fails if the picture has no view, and one is given.
+pub(super) fn no_view(options: &arguments::Blueprint, has_view: bool) -> Result<()> {
+    if options.view.is_some() && !has_view {
+        return Err(say(PictureError::NoViewOfKind.to_string()));
+    }
+    Ok(())
 }
 
 /// Begins a picture at the requested element. Its numbers stay those of the whole run.

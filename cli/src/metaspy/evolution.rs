@@ -9,7 +9,7 @@ use metaspy_blueprints::{Options, PictureError, Scene, emit, picture};
 use metaspy_report::text::clean;
 use serde_json::Value;
 
-use super::blueprint::{ROWS, columns, drawing, no_profile, open_page, read, write};
+use super::blueprint::{ROWS, columns, drawing, no_profile, no_view, open_page, read, write};
 use crate::exit::{Ended, say};
 use crate::hook_cost::Hooks;
 use crate::metaspy::arguments::{self, ChangeOf};
@@ -21,6 +21,7 @@ const RUNS: usize = 3;
 /// Draws each step from version to version.
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
     no_profile(options, false)?;
+    no_view(options, false)?;
     let mut versions = versions(&options.sources, options.filter.as_deref(), options.hooks)?;
     if let Some(path) = &options.from {
         let below = versions.into_iter().map(|version| version.below(path));

@@ -20,7 +20,7 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
             options.from.is_some(),
             "--from is for pictures of calls: a flame page opens at `#Type::method` behind its address",
         ),
-        (options.view.is_some(), "--view is for pictures of a program's own objects"),
+        (options.view.is_some(), "--view is for pictures of boxes: domain, structural and behavioural"),
         (
             options.hooks.is_some(),
             "--hooks is for pictures of methods: a flame graph has the times of `metaspy report`",

@@ -58,9 +58,23 @@ fn a_filter_selects_the_events_behind_a_picture_of_subjects() {
     // Width is the number of layouts: what a filter leaves out is in no box.
     assert!(widths("site:layout") > 1);
     assert_eq!(widths("site:change"), 1);
+    // The methods of the program, too, have a view.
+    let methods = fixture::directory().join("methods.toml");
+    let of_layout = "width = { query = \"site:layout\" }\nfill = { value = \"longest\", query = \"took:>1ns\" }\n";
+    std::fs::write(&methods, of_layout).expect("it can be written");
+    let (code, out, error) = ended(&["blueprint", "structural", text(&path), "--view", text(&methods), "--json"]);
+    assert_eq!(code, 0, "{error}");
+    let scene: serde_json::Value = serde_json::from_str(&out).expect("it is JSON");
+    let nodes = scene["nodes"].as_array().expect("there are boxes");
+    let wide = nodes.iter().filter(|node| node[2].as_f64() > Some(3.0)).count();
+    assert!(wide == 1 && nodes.len() > 1, "only the site of the query is wide: {nodes:?}");
+    let (code, _, error) = ended(&["blueprint", "coverage", text(&path), "--view", text(&methods)]);
+    assert!(code == 2 && error.contains("structural and behavioural"), "{error}");
     // A query of the view that selects nothing is no picture of zeros.
     let wrong = fixture::directory().join("wrong.toml");
     std::fs::write(&wrong, "subjects = \"node\"\nwidth = { query = \"site:layot\" }\n").expect("it can be written");
+    let (_, _, error) = ended(&["blueprint", "structural", text(&path), "--view", text(&wrong)]);
+    assert!(error.contains("or draw `domain`"), "{error}");
     let (code, _, error) = ended(&["blueprint", "domain", text(&path), "--view", text(&wrong)]);
     assert!(code == 2 && error.contains("no site matches `layot`: did you mean"), "{error}");
 }

@@ -36,7 +36,8 @@ pub struct Blueprint {
     /// The method at the top of a behavioural blueprint or of calls, or the production, by the end of its path [default: the whole program]
     #[arg(long, value_name = "METHOD")]
     pub from: Option<String>,
-    /// What a picture of the program's own objects shows: subjects, and their numbers as width, height and grey
+    /// What boxes show: numbers of the program's own objects in `domain`, or of its methods in `structural` and
+    /// `behavioural`, as width, height, grey, border, order and place
     #[arg(long, value_name = "FILE.toml", required_if_eq("kind", "domain"))]
     pub view: Option<PathBuf>,
     /// Leaves out methods with less of the time in a behavioural blueprint
