@@ -12,10 +12,23 @@ use crate::scene::{Frame, FrameKind, Rect, SIZE, fit_end, fit_middle, line, text
 
 /// Space between a frame and its contents, and between two frames.
 const PADDING: f64 = 4.0;
-/// Minimum number of letters that fit in the label of a type, and in the label of a module.
-const LEAST_LETTERS: (usize, usize) = (11, 14);
-/// As above, in frames with larger letters than others, because they hold what takes time.
-const LEAST_LETTERS_LARGE: (usize, usize) = (20, 20);
+/// Minimum numbers of letters that fit in the labels of frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeastLetters {
+    /// Label of a type.
+    pub of_type: usize,
+    /// Label of a module.
+    pub of_module: usize,
+    /// Label of either with larger letters than others, because the frame holds what takes time.
+    pub large: usize,
+}
+
+impl LeastLetters {
+    /// Numbers that let a frame be as small as its boxes.
+    pub const CUT: LeastLetters = LeastLetters { of_type: 11, of_module: 14, large: 20 };
+    /// Numbers with which nearly no name is cut.
+    pub const WHOLE: LeastLetters = LeastLetters { of_type: 40, of_module: 40, large: 40 };
+}
 
 /// Frames and boxes of a page, and its size.
 pub struct Page {
@@ -50,7 +63,13 @@ struct Group {
 pub type Placing = fn(&[(f64, f64)]) -> (Vec<(f64, f64)>, (f64, f64));
 
 /// Lays out methods with the given sizes, those of a type by `placing`. `is_absent` is true for an owner in which no method ran.
-pub fn nested(graph: &Graph, cells: &[Cell], placing: Placing, is_absent: impl Fn(usize) -> bool) -> Page {
+pub fn nested(
+    graph: &Graph,
+    cells: &[Cell],
+    placing: Placing,
+    least: LeastLetters,
+    is_absent: impl Fn(usize) -> bool,
+) -> Page {
     let mut owners: BTreeMap<usize, Vec<Cell>> = BTreeMap::new();
     for &cell in cells {
         owners.entry(graph.methods[cell.method].owner).or_default().push(cell);
@@ -60,15 +79,15 @@ pub fn nested(graph: &Graph, cells: &[Cell], placing: Placing, is_absent: impl F
     for (at, methods) in owners {
         let owner = &graph.owners[at];
         let modules = packages.entry(owner.package()).or_default();
-        modules.entry(&owner.module).or_default().push(owner_group(owner, &methods, placing, is_absent(at)));
+        modules.entry(&owner.module).or_default().push(owner_group(owner, &methods, placing, least, is_absent(at)));
     }
     let groups = packages.into_iter().flat_map(|(package, modules)| {
         let modules = modules.into_iter().map(|(module, types)| {
             let label = module.split_once("::").map_or(module, |(_, rest)| rest);
-            framed(stacked(types), label, module, FrameKind::Module)
+            framed(stacked(types), label, module, FrameKind::Module, least)
         });
         match several {
-            true => vec![framed(stacked(modules.collect()), package, package, FrameKind::Package)],
+            true => vec![framed(stacked(modules.collect()), package, package, FrameKind::Package, least)],
             false => modules.collect(),
         }
     });
@@ -76,7 +95,7 @@ pub fn nested(graph: &Graph, cells: &[Cell], placing: Placing, is_absent: impl F
     Page { frames, boxes, size }
 }
 
-fn owner_group(owner: &Owner, cells: &[Cell], placing: Placing, is_absent: bool) -> Group {
+fn owner_group(owner: &Owner, cells: &[Cell], placing: Placing, least: LeastLetters, is_absent: bool) -> Group {
     let sizes: Vec<(f64, f64)> = cells.iter().map(|cell| cell.size).collect();
     let (places, size) = placing(&sizes);
     let place = |(cell, (x, y)): (&Cell, (f64, f64))| (cell.method, Rect { x, y, w: cell.size.0, h: cell.size.1 });
@@ -89,7 +108,7 @@ fn owner_group(owner: &Owner, cells: &[Cell], placing: Placing, is_absent: bool)
         OwnerKind::Functions => FrameKind::Functions,
         OwnerKind::Foreign => FrameKind::Foreign,
     };
-    framed(Group { size, frames: Vec::new(), boxes, letters }, &owner.name, &owner.path(), kind)
+    framed(Group { size, frames: Vec::new(), boxes, letters }, &owner.name, &owner.path(), kind, least)
 }
 
 /// Packs groups onto a page of their own.
@@ -106,13 +125,17 @@ fn stacked(groups: Vec<Group>) -> Group {
 }
 
 /// Puts a frame with a label around a group.
-fn framed(group: Group, label: &str, name: &str, kind: FrameKind) -> Group {
+fn framed(group: Group, label: &str, name: &str, kind: FrameKind, least: LeastLetters) -> Group {
     let is_module = matches!(kind, FrameKind::Module | FrameKind::Package);
     let size = group.letters;
-    let least = if size > SIZE { LEAST_LETTERS_LARGE } else { LEAST_LETTERS };
+    let least = match is_module {
+        _ if size > SIZE => least.large,
+        true => least.of_module,
+        false => least.of_type,
+    };
     // Modules differ at their ends.
     let fit = if is_module { fit_end } else { fit_middle };
-    let least = text_width(&fit(label, if is_module { least.1 } else { least.0 }), size);
+    let least = text_width(&fit(label, least), size);
     let w = group.size.0.max(least) + 2.0 * PADDING;
     let h = group.size.1 + 2.0 * PADDING + line(size);
     let label = fit(label, ((w - PADDING) / (text_width("m", size) - text_width("", size))) as usize);

@@ -224,7 +224,7 @@ fn grey(n: u64, most: u64) -> u8 {
 /// largest, each once.
 fn steps(least: u64, most: u64) -> Vec<u64> {
     let mut steps = vec![least, most.isqrt().max(least), most];
-    steps.retain(|&step| step <= most);
+    steps.retain(|&step| least <= step && step <= most);
     steps.dedup();
     steps
 }

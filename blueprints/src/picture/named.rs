@@ -9,14 +9,18 @@ use super::LABELLED;
 use super::stated::Marks;
 use crate::graph::Graph;
 use crate::layout::columns::columns;
-use crate::layout::nested::{Cell, Page, Placing, nested};
-use crate::scene::{Distinct, Label, Rect, SIZE, line, readable};
+use crate::layout::nested::{Cell, LeastLetters, Page, Placing, nested};
+use crate::scene::{Distinct, Label, Readable, Rect, SIZE, line, readable, zoom};
 
 /// Maximum number of letters of a name.
 const LETTERS: usize = 40;
 /// Maximum number of methods of a picture that is made readable as a whole. Larger ones begin with
 /// their modules.
 const METHODS: usize = 3_000;
+/// Maximum number of methods of a picture whose frames may be as wide as their names.
+const FEW: usize = 500;
+/// Least zoom with whole names of frames, as a part of the zoom with names that are cut.
+const SMALLER: f64 = 0.8;
 /// Minimum height at which a thin box always has a label.
 const TALL: f64 = 45.0;
 
@@ -54,7 +58,7 @@ pub fn named(graph: &Graph, sizes: &[(usize, (f64, f64))], marks: &Marks, form: 
         Some(text) => Some(Label::whole(text.clone(), size, letters)),
         None => (size.0 < line(SIZE) && size.1 >= TALL).then(|| Label::along(&name(graph, method), size.1)),
     };
-    let lay_out = |letters: f64| {
+    let lay_out = |letters: f64, least: LeastLetters| {
         let cell = |&(method, size): &(usize, (f64, f64))| {
             let label = label(method, size, letters);
             let letters = if texts.contains_key(&method) { letters } else { SIZE };
@@ -63,11 +67,19 @@ pub fn named(graph: &Graph, sizes: &[(usize, (f64, f64))], marks: &Marks, form: 
             Cell { method, size: (w + space, h + space), letters }
         };
         let cells: Vec<Cell> = sizes.iter().map(cell).collect();
-        let page = nested(graph, &cells, form.placing, form.is_absent);
+        let page = nested(graph, &cells, form.placing, least, form.is_absent);
         let size = page.size;
         ((page, letters), size)
     };
-    let (page, letters) = if sizes.len() > METHODS { lay_out(SIZE).0 } else { readable(lay_out).picture };
+    let cut = |letters: f64| lay_out(letters, LeastLetters::CUT);
+    let (page, letters) = if sizes.len() > METHODS {
+        cut(SIZE).0
+    } else {
+        let cut = readable(cut);
+        let whole = (sizes.len() <= FEW).then(|| readable(|letters| lay_out(letters, LeastLetters::WHOLE)));
+        let is_good = |whole: &Readable<_>| whole.fits && zoom(whole.page) >= SMALLER * zoom(cut.page);
+        whole.filter(is_good).unwrap_or(cut).picture
+    };
     let sizes: HashMap<usize, (f64, f64)> = sizes.iter().copied().collect();
     let mut boxes: Vec<Named> = page
         .boxes

@@ -18,7 +18,7 @@ pub use fill::Fill;
 pub(crate) use free_room::use_free_room;
 pub use kind::Kind;
 pub use label::{Distinct, LETTER, Label, Name, Place, SIZE, fit_end, fit_middle};
-pub(crate) use label::{Readable, line, readable, text_width};
+pub(crate) use label::{Readable, line, readable, text_width, zoom};
 
 /// Picture as data.
 #[derive(Clone, Debug)]
