@@ -1,7 +1,7 @@
 //! `backlog`: messages wait longer than they are worked on, and the wait grows.
 
 use metaspy_probe::{SiteId, SiteKind};
-use metaspy_reader::{EventId, Outcome, ResolvedEvent};
+use metaspy_reader::{Event, EventId, Outcome, Reason, ResolvedEvent};
 
 use super::finding::{NAMED, is_share};
 use super::map::HashMap;
@@ -28,6 +28,10 @@ const SENDING_PERCENT: u64 = 10;
 const BATCH_GAP_NS: u64 = 20_000;
 /// Longest time in which a batch is sent, in nanoseconds.
 const BATCH_NS: u64 = 1_000_000_000;
+/// Least time between two sendings that is a pause, in nanoseconds, and least share of the sendings that follow one, in
+/// percent. A stream of small groups has pauses between them, and a batch has those in which it loses its processor.
+const PAUSE_NS: u64 = 100_000;
+const PAUSES_PERCENT: u64 = 10;
 
 /// Detector of queues that grow.
 #[derive(Default)]
@@ -44,6 +48,8 @@ struct Queue {
     gaps: Samples<u64>,
     /// Ticks between the sendings of two messages.
     sent_gaps: Samples<u64>,
+    /// Sendings that follow a pause, by quarters of the messages.
+    pauses: [u64; 4],
     last_sent: u64,
     sent_from: u64,
     sent_until: u64,
@@ -79,7 +85,7 @@ impl Detector for Backlog {
             let is_receipt = it.outcome == Outcome::Instant && is_announcement(it.site);
             if is_receipt && sent.site != it.site && is_announcement(sent.site) && context.is_whole_since(event) {
                 let queue = self.0.entry(it.site).or_default();
-                queue.add(it.id, sent.site, sent.start, it.start, context.survey.events_of(it.site));
+                queue.add(it, sent, context);
             }
         }
     }
@@ -90,18 +96,22 @@ impl Detector for Backlog {
 }
 
 impl Queue {
-    fn add(&mut self, id: EventId, sent: SiteId, sent_at: u64, received_at: u64, messages: u64) {
+    fn add(&mut self, receipt: &Event, sending: &Reason, context: &Context<'_>) {
+        let (received_at, sent_at) = (receipt.start, sending.start);
+        let messages = context.survey.events_of(receipt.site);
+        let quarter = (self.received * 4 / messages.max(1)).min(3) as usize;
         if self.received == 0 {
             self.first = received_at;
             self.sent_from = sent_at;
         } else {
+            let sent_gap = sent_at.abs_diff(self.last_sent);
             self.gaps.add(received_at.saturating_sub(self.last));
-            self.sent_gaps.add(sent_at.abs_diff(self.last_sent));
+            self.sent_gaps.add(sent_gap);
+            self.pauses[quarter] += u64::from(context.ns(sent_gap) >= PAUSE_NS);
         }
         self.last_sent = sent_at;
         let wait = received_at.saturating_sub(sent_at);
-        let quarter = (self.received * 4 / messages.max(1)).min(3) as usize;
-        self.sent = Some(sent);
+        self.sent = Some(sending.site);
         self.last = received_at;
         self.sent_from = self.sent_from.min(sent_at);
         self.sent_until = self.sent_until.max(sent_at);
@@ -110,8 +120,13 @@ impl Queue {
         self.line.add(self.received as f64, wait as f64);
         self.received += 1;
         if quarter == 3 && self.events.len() < NAMED {
-            self.events.push(id);
+            self.events.push(receipt.id);
         }
+    }
+
+    /// Returns true if messages are sent in groups with pauses between them, as long as messages are sent.
+    fn has_pauses(&self) -> bool {
+        self.pauses.iter().all(|&pauses| is_share(pauses * 4, self.received, PAUSES_PERCENT))
     }
 }
 
@@ -143,7 +158,8 @@ fn finding(site: SiteId, queue: &Queue, context: &Context<'_>) -> Option<Finding
     let sending = queue.sent_until.saturating_sub(queue.sent_from);
     let is_burst = !is_share(sending, receiving, SENDING_PERCENT) || queue.sent_later * 2 < queue.received;
     // What a loop sends without a pause is a batch, which is worked off, however long that takes.
-    let is_batch = context.ns(queue.sent_gaps.median()) < BATCH_GAP_NS && context.ns(sending) < BATCH_NS;
+    let is_without_pause = context.ns(queue.sent_gaps.median()) < BATCH_GAP_NS && !queue.has_pauses();
+    let is_batch = is_without_pause && context.ns(sending) < BATCH_NS;
     if queue.received < context.config.at_least(KIND, "messages", MESSAGES)
         || !grows
         || !is_long
@@ -210,6 +226,12 @@ mod tests {
     #[test]
     fn a_receiver_that_is_slower_than_the_sender_is_found() {
         check(|n| n * 200, |n| n * 600 + 5, true);
+    }
+
+    #[test]
+    fn small_groups_with_pauses_are_no_batch() {
+        check(|n| n / 4 * 800 + n % 4 * 5, |n| n * 600 + 5, true);
+        check(|n| n / 50 * 8_000 + n % 50 * 5, |n| n * 600 + 5, false);
     }
 
     #[test]
