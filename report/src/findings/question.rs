@@ -95,6 +95,12 @@ pub(super) fn have_values(calls: &[EventId], context: &Context<'_>) -> bool {
     calls.iter().any(has_values)
 }
 
+/// Returns true if values of all these calls are recorded, and none of them is an argument beside the receiver.
+pub(super) fn have_no_arguments(calls: &[EventId], context: &Context<'_>) -> bool {
+    let has_none = |values: Values| values.arguments.iter().all(|(name, _)| name == RECEIVER);
+    calls.iter().all(|id| Values::of(*id, context).is_some_and(has_none))
+}
+
 /// Returns true if these calls on subjects ask again what the calls before them asked. A place must stand for one object,
 /// and is the receiver of all that is asked of that object: what is asked must be known to be equal.
 pub(super) fn is_asked_again<'s>(

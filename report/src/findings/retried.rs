@@ -1,9 +1,10 @@
 //! `retried`: a call fails, is repeated for the same cause on the same subject, and fails again.
 
+use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
-use super::finding::NAMED;
+use super::finding::{NAMED, is_share};
 use super::map::{BySite, HashMap, HashSet};
 use super::question;
 use super::recent::Recent;
@@ -25,6 +26,9 @@ const PLACES: usize = 8;
 const NONE_PERCENT: u64 = 95;
 const NONE_REPEATED: u64 = 2;
 const NONE_CALLS_PERCENT: u64 = 20;
+/// Least share of the series that are on a place of their own, in percent. Objects that are made in a loop and dropped are at
+/// the same few places in all series.
+const APART_PERCENT: u64 = 50;
 /// Word of the facts of a function whose subject is all that it is given.
 const SUBJECT_ONLY: &str = "subject_only";
 
@@ -61,6 +65,7 @@ struct OfSite {
     failed_series: u64,
     /// True if a series has begun.
     has_begun: bool,
+    /// Repeated calls by subject.
     subjects: HashMap<Subject, u64>,
     /// Series without a subject.
     without_subject: u64,
@@ -145,8 +150,26 @@ fn close(sites: &mut BySite<OfSite>, (_, site, subject): Series, attempts: Attem
 
 /// Returns true for a site whose `None`s can only be the answer of its subject.
 fn asks_subject_only(site: SiteId, context: &Context<'_>) -> bool {
+    context.store.site(site).is_some_and(|of| of.failure() == "none") && is_given_subject_only(site, context)
+}
+
+/// Returns true if nothing but the subject is given to the calls of a site.
+fn is_given_subject_only(site: SiteId, context: &Context<'_>) -> bool {
     let site = context.store.site(site);
-    site.is_some_and(|site| site.failure() == "none" && site.facts.split(' ').any(|word| word == SUBJECT_ONLY))
+    site.is_some_and(|site| site.facts.split(' ').any(|word| word == SUBJECT_ONLY))
+}
+
+/// Returns true if a site reads its receiver and is given nothing else, and most series are on places of their own. Then an
+/// address stands for one object as long as a series lasts.
+fn reads_one_object(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool {
+    let places = found.subjects.len() as u64;
+    let Some(facts) = context.facts(site) else { return false };
+    let has_no_arguments = is_given_subject_only(site, context)
+        || facts.shows_inputs && question::have_no_arguments(&found.events, context);
+    has_no_arguments
+        && facts.self_kind == SelfKind::Ref
+        && places >= PLACES as u64
+        && is_share(places, found.series, APART_PERCENT)
 }
 
 /// Returns true if these series repeat one and the same call. Without a subject, and on values, which move, this is known by
@@ -156,6 +179,9 @@ fn is_the_same(site: SiteId, found: &OfSite, context: &Context<'_>) -> bool {
         && question::is_asked_again(found.subjects.keys(), &found.events, &found.first, context)
     {
         return true;
+    }
+    if found.without_subject == 0 && reads_one_object(site, found, context) {
+        return !question::have_other_answers(&found.events, &found.first, context);
     }
     if found.without_subject == 0 && question::have_the_same_receiver(&found.events, &found.first, context) {
         return true;
@@ -329,6 +355,40 @@ mod tests {
         check_cells("mut", "self=none", None, 0);
         check_cells("ref", "self=none", Some(|_| 7), 0);
         check_cells("mut", "test", Some(|_| 7), 0);
+    }
+
+    /// Checks each of 40 records three times, by a method with these facts. The records are at so many places.
+    fn check_records(facts: &str, places: u64, expected: usize) {
+        check_records_with(facts, places, |_, _| {}, expected);
+    }
+
+    /// The same, where `note` records values of a call.
+    fn check_records_with(facts: &str, places: u64, note: fn(&mut Run, EventId), expected: usize) {
+        let mut run = Run::new();
+        run.function("bank", "bank::Record::check", facts);
+        run.at_places();
+        for record in 0..40 {
+            run.call("bank::load", None, |run| {
+                for _ in 0..3 {
+                    let call =
+                        run.ended_call("bank::Record::check", record % places, Outcome::Failed, |run| run.work(100));
+                    note(run, call);
+                }
+            });
+        }
+        assert_eq!(run.found(Retried::default()).len(), expected);
+    }
+
+    #[test]
+    fn a_place_of_its_own_that_is_only_read_is_the_same_object() {
+        check_records("type=Record self=ref result subject_only", 40, 1);
+        check_records("type=Record self=ref result inputs", 40, 0);
+        check_records("type=Record self=ref result subject_only", 10, 0);
+        check_records("type=Record self=ref result", 40, 0);
+        check_records("type=Record self=mut result subject_only", 40, 0);
+        let inputs = "type=Record self=ref result inputs";
+        check_records_with(inputs, 40, |run, call| run.argument(call, "self", "?"), 1);
+        check_records_with(inputs, 40, |run, call| run.argument(call, "field", "?"), 0);
     }
 
     #[test]
