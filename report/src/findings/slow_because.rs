@@ -1,10 +1,10 @@
 //! `slow-because`: a few calls of a site contain an effect that the others do not contain, and it makes them slow.
 
 use metaspy_probe::{SiteId, SiteKind};
-use metaspy_reader::{EventId, ResolvedEvent};
+use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
 use super::call_graph::CallGraph;
-use super::finding::NAMED;
+use super::finding::{NAMED, is_share};
 use super::map::{ByPair, BySite, HashMap};
 use super::open_calls::OpenCalls;
 use super::samples::Samples;
@@ -30,6 +30,8 @@ pub(super) const USUAL_NS: u64 = 2_000;
 pub(super) const EXPLAINED_PERCENT: u64 = 50;
 /// Share of calls from which on a site belongs to them, in percent.
 const USUAL_PERCENT: u64 = 70;
+/// Share of calls from which on an effect goes with the failures of another one, in percent.
+const MISS_PERCENT: u64 = 90;
 /// Maximum number of lists of effects that are kept for further calls.
 const ROOM: usize = 1024;
 /// Maximum number of sites that are remembered of a call.
@@ -62,6 +64,7 @@ struct Effect {
     site: SiteId,
     ticks: u64,
     use_of_subject: Use,
+    has_failed: bool,
 }
 
 /// Whether a site was called on a subject before.
@@ -91,6 +94,10 @@ struct With {
     samples: Samples<Sample>,
     /// Number of these calls that have an effect at a third site as well.
     others: HashMap<SiteId, u64>,
+    /// Number of these calls in which that at a third site fails.
+    others_failed: HashMap<SiteId, u64>,
+    /// Number of these calls in which the effect itself fails.
+    failed: u64,
     /// Calls whose effect is the first on its subject.
     first_effects: u64,
     /// Calls that are the first on their subject.
@@ -138,7 +145,9 @@ impl Detector for SlowBecause {
                         call.effects = room.pop().unwrap_or_default();
                         call.effects.clear();
                     }
-                    call.add(it.site, until.saturating_sub(it.start), use_of_subject);
+                    let ticks = until.saturating_sub(it.start);
+                    let has_failed = it.outcome == Outcome::Failed;
+                    call.add(Effect { site: it.site, ticks, use_of_subject, has_failed });
                 }
             }
             if let Some(ticks) = it.span.filter(|_| context.survey.events_of(it.site) >= CALLS) {
@@ -176,14 +185,15 @@ fn is_again(seen: &mut Vec<bool>, row: usize) -> bool {
 }
 
 impl Call {
-    fn add(&mut self, site: SiteId, ticks: u64, use_of_subject: Use) {
-        if let Some(effect) = self.effects.iter_mut().find(|effect| effect.site == site) {
-            effect.ticks = effect.ticks.saturating_add(ticks);
-            if use_of_subject == Use::Again {
+    fn add(&mut self, new: Effect) {
+        if let Some(effect) = self.effects.iter_mut().find(|effect| effect.site == new.site) {
+            effect.ticks = effect.ticks.saturating_add(new.ticks);
+            effect.has_failed |= new.has_failed;
+            if new.use_of_subject == Use::Again {
                 effect.use_of_subject = Use::Again;
             }
         } else if self.effects.len() < SITES {
-            self.effects.push(Effect { site, ticks, use_of_subject });
+            self.effects.push(new);
         }
     }
 }
@@ -203,9 +213,13 @@ fn close(call: &Call, sites: &mut BySite<Calls>, pairs: &mut ByPair<With>) {
         with.samples.add(Sample { ticks: call.ticks, effect_ticks: effect.ticks });
         with.first_effects += u64::from(effect.use_of_subject == Use::First);
         with.first += u64::from(is_first);
+        with.failed += u64::from(effect.has_failed);
         with.again += u64::from(effect.use_of_subject == Use::Again || call.use_of_subject == Use::Again);
         for other in call.effects.iter().filter(|other| other.site != effect.site) {
             *with.others.entry(other.site).or_default() += 1;
+            if other.has_failed {
+                *with.others_failed.entry(other.site).or_default() += 1;
+            }
         }
         if with.events.len() < NAMED {
             with.events.push(call.id);
@@ -241,7 +255,22 @@ impl SlowBecause {
             both * 100 >= with.calls * USUAL_PERCENT && alone * 100 >= others * USUAL_PERCENT
         };
         let mut is_additional = || others_of_site.any(&mut is_usual) || with.again * 100 >= with.calls * USUAL_PERCENT;
-        is_few && is_slow && is_explained && is_dominant && !is_first && !is_poll(site, context) && is_additional()
+        is_few
+            && is_slow
+            && is_explained
+            && is_dominant
+            && !is_first
+            && !is_poll(site, context)
+            && is_additional()
+            && !self.follows_a_miss(site, effect, with)
+    }
+
+    /// Returns true if an effect goes with the failures of another one, as the making of a value with the miss of a lookup.
+    fn follows_a_miss(&self, site: SiteId, effect: SiteId, with: &With) -> bool {
+        with.others_failed.iter().filter(|(other, _)| **other != effect).any(|(&other, &failed)| {
+            let all_failed = self.pairs.get(site, other).map_or(0, |of_other| of_other.failed);
+            is_share(failed, with.calls.max(all_failed), MISS_PERCENT)
+        })
     }
 }
 
@@ -352,6 +381,26 @@ mod tests {
             }
         };
         check(look_up, &[]);
+    }
+
+    #[test]
+    fn what_is_made_after_a_lookup_without_success_is_silent() {
+        let look_up = |fails: fn(u64) -> bool, expected: usize| {
+            let mut run = Run::new();
+            for n in 0..800 {
+                run.call("editor::Fonts::glyph", n % 20, |run| {
+                    let outcome = if fails(n) { Outcome::Failed } else { Outcome::Succeeded };
+                    run.ended_call("editor::Fonts::get", None, outcome, |run| run.work(20_000));
+                    if n % 40 == 7 {
+                        run.leaf("editor::Fonts::load", None, 2_000_000);
+                    }
+                });
+            }
+            assert_eq!(run.found(SlowBecause::default()).len(), expected);
+        };
+        look_up(|n| n % 40 == 7, 0);
+        look_up(|n| n % 3 == 1, 1);
+        look_up(|_| false, 1);
     }
 
     #[test]
