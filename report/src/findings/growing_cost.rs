@@ -26,7 +26,7 @@ const R2: f64 = 0.85;
 /// Least growth from the first part to the last one.
 const GROWTH: f64 = 2.5;
 /// Least cost of the last part in effects or nanoseconds of a call.
-const EFFECTS: f64 = 5.0;
+const EFFECTS: f64 = 10.0;
 const SELF_NS: f64 = 1_000.0;
 /// Least share of the work that calls take whose time grows for no reason that is recorded, in percent.
 const TIME_PERCENT: u64 = 5;
