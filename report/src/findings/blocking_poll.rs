@@ -1,10 +1,12 @@
 //! `blocking-poll`: a poll keeps its thread busy for long while other tasks have begun there.
 
+use std::collections::BTreeMap;
+
 use metaspy_probe::SiteId;
-use metaspy_reader::{EventId, LaneId, ResolvedEvent};
+use metaspy_reader::{Event, EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
-use super::map::{HashMap, HashSet};
+use super::map::{ByPair, HashMap, HashSet};
 use super::polled_calls::{PolledCall, PolledCalls};
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding, Whole};
@@ -22,6 +24,20 @@ const POLL_NS: u64 = 5_000_000;
 pub(super) struct BlockingPoll {
     calls: PolledCalls,
     sites: HashMap<SiteId, Polls>,
+    /// Methods that async calls call directly, by the sites of both.
+    methods: ByPair<InPolls>,
+}
+
+/// Calls of a method in polls of an async site. A method returns before its poll does.
+#[derive(Default)]
+struct InPolls {
+    calls: u64,
+    ticks: Samples<u64>,
+    /// Long calls beside other tasks, and their ticks.
+    long: u64,
+    long_ticks: u64,
+    lanes: HashSet<LaneId>,
+    events: Vec<EventId>,
 }
 
 /// Calls of a site whose own polls take their time.
@@ -43,16 +59,44 @@ impl Detector for BlockingPoll {
     }
 
     fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        let BlockingPoll { calls, sites } = self;
+        let BlockingPoll { calls, sites, methods } = self;
         for event in events {
-            calls.read(event, context, |call| add(call, sites, context));
+            let Some(in_poll) = calls.read(event, context, |call| add(call, sites, context)) else { continue };
+            let Some(span) = event.event.span else { continue };
+            let found = methods.of(in_poll.site, event.event.site);
+            found.calls += 1;
+            found.ticks.add(span);
+            if in_poll.has_neighbours && context.ns(span) >= POLL_NS {
+                found.add_long(&event.event, span);
+            }
         }
     }
 
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        let BlockingPoll { calls, sites } = &mut *self;
+        let BlockingPoll { calls, sites, methods } = &mut *self;
         calls.finish(|call| add(call, sites, context));
-        sites.iter().filter_map(|(&site, polls)| finding(site, polls, context)).collect()
+        let by_polls = sites.iter().filter_map(|(&site, polls)| Some((site, finding(site, polls, context)?)));
+        let mut found: BTreeMap<SiteId, Finding> = by_polls.collect();
+        // A task that goes on for as long as the program has one call and many polls.
+        for ((site, method), calls) in methods.iter() {
+            if !found.contains_key(&site)
+                && let Some(finding) = finding_of_method(site, method, calls, context)
+            {
+                found.insert(site, finding);
+            }
+        }
+        found.into_values().collect()
+    }
+}
+
+impl InPolls {
+    fn add_long(&mut self, call: &Event, span: u64) {
+        self.long += 1;
+        self.long_ticks = self.long_ticks.saturating_add(span);
+        self.lanes.insert(call.lane);
+        if self.events.len() < NAMED {
+            self.events.push(call.id);
+        }
     }
 }
 
@@ -80,9 +124,7 @@ fn finding(site: SiteId, found: &Polls, context: &Context<'_>) -> Option<Finding
     let name = context.name(site);
     let title = format!("{name} keeps its thread busy while other tasks are open there");
     let mut finding = Finding::new(KIND, title, vec![context.site(site)]);
-    // The self time of async calls is not known, but how long their threads were recorded is.
-    let threads = context.recorded_ns().saturating_mul(found.lanes.len() as u64);
-    finding.cost = Cost { of: Whole::Threads(threads), ..Cost::of_work(context.ns(found.busy), found.long) };
+    finding.cost = cost(found.busy, found.long, &found.lanes, context);
     finding.evidence = Evidence {
         text: format!(
             "{} of {} examined calls of {name} take {} or more for each poll, while other tasks have begun on their thread and not \
@@ -105,6 +147,45 @@ fn finding(site: SiteId, found: &Polls, context: &Context<'_>) -> Option<Finding
     );
     finding.advice = format!("do the work of {name} in `spawn_blocking`, wait with an async call, or yield in between");
     Some(finding)
+}
+
+/// Returns a finding about a method that takes long in the polls of an async site.
+fn finding_of_method(site: SiteId, method: SiteId, found: &InPolls, context: &Context<'_>) -> Option<Finding> {
+    let median = context.ns(found.ticks.median());
+    if found.long < CALLS || median < POLL_NS {
+        return None;
+    }
+    let (name, method_name) = (context.name(site), context.name(method));
+    let title = format!("{name} keeps its thread busy in {method_name} while other tasks are open there");
+    let mut finding = Finding::new(KIND, title, vec![context.site(site), context.site(method)]);
+    finding.cost = cost(found.long_ticks, found.long, &found.lanes, context);
+    finding.evidence = Evidence {
+        text: format!(
+            "{} of {} calls of {method_name} in polls of {name} take {} or more, while other tasks have begun on their \
+             thread and not ended: {} in all, and {} for a call (median).",
+            grouped(found.long),
+            grouped(found.calls),
+            time(POLL_NS),
+            time(context.ns(found.long_ticks)),
+            time(median),
+        ),
+        numbers: vec![("blocking_calls", found.long), ("calls", found.calls)],
+        events: found.events.clone(),
+        filter: format!("{} cause:{}", context.filter(method), context.store.site_path(site)),
+    };
+    finding.certainty = Certainty::Estimated(
+        "the calls are measured, with the time in which the thread has no processor; whether the other tasks could go on \
+         meanwhile is not recorded"
+            .to_owned(),
+    );
+    finding.advice = format!("do {method_name} in `spawn_blocking`, or divide it and yield in between");
+    Some(finding)
+}
+
+/// Returns the cost of long polls. The self time of async calls is not known, but how long their threads were recorded is.
+fn cost(ticks: u64, calls: u64, lanes: &HashSet<LaneId>, context: &Context<'_>) -> Cost {
+    let threads = context.recorded_ns().saturating_mul(lanes.len() as u64);
+    Cost { of: Whole::Threads(threads), ..Cost::of_work(context.ns(ticks), calls) }
 }
 
 #[cfg(test)]
@@ -161,6 +242,34 @@ mod tests {
         let title = "sign_in keeps its thread busy while other tasks are open there";
         assert_eq!(signed_in(1), [format!("{title}: blocking_calls=20 calls=20")]);
         assert_eq!(signed_in(0), [] as [&str; 0]);
+    }
+
+    /// Decodes twenty songs in one task, of which every n-th takes 20 ms, and rests before the next one.
+    fn check_one_task(meter: Option<u32>, long: u64, expected: &[&str]) {
+        let mut run = Run::new();
+        ["studio::meter", "studio::play"].iter().for_each(|site| run.site(site, SiteKind::Async));
+        if let Some(lane) = meter {
+            run.on(lane);
+            run.polled("studio::meter", 1, Outcome::Cancelled, 100, 50_000, |run| run.work(900_000_000));
+            run.now = 2_000;
+            run.on(0);
+        }
+        run.polled("studio::play", None, Outcome::Returned, 900, 400_100_000, |run| {
+            for song in 0..20_u64 {
+                run.leaf("studio::decode", None, if song.is_multiple_of(long) { 20_000_000 } else { 20_000 });
+                run.work(1_000_000);
+            }
+        });
+        assert_eq!(run.found(BlockingPoll::default()), expected);
+    }
+
+    #[test]
+    fn a_method_that_takes_long_in_the_polls_of_one_task_is_found() {
+        let title = "play keeps its thread busy in decode while other tasks are open there";
+        check_one_task(Some(0), 1, &[&format!("{title}: blocking_calls=20 calls=20")]);
+        check_one_task(Some(0), 3, &[]);
+        check_one_task(Some(1), 1, &[]);
+        check_one_task(None, 1, &[]);
     }
 
     #[test]

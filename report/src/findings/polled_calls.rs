@@ -45,14 +45,28 @@ pub(super) struct PolledCall {
     pub(super) has_neighbours: bool,
 }
 
+/// Call of a method in a poll of an async call.
+pub(super) struct CallInPoll {
+    /// Site of the async call.
+    pub(super) site: SiteId,
+    /// True if another async call, which is not among the causes, had begun on the thread and not ended.
+    pub(super) has_neighbours: bool,
+}
+
 impl PolledCalls {
-    /// Takes the next event, and passes the calls to `closed` that have ended.
-    pub(super) fn read(&mut self, event: &ResolvedEvent, context: &Context<'_>, mut closed: impl FnMut(&PolledCall)) {
+    /// Takes the next event, and passes the calls to `closed` that have ended. Returns the async call that calls the event's
+    /// method directly, if it is one.
+    pub(super) fn read(
+        &mut self,
+        event: &ResolvedEvent,
+        context: &Context<'_>,
+        mut closed: impl FnMut(&PolledCall),
+    ) -> Option<CallInPoll> {
         let PolledCalls { open, looked_up, lanes, polls: sites_of_polls } = self;
         let it = &event.event;
         let is_async = context.site_kind(it.site) == SiteKind::Async;
         if open.is_empty() && !is_async {
-            return;
+            return None;
         }
         open.close(event, |call| {
             leave(&call, lanes);
@@ -66,6 +80,7 @@ impl PolledCalls {
             None
         };
         let mut causes = 0;
+        let mut in_poll = None;
         if let Some((cause, _)) = open.cause_of(event) {
             let is_poll = || context.store.site_path(it.site).ends_with(POLL);
             if *sites_of_polls.or_insert_with(it.site, is_poll) {
@@ -74,12 +89,16 @@ impl PolledCalls {
                 cause.effects += 1;
             }
             causes = if cause.lane == it.lane { cause.causes + 1 } else { 0 };
+            if context.site_kind(it.site) == SiteKind::Method {
+                let has_neighbours = lanes.get(&it.lane).copied().unwrap_or(0) > causes;
+                in_poll = Some(CallInPoll { site: cause.site, has_neighbours });
+            }
             if let Some(polls) = polls {
                 cause.inner_polls += polls.polls;
                 cause.inner_busy += polls.busy_ticks;
             }
         }
-        let (Some(polls), Some(span)) = (polls, it.span) else { return };
+        let (Some(polls), Some(span)) = (polls, it.span) else { return in_poll };
         let on_lane = lanes.entry(it.lane).or_default();
         // A cause that has ended is not open any more, so this may miss a neighbour.
         let has_neighbours = *on_lane > causes;
@@ -99,6 +118,7 @@ impl PolledCalls {
             has_neighbours,
         };
         open.open(event, true, call);
+        None
     }
 
     /// Passes the calls to `closed` that end after the last event.
