@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{Cause, EventId, LaneId, ResolvedEvent};
 
-use super::finding::NAMED;
-use super::map::{ByPair, BySite, HashMap};
+use super::finding::{NAMED, is_share};
+use super::map::{ByPair, BySite, HashMap, HashSet};
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
 use crate::text::{counted, grouped, percent};
 
@@ -20,6 +20,10 @@ const PERCENT: u64 = 10;
 
 /// Largest difference between the calls that lead to nothing and those without a cause, in percent.
 const UNEQUAL_PERCENT: u64 = 20;
+/// Number of first calls of a site that are kept, and least share of calls that lead to nothing of which each is followed by a
+/// call without a cause before the next one begins, in percent.
+const FIRST: usize = 512;
+const IN_TURN_PERCENT: u64 = 90;
 /// Number of messages and tasks whose origin is remembered.
 const REMEMBERED: usize = 1 << 16;
 
@@ -29,8 +33,8 @@ pub(super) struct LostCause {
     sites: BySite<OfSite>,
     /// Calls with a cause, by their site and that of the cause.
     causes: ByPair<u64>,
-    /// Calls that lead to calls with a cause, by the sites of these and of their own, and the last of them.
-    led: ByPair<(u64, Option<EventId>)>,
+    /// Calls that lead to calls with a cause, by the sites of these and of their own.
+    led: ByPair<Led>,
     /// Whether the events of a site are messages or tasks.
     carriers: BySite<bool>,
     /// Origins of messages and tasks, by the low bits of the id.
@@ -44,8 +48,26 @@ struct Origin {
     site: SiteId,
 }
 
+/// Calls that lead to calls of another site.
+#[derive(Default)]
+struct Led {
+    count: u64,
+    last: Option<EventId>,
+    first: Vec<EventId>,
+}
+
+/// Beginning of a call.
+#[derive(Clone, Copy)]
+struct Begun {
+    id: EventId,
+    start: u64,
+}
+
 #[derive(Default)]
 struct OfSite {
+    /// The first calls, and the starts of the first ones without a cause.
+    first: Vec<Begun>,
+    first_roots: Vec<u64>,
     /// Calls whose cause is on another thread, so it was carried.
     carried: u64,
     /// Calls whose cause came with a message or with a task.
@@ -85,6 +107,9 @@ impl Detector for LostCause {
                 continue;
             }
             let of_site = self.sites.of(it.site);
+            if of_site.first.len() < FIRST {
+                of_site.first.push(Begun { id: it.id, start: it.start });
+            }
             match &event.cause {
                 Cause::Event(cause) => {
                     let is_carried = cause.lane != it.lane;
@@ -94,14 +119,16 @@ impl Detector for LostCause {
                         of_site.called_on.insert(it.lane);
                     }
                     if let Some(origin) = origin {
-                        let (count, last) = self.led.of(it.site, origin.site);
-                        *count += u64::from(last.replace(origin.id) != Some(origin.id));
+                        self.led.of(it.site, origin.site).add(origin.id);
                     }
                     *self.causes.of(it.site, cause.site) += 1;
                     of_site.caused_on.insert(it.lane);
                 }
                 Cause::Root => {
                     *of_site.roots.entry(it.lane).or_default() += 1;
+                    if of_site.first_roots.len() < FIRST {
+                        of_site.first_roots.push(it.start);
+                    }
                     if of_site.events.len() < NAMED {
                         of_site.events.push(it.id);
                     }
@@ -115,17 +142,109 @@ impl Detector for LostCause {
         for ((site, cause), &count) in self.causes.iter() {
             self.sites.of(site).causes.insert(cause, count);
         }
-        for ((site, origin), &(count, _)) in self.led.iter() {
-            self.sites.of(site).origins.insert(origin, count);
+        for ((site, origin), led) in self.led.iter() {
+            self.sites.of(site).origins.insert(origin, led.count);
         }
-        self.sites.iter().filter_map(|(site, of_site)| finding(site, of_site, context)).collect()
+        self.sites.iter().filter_map(|(site, of_site)| self.finding(site, of_site, context)).collect()
+    }
+}
+
+impl Led {
+    fn add(&mut self, origin: EventId) {
+        if self.last.replace(origin) == Some(origin) {
+            return;
+        }
+        self.count += 1;
+        if self.first.len() < FIRST {
+            self.first.push(origin);
+        }
     }
 }
 
 impl LostCause {
+    /// Returns true if each call that leads to nothing is followed by a call without a cause, before the next such call begins.
+    fn is_in_turn(&self, site: SiteId, origin: SiteId) -> bool {
+        let (Some(of_site), Some(of_origin)) = (self.sites.get(site), self.sites.get(origin)) else { return false };
+        let led: HashSet<EventId> = self.led.get(site, origin).map_or(&[][..], |led| &led.first).iter().copied().collect();
+        let mut left: Vec<u64> =
+            of_origin.first.iter().filter(|begun| !led.contains(&begun.id)).map(|begun| begun.start).collect();
+        let mut roots = of_site.first_roots.clone();
+        left.sort_unstable();
+        roots.sort_unstable();
+        let pairs = left.len().min(roots.len());
+        let in_turn = (0..pairs)
+            .filter(|&at| roots[at] >= left[at] && left.get(at + 1).is_none_or(|next| roots[at] < *next))
+            .count() as u64;
+        in_turn >= CALLS && is_share(in_turn, pairs as u64, IN_TURN_PERCENT)
+    }
+
     fn origin(&self, id: EventId) -> Option<Origin> {
         let known = self.origins.get(id.raw() as usize % REMEMBERED).copied().flatten();
         known.filter(|(known, _)| *known == id).map(|(_, origin)| origin)
+    }
+
+    fn finding(&self, site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Finding> {
+        let with: u64 = found.causes.values().sum();
+        let without: u64 = found.roots.values().sum();
+        // On a thread that has both, the caller of the roots is not observed.
+        let is_apart = found.roots.keys().all(|lane| !found.caused_on.contains(lane));
+        let is_handed_over = found.carried + found.sent >= CALLS;
+        let is_often = with >= CALLS && without >= CALLS && without * 100 >= (with + without) * PERCENT;
+        // On these threads nobody calls the site, so each of its calls was handed over.
+        let is_only_handed_over = found.roots.keys().all(|lane| !found.called_on.contains(lane));
+        // A task that begins there was spawned, and a call that was handed over left a call behind which led to nothing.
+        let is_spawned =
+            || context.site_kind(site) == SiteKind::Async && found.roots.keys().all(|lane| found.caused_on.contains(lane));
+        let leads_to_nothing = || {
+            let (origin, with_effect) = found.origins.iter().max_by_key(|&(site, count)| (count, *site))?;
+            let without_effect = context.survey.events_of(*origin).saturating_sub(*with_effect);
+            Some(without_effect.abs_diff(without) * 100 <= without * UNEQUAL_PERCENT)
+        };
+        let is_lost = is_handed_over
+            && (is_apart && found.carried >= CALLS
+                || is_only_handed_over && (is_spawned() || leads_to_nothing().unwrap_or(false)));
+        // Where no cause is ever carried, the calls that lead to nothing and those without a cause must go in turn.
+        let largest_origin = found.origins.iter().max_by_key(|&(site, count)| (count, *site)).map(|(origin, _)| *origin);
+        let is_in_turn = || {
+            is_apart
+                && leads_to_nothing().unwrap_or(false)
+                && largest_origin.is_some_and(|origin| self.is_in_turn(site, origin))
+        };
+        if !is_often || !is_lost && !is_in_turn() {
+            return None;
+        }
+        let name = context.name(site);
+        let cause = found.causes.iter().max_by_key(|&(site, count)| (count, *site)).map(|(cause, _)| *cause);
+        let cause = largest_origin.or(cause)?;
+        let mut finding = Finding::new(
+            KIND,
+            match is_apart {
+                true => format!("{name} has no cause on some threads, and `{}` on others", context.name(cause)),
+                false => format!("{name} has no cause in some calls, and `{}` in others", context.name(cause)),
+            },
+            vec![context.site(site), context.site(cause)],
+        );
+        finding.cost = Cost::of_events(without);
+        finding.evidence = Evidence {
+            text: format!(
+                "{} of {} calls ({}) are roots, on {}{}; {}.",
+                grouped(without),
+                grouped(with + without),
+                percent(without, with + without),
+                counted(found.roots.len() as u64, "thread"),
+                if is_apart { " without a call that has a cause" } else { " to which all other calls were handed over" },
+                how_others_begin(found, context.name(cause)),
+            ),
+            numbers: vec![("roots", without), ("calls_with_cause", with), ("carried", found.carried)],
+            events: found.events.clone(),
+            filter: context.filter(site),
+        };
+        let reason = "the counts are exact; a timer or another program may have begun these calls";
+        finding.certainty = Certainty::Estimated(reason.to_owned());
+        finding.advice = "start these threads and tasks with `metaspy::tasks`, or send the cause with the work \
+                          (docs/tasks.md), as is done for the others"
+            .to_owned();
+        Some(finding)
     }
 }
 
@@ -142,61 +261,12 @@ fn carries(site: SiteId, context: &Context<'_>) -> bool {
     }
 }
 
-fn finding(site: SiteId, found: &OfSite, context: &Context<'_>) -> Option<Finding> {
-    let with: u64 = found.causes.values().sum();
-    let without: u64 = found.roots.values().sum();
-    // On a thread that has both, the caller of the roots is not observed.
-    let is_apart = found.roots.keys().all(|lane| !found.caused_on.contains(lane));
-    let is_handed_over = found.carried + found.sent >= CALLS;
-    let is_often = with >= CALLS && without >= CALLS && without * 100 >= (with + without) * PERCENT;
-    // On these threads nobody calls the site, so each of its calls was handed over.
-    let is_only_handed_over = found.roots.keys().all(|lane| !found.called_on.contains(lane));
-    // A task that begins there was spawned, and a call that was handed over left a call behind which led to nothing.
-    let is_spawned =
-        || context.site_kind(site) == SiteKind::Async && found.roots.keys().all(|lane| found.caused_on.contains(lane));
-    let leads_to_nothing = || {
-        let (origin, with_effect) = found.origins.iter().max_by_key(|&(site, count)| (count, *site))?;
-        let without_effect = context.survey.events_of(*origin).saturating_sub(*with_effect);
-        Some(without_effect.abs_diff(without) * 100 <= without * UNEQUAL_PERCENT)
-    };
-    let is_lost = is_apart && found.carried >= CALLS
-        || is_only_handed_over && (is_spawned() || leads_to_nothing().unwrap_or(false));
-    if !is_often || !is_handed_over || !is_lost {
-        return None;
+/// States what is known of the calls with a cause.
+fn how_others_begin(found: &OfSite, origin: &str) -> String {
+    match found.carried.max(found.sent) {
+        0 => format!("each of them follows a call of {origin} that leads to no other one"),
+        carried => format!("of {} others the cause came with a message, a task or another thread", grouped(carried)),
     }
-    let name = context.name(site);
-    let origin = found.origins.iter().max_by_key(|&(site, count)| (count, *site)).map(|(origin, _)| *origin);
-    let cause = found.causes.iter().max_by_key(|&(site, count)| (count, *site)).map(|(cause, _)| *cause);
-    let cause = origin.or(cause)?;
-    let mut finding = Finding::new(
-        KIND,
-        match is_apart {
-            true => format!("{name} has no cause on some threads, and `{}` on others", context.name(cause)),
-            false => format!("{name} has no cause in some calls, and `{}` in others", context.name(cause)),
-        },
-        vec![context.site(site), context.site(cause)],
-    );
-    finding.cost = Cost::of_events(without);
-    finding.evidence = Evidence {
-        text: format!(
-            "{} of {} calls ({}) are roots, on {}{}; of {} others the cause came with a message, a task or another thread.",
-            grouped(without),
-            grouped(with + without),
-            percent(without, with + without),
-            counted(found.roots.len() as u64, "thread"),
-            if is_apart { " without a call that has a cause" } else { " to which all other calls were handed over" },
-            grouped(found.carried.max(found.sent)),
-        ),
-        numbers: vec![("roots", without), ("calls_with_cause", with), ("carried", found.carried)],
-        events: found.events.clone(),
-        filter: context.filter(site),
-    };
-    let reason = "the counts are exact; a timer or another program may have begun these calls";
-    finding.certainty = Certainty::Estimated(reason.to_owned());
-    finding.advice = "start these threads and tasks with `metaspy::tasks`, or send the cause with the work \
-                      (docs/tasks.md), as is done for the others"
-        .to_owned();
-    Some(finding)
 }
 
 #[cfg(test)]
@@ -249,6 +319,54 @@ mod tests {
     fn calls_of_one_thread_whose_submissions_lead_to_nothing_are_found() {
         let found = "work has no cause in some calls, and `submit` in others: roots=40 calls_with_cause=40 carried=40";
         check_worker(true, &[found]);
+    }
+
+    /// Places 80 orders. Each second one is shipped on another thread, after `ns`, or else at once and in the order.
+    fn check_orders(is_shipped_after: impl Fn(u64) -> u64, expected: &[&str]) {
+        let mut run = Run::new();
+        for order in 0..80 {
+            let began = run.now;
+            run.call("shop::place", order, |run| {
+                if order % 2 == 0 {
+                    run.leaf("shop::ship", None, 100);
+                }
+                run.work(1_000);
+            });
+            let ended = run.now;
+            if order % 2 == 1 {
+                run.on(1);
+                run.now = began + is_shipped_after(order);
+                run.because(None, "shop::ship", None, |run| run.work(100));
+                run.on(0);
+            }
+            run.now = ended.max(run.now);
+        }
+        assert_eq!(run.found(LostCause::default()), expected);
+    }
+
+    #[test]
+    fn calls_of_other_threads_in_turn_with_calls_that_lead_to_nothing_are_found() {
+        let found = "ship has no cause on some threads, and `place` on others: roots=40 calls_with_cause=40 carried=0";
+        check_orders(|_| 500, &[found]);
+        check_orders(|_| 1_500, &[found]);
+    }
+
+    #[test]
+    fn calls_of_other_threads_at_other_times_are_silent() {
+        let mut run = Run::new();
+        for order in 0..80 {
+            run.call("shop::place", order, |run| {
+                if order % 2 == 0 {
+                    run.leaf("shop::ship", None, 100);
+                }
+                run.work(1_000);
+            });
+        }
+        run.on(1);
+        for _ in 0..40 {
+            run.because(None, "shop::ship", None, |run| run.work(100));
+        }
+        assert_eq!(run.found(LostCause::default()), [] as [&str; 0]);
     }
 
     #[test]
