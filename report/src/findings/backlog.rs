@@ -235,6 +235,20 @@ mod tests {
     }
 
     #[test]
+    fn a_small_part_of_the_calls_is_no_search() {
+        let partly = |folded: u64| {
+            let mut run = Run::new();
+            run.folded(folded);
+            (0..10).for_each(|_| _ = run.leaf("mail::send", None, 10));
+            let findings = run.findings(Backlog::default());
+            (findings.partly_looked_for.into_iter().map(|it| it.why).collect::<Vec<_>>(), findings.totals.stored)
+        };
+        assert_eq!(partly(10), (vec![], 10));
+        let why = "10 of 100 calls are events: record with a larger METASPY_BUDGET";
+        assert_eq!(partly(90), (vec![why.to_owned()], 10));
+    }
+
+    #[test]
     fn a_receiver_that_keeps_up_is_silent() {
         check(|n| n * 600, |n| n * 600 + 2_000, false);
     }

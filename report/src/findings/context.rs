@@ -283,6 +283,14 @@ impl<'s> Context<'s> {
         self.missing_events().or(damage).or(only_counted)
     }
 
+    /// Returns a sentence if most of the calls are no events of the window.
+    pub(super) fn missing_window(&self) -> Option<String> {
+        let Totals { stored, emitted, counted: only_counted, .. } = self.totals;
+        let variable = if only_counted > emitted / 2 { "METASPY_MODE=full" } else { "a larger METASPY_BUDGET" };
+        let part = format!("{} of {} calls are events", grouped(stored), grouped(emitted));
+        (stored < emitted / 2).then(|| format!("{part}: record with {variable}"))
+    }
+
     /// Returns true if no event that began at the same time as this one or later has left the window.
     pub fn is_whole_since(&self, event: &ResolvedEvent) -> bool {
         event.event.start >= self.survey.whole_from

@@ -47,8 +47,8 @@ pub trait Detector: Send {
 
     /// Returns which findings of the kind the recording cannot show, and what to record, after the last event; `None` if it
     /// can show all.
-    fn missing_part(&self, _: &Context<'_>) -> Option<String> {
-        None
+    fn missing_part(&self, context: &Context<'_>) -> Option<String> {
+        context.missing_window()
     }
 
     /// Returns the findings, after the last event.

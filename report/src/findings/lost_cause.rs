@@ -165,7 +165,8 @@ impl LostCause {
     /// Returns true if each call that leads to nothing is followed by a call without a cause, before the next such call begins.
     fn is_in_turn(&self, site: SiteId, origin: SiteId) -> bool {
         let (Some(of_site), Some(of_origin)) = (self.sites.get(site), self.sites.get(origin)) else { return false };
-        let led: HashSet<EventId> = self.led.get(site, origin).map_or(&[][..], |led| &led.first).iter().copied().collect();
+        let led: HashSet<EventId> =
+            self.led.get(site, origin).map_or(&[][..], |led| &led.first).iter().copied().collect();
         let mut left: Vec<u64> =
             of_origin.first.iter().filter(|begun| !led.contains(&begun.id)).map(|begun| begun.start).collect();
         let mut roots = of_site.first_roots.clone();
@@ -193,8 +194,9 @@ impl LostCause {
         // On these threads nobody calls the site, so each of its calls was handed over.
         let is_only_handed_over = found.roots.keys().all(|lane| !found.called_on.contains(lane));
         // A task that begins there was spawned, and a call that was handed over left a call behind which led to nothing.
-        let is_spawned =
-            || context.site_kind(site) == SiteKind::Async && found.roots.keys().all(|lane| found.caused_on.contains(lane));
+        let is_spawned = || {
+            context.site_kind(site) == SiteKind::Async && found.roots.keys().all(|lane| found.caused_on.contains(lane))
+        };
         let leads_to_nothing = || {
             let (origin, with_effect) = found.origins.iter().max_by_key(|&(site, count)| (count, *site))?;
             let without_effect = context.survey.events_of(*origin).saturating_sub(*with_effect);
@@ -204,7 +206,8 @@ impl LostCause {
             && (is_apart && found.carried >= CALLS
                 || is_only_handed_over && (is_spawned() || leads_to_nothing().unwrap_or(false)));
         // Where no cause is ever carried, the calls that lead to nothing and those without a cause must go in turn.
-        let largest_origin = found.origins.iter().max_by_key(|&(site, count)| (count, *site)).map(|(origin, _)| *origin);
+        let largest_origin =
+            found.origins.iter().max_by_key(|&(site, count)| (count, *site)).map(|(origin, _)| *origin);
         let is_in_turn = || {
             is_apart
                 && leads_to_nothing().unwrap_or(false)
@@ -232,7 +235,11 @@ impl LostCause {
                 grouped(with + without),
                 percent(without, with + without),
                 counted(found.roots.len() as u64, "thread"),
-                if is_apart { " without a call that has a cause" } else { " to which all other calls were handed over" },
+                if is_apart {
+                    " without a call that has a cause"
+                } else {
+                    " to which all other calls were handed over"
+                },
                 how_others_begin(found, context.name(cause)),
             ),
             numbers: vec![("roots", without), ("calls_with_cause", with), ("carried", found.carried)],

@@ -128,10 +128,11 @@ impl Findings {
         by_reason(&self.partly_looked_for)
     }
 
-    /// Returns the kinds that were looked for and found nowhere.
+    /// Returns the kinds that were looked for and found nowhere, without those of which the recording shows only a part.
     pub fn found_nothing(&self) -> impl Iterator<Item = &str> {
-        let found: HashSet<&str> = self.found.iter().map(|finding| finding.kind.as_str()).collect();
-        self.looked_for.iter().map(String::as_str).filter(move |kind| !found.contains(kind))
+        let found = self.found.iter().map(|finding| finding.kind.as_str());
+        let named: HashSet<&str> = found.chain(self.partly_looked_for.iter().map(|it| it.kind.as_str())).collect();
+        self.looked_for.iter().map(String::as_str).filter(move |kind| !named.contains(kind))
     }
 }
 
@@ -307,7 +308,7 @@ fn search(
         let why = detector.missing_part(&context)?;
         Some(NotLookedFor { kind: detector.kind().to_owned(), why })
     };
-    let partly_looked_for = working.iter().filter_map(|working| missing_part(&*working.detector)).collect();
+    let mut partly_looked_for: Vec<_> = working.iter().filter_map(|working| missing_part(&*working.detector)).collect();
     let mut found: Vec<Finding> = Vec::new();
     let mut stated = HashSet::new();
     for Working { detector, .. } in working {
@@ -322,6 +323,8 @@ fn search(
     looked_for.dedup();
     not_looked_for.sort_by(|a, b| a.kind.cmp(&b.kind));
     not_looked_for.dedup();
+    partly_looked_for.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.why.cmp(&b.why)));
+    partly_looked_for.dedup();
     let recorded_ns = context.recorded_ns();
     Some(Findings {
         found: rank::ranked(found, &context),

@@ -25,6 +25,10 @@ impl Detector for OfRecording {
 
     fn read(&mut self, _: &[ResolvedEvent], _: &Context<'_>) {}
 
+    fn missing_part(&self, _: &Context<'_>) -> Option<String> {
+        None
+    }
+
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         (self.find)(context)
     }

@@ -68,8 +68,11 @@ impl Values {
 
     /// Returns true if two calls on a subject are known to ask the same, and no different answers are known.
     fn are_known_to_be_equal(&self, other: &Values) -> bool {
-        let is_known = !self.arguments.is_empty() || self.answer.is_some();
-        is_known && self.arguments == other.arguments && self.answer == other.answer
+        self.are_known() && self.arguments == other.arguments && self.answer == other.answer
+    }
+
+    fn are_known(&self) -> bool {
+        !self.arguments.is_empty() || self.answer.is_some()
     }
 }
 
@@ -81,12 +84,33 @@ pub(super) fn of(id: EventId, context: &Context<'_>) -> Option<Question> {
     (!arguments.is_empty() && test != OfTest::Unknown).then_some(Question { subject, arguments, test })
 }
 
-/// Returns what is not compared if none of these calls has recorded values. Only the values tell whether calls ask the same
-/// where an address stands for their receiver.
+/// What is said of calls on places whose values are not recorded, and of those whose values are not shown.
+const NOT_RECORDED: &str = "calls on what only an address tells apart are compared by their arguments and results, which are \
+                            not recorded: record with METASPY_DETAILS=1, and weave with --args --returns";
+const NOT_SHOWN: &str = "calls are compared by their arguments and results, and those of most functions are not shown (`?`) \
+                         or too long: weave with --trust SELECTOR, see *Values* in docs/weaving.md";
+
+/// Returns what is not compared if most of these calls, one of each site, have no values that are shown. Only the values tell
+/// whether calls ask the same where an address stands for their receiver.
 pub(super) fn missing_part(calls: &[EventId], context: &Context<'_>) -> Option<String> {
-    let missing = "calls on what only an address tells apart are compared by their arguments and results, which are not \
-                   recorded: record with METASPY_DETAILS=1, and weave with --args --returns";
-    (!calls.is_empty() && !have_values(calls, context)).then(|| missing.to_owned())
+    let is_shown = |id: &&EventId| Values::of(**id, context).is_some_and(|values| values.are_known());
+    let shown = calls.iter().filter(is_shown).count();
+    if calls.is_empty() || shown * 2 > calls.len() {
+        return None;
+    }
+    Some(if have_values(calls, context) { NOT_SHOWN } else { NOT_RECORDED }.to_owned())
+}
+
+/// Returns what is said of functions whose values are recorded and not shown.
+pub(super) fn not_shown() -> String {
+    NOT_SHOWN.to_owned()
+}
+
+/// Returns true if a call has a result that is recorded and not shown, or too long.
+pub(super) fn is_hidden(id: EventId, context: &Context<'_>) -> bool {
+    let is_hidden =
+        |it: &Detail| it.kind != DetailKind::Label && (it.cut || it.value == UNKNOWN) && it.name != RECEIVER;
+    context.store.details(id).iter().any(is_hidden)
 }
 
 /// Returns true if values of some of these calls are recorded.

@@ -4,7 +4,6 @@ use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent, UnitOfWork};
 
-use super::finding::NAMED;
 use super::map::BySite;
 use super::question;
 use super::recent::Recent;
@@ -44,8 +43,8 @@ pub(super) struct Repeated {
     asks_more: BySite<bool>,
     /// The last subject of which an event asked such a function.
     asked: Recent<(EventId, SiteId), Subject>,
-    /// The first calls on places.
-    on_places: Vec<EventId>,
+    /// The first call of each site on a place that it only reads.
+    on_places: BySite<Option<EventId>>,
     /// Number of changes and announcements so far. They may concern any subject.
     changes: u64,
 }
@@ -105,7 +104,10 @@ impl Detector for Repeated {
                       METASPY_DETAILS=1, and `#[observe(args(…), ret)]` or --args --returns";
         let mut repeated = self.sites.iter().filter(|(_, of_site)| of_site.repeats >= CALLS);
         let mut is_unknown = || repeated.any(|(site, of_site)| is_change_unknown(site, of_site, context));
-        question::missing_part(&self.on_places, context).or_else(|| is_unknown().then(|| change.to_owned()))
+        let on_places: Vec<EventId> = self.on_places.iter().filter_map(|(_, call)| *call).collect();
+        question::missing_part(&on_places, context)
+            .or_else(|| is_unknown().then(|| change.to_owned()))
+            .or_else(|| context.missing_window())
     }
 
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
@@ -138,8 +140,8 @@ impl Repeated {
             }
         }
         let is_call = matches!(kind, SiteKind::Method | SiteKind::Async);
-        if is_call && self.on_places.len() < NAMED && context.is_place(subject.kind) {
-            self.on_places.push(it.id);
+        if is_call && context.is_place(subject.kind) && self_kind(it.site) != SelfKind::Mut {
+            self.on_places.of(it.site).get_or_insert(it.id);
         }
         let Some(span) = it.span.filter(|_| is_call) else { return };
         let before = last.iter().position(|call| call.site == it.site);
@@ -474,6 +476,23 @@ mod tests {
             "{named:?}"
         );
         assert_eq!((partly(true, true), partly(false, false)), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn places_whose_values_are_not_shown_are_named() {
+        let partly = |value: &str| {
+            let mut run = Run::new();
+            run.at_places();
+            let call = run.leaf("page::Cell::measure", 1, 1_000);
+            run.returned(call, value);
+            let findings = run.findings(Repeated::default());
+            let found_nothing = findings.found_nothing().count();
+            let why =
+                findings.partly_looked_for.iter().map(|it| it.why.contains("not shown (`?`)")).collect::<Vec<_>>();
+            (why, found_nothing)
+        };
+        assert_eq!(partly("?"), (vec![true], 0));
+        assert_eq!(partly("80"), (vec![], 1));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent};
 
 use super::finding::NAMED;
 use super::map::{BySite, HashMap, HashSet};
-use super::question::Values;
+use super::question::{self, Values};
 use super::repeated::KIND;
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
@@ -79,8 +79,9 @@ impl Changed {
 /// Calls of a site.
 #[derive(Default)]
 struct OfSite {
-    /// Whether the values of the first call are recorded.
+    /// Whether the values of the first call are recorded and shown, and whether they are recorded and not shown.
     has_values: bool,
+    is_hidden: bool,
     changes_subject: bool,
     calls: u64,
     ticks: u64,
@@ -145,9 +146,14 @@ impl Detector for RepeatedAnswers {
         }
     }
 
+    fn missing_part(&self, context: &Context<'_>) -> Option<String> {
+        let is_hidden = |of_site: &OfSite| of_site.is_hidden && !of_site.changes_subject && of_site.is_costly(context);
+        let hidden = self.sites.iter().any(|(_, of_site)| is_hidden(of_site));
+        hidden.then(question::not_shown).or_else(|| context.missing_window())
+    }
+
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        let least = context.survey.work_ticks / 100 * WORK_PERCENT;
-        let costly = self.sites.into_iter().filter(|(_, of)| of.calls >= CALLS && of.ticks >= least);
+        let costly = self.sites.into_iter().filter(|(_, of_site)| of_site.has_values && of_site.is_costly(context));
         costly.filter_map(|(site, of_site)| finding(site, &of_site, context)).collect()
     }
 }
@@ -165,6 +171,7 @@ impl RepeatedAnswers {
         }
         let of_site = self.sites.or_insert_with(it.site, || OfSite {
             has_values: Values::of(it.id, context).is_some_and(|values| values.answer().is_some()),
+            is_hidden: question::is_hidden(it.id, context),
             changes_subject: context.facts(it.site).is_some_and(|facts| facts.self_kind == SelfKind::Mut),
             stride: 1,
             ..OfSite::default()
@@ -184,7 +191,8 @@ impl RepeatedAnswers {
                 changed = ended.map(|(start, _)| *start).max().unwrap_or(0);
             }
         }
-        let Some(unit) = event.unit.filter(|unit| of_site.has_values && unit.id != it.id) else { return };
+        let is_recorded = of_site.has_values || of_site.is_hidden;
+        let Some(unit) = event.unit.filter(|unit| is_recorded && unit.id != it.id) else { return };
         let is_recursive = of_site.lane == Some(it.lane) && it.start < of_site.end;
         let has_answer = matches!(it.outcome, Outcome::Returned | Outcome::Succeeded);
         if is_recursive || !has_answer || !context.is_whole_since(event) {
@@ -194,12 +202,19 @@ impl RepeatedAnswers {
         of_site.end = end;
         of_site.calls += 1;
         of_site.ticks = of_site.ticks.saturating_add(span);
+        if !of_site.has_values {
+            return;
+        }
         let call = Call { id: it.id, subject: it.subject, start: it.start, span, changed, changes: self.changes };
         of_site.examine(unit.id, call);
     }
 }
 
 impl OfSite {
+    fn is_costly(&self, context: &Context<'_>) -> bool {
+        self.calls >= CALLS && self.ticks >= context.survey.work_ticks / 100 * WORK_PERCENT
+    }
+
     fn examine(&mut self, unit: EventId, call: Call) {
         if let Some(known) = self.units.iter_mut().rev().find(|known| known.id == unit) {
             if known.calls.len() < CALLS_OF_UNIT {

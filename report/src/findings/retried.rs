@@ -41,7 +41,7 @@ pub(super) struct Retried {
     /// Series that began with a failure.
     open: Recent<Series, Attempts>,
     sites: BySite<OfSite>,
-    /// The first calls on places that failed.
+    /// The first call of each site on a place that failed.
     on_places: Vec<EventId>,
     /// Sites of which a `None` is a failure if it is the only answer.
     nones: BySite<bool>,
@@ -88,10 +88,7 @@ impl Detector for Retried {
             let series = (cause.id, it.site, it.subject);
             let mut is_none = || *self.nones.or_insert_with(it.site, || asks_subject_only(it.site, context));
             let failed = context.is_failure(event) || it.outcome == Outcome::Failed && is_none();
-            if failed
-                && self.on_places.len() < NAMED
-                && it.subject.is_some_and(|subject| context.is_place(subject.kind))
-            {
+            if failed && !of_site.has_begun && it.subject.is_some_and(|subject| context.is_place(subject.kind)) {
                 self.on_places.push(it.id);
             }
             of_site.has_begun |= failed;
@@ -118,7 +115,7 @@ impl Detector for Retried {
     }
 
     fn missing_part(&self, context: &Context<'_>) -> Option<String> {
-        question::missing_part(&self.on_places, context)
+        question::missing_part(&self.on_places, context).or_else(|| context.missing_window())
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {

@@ -126,6 +126,11 @@ impl Run {
         self.writer.set(superblock::FOLLOWED, 2);
     }
 
+    /// Makes so many earlier calls leave the window.
+    pub(super) fn folded(&mut self, calls: u64) {
+        self.writer.set(superblock::FOLDED, calls);
+    }
+
     /// Ends the recording at this moment.
     pub(super) fn ends(&mut self) {
         self.writer.set(superblock::LAST_TICK, self.now);
