@@ -3,9 +3,10 @@
 use metaspy_probe::{SiteId, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
-use super::finding::NAMED;
+use super::finding::{NAMED, is_share};
 use super::map::HashMap;
 use super::{Context, Cost, Detector, Evidence, Finding};
+use crate::median::median;
 use crate::text::{grouped, percent};
 
 /// Word of the kind.
@@ -22,6 +23,10 @@ pub(super) const SUBJECT_PERCENT: u64 = 30;
 pub(super) const SITE_PERCENT: u64 = 50;
 /// Least ratio between the rate of failures of a failing subject and that of all others.
 pub(super) const TIMES: u64 = 5;
+/// Share of failures from which on a failing subject never works, in percent. Below it, a subject with so many times the calls
+/// of the others may be refused because of them, as by a limit or a balance.
+const BROKEN_PERCENT: u64 = 75;
+const BUSIER: u64 = 3;
 
 /// Detector of subjects that fail.
 #[derive(Default)]
@@ -109,6 +114,11 @@ impl FailingSubject {
         if !is_few || !is_most || !is_apart || calls_of_rest == 0 {
             return None;
         }
+        let usual = median(rest.iter().map(|it| u64::from(it.calls.calls)));
+        let is_busier = calls_of_failing >= usual.saturating_mul(BUSIER).saturating_mul(count as u64);
+        if is_busier && !is_share(of_failing, calls_of_failing, BROKEN_PERCENT) {
+            return None;
+        }
         let events: Vec<EventId> =
             failing.iter().flat_map(|it| self.events.get(&it.row).into_iter().flatten().copied()).collect();
         if context.are_of_tests(&events) {
@@ -175,6 +185,23 @@ mod tests {
         check(|tenant, round| tenant == 7 && round < 4, &[]);
         check(|tenant, _| tenant < 4, &[]);
         check(|_, _| true, &[]);
+    }
+
+    #[test]
+    fn those_who_ask_too_often_and_are_refused_now_and_then_are_silent() {
+        let found = |calls: u64, refused: u64| {
+            let mut run = Run::new();
+            for round in 0..30 {
+                for tenant in 0..12 {
+                    for call in 0..if tenant == 7 { calls } else { 1 } {
+                        let outcome = if tenant == 7 && call < refused { Outcome::Failed } else { Outcome::Succeeded };
+                        run.ended_call("shop::handle", tenant, outcome, |run| run.work(round));
+                    }
+                }
+            }
+            run.found(FailingSubject::default()).len()
+        };
+        assert_eq!((found(6, 3), found(6, 5), found(2, 1)), (0, 1, 1));
     }
 
     /// Reads twelve cells 30 times, of which one fails. `self_kind` is how the calls take them.
