@@ -154,17 +154,16 @@ impl Detector for HotSubject {
         }
     }
 
+    fn missing_part(&self, context: &Context<'_>) -> Option<String> {
+        let unknown = "an address may have other objects in other units of work: record keys as subjects, with \
+                       `#[observe(subject = …)]`, or woven with --subject 'Type::*=self.key'";
+        let mut sites = self.subjects_of_sites(context).into_values();
+        let is_unknown = !context.has_tests() && sites.any(|mut subjects| is_hot_across(&mut subjects));
+        is_unknown.then(|| unknown.to_owned()).or_else(|| context.missing_window())
+    }
+
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
-        let mut sites: HashMap<SiteId, Vec<OfSubject>> = HashMap::default();
-        for (row, numbers) in (0..).zip(&self.rows) {
-            if let Some((site, Some(subject))) = context.pairs.get(row as usize)
-                && numbers.calls > 0
-                && context.is_one_object(*subject)
-            {
-                let is_across = numbers.is_across && context.is_place(subject.kind);
-                sites.entry(*site).or_default().push(OfSubject { is_across, ..OfSubject::new(row, *subject, numbers) });
-            }
-        }
+        let sites = self.subjects_of_sites(context);
         let of_site = |(site, subjects)| {
             let groups = of_tests(subjects, context).into_iter();
             groups.filter_map(|subjects| self.finding(site, subjects, context)).max_by_key(|it| it.cost.time_ns)
@@ -208,6 +207,20 @@ fn of_tests(subjects: Vec<OfSubject>, context: &Context<'_>) -> Vec<Vec<OfSubjec
 }
 
 impl HotSubject {
+    fn subjects_of_sites(&self, context: &Context<'_>) -> HashMap<SiteId, Vec<OfSubject>> {
+        let mut sites: HashMap<SiteId, Vec<OfSubject>> = HashMap::default();
+        for (row, numbers) in (0..).zip(&self.rows) {
+            if let Some((site, Some(subject))) = context.pairs.get(row as usize)
+                && numbers.calls > 0
+                && context.is_one_object(*subject)
+            {
+                let is_across = numbers.is_across && context.is_place(subject.kind);
+                sites.entry(*site).or_default().push(OfSubject { is_across, ..OfSubject::new(row, *subject, numbers) });
+            }
+        }
+        sites
+    }
+
     fn named_of(&self, row: u32) -> impl Iterator<Item = EventId> {
         let row = self.rows.get(row as usize).filter(|row| row.calls >= TIMED_CALLS);
         row.and_then(|row| self.named.get(row.named as usize)).into_iter().flatten().copied().flatten()
@@ -216,9 +229,7 @@ impl HotSubject {
     fn finding(&self, site: SiteId, mut subjects: Vec<OfSubject>, context: &Context<'_>) -> Option<Finding> {
         // The calls of a place may be of many objects.
         let mut counted: Vec<OfSubject> = subjects.iter().filter(|it| !it.is_across).copied().collect();
-        let by_calls = Hot::of(&mut counted, |it| it.calls)
-            .filter(|hot| hot.median >= MEDIAN && hot.of_hot * 100 >= hot.all * PERCENT)
-            .filter(|hot| counted[..hot.count].iter().all(|it| it.calls > CALLS));
+        let by_calls = Hot::by_calls(&mut counted);
         let is_by_calls = by_calls.is_some();
         if is_by_calls {
             subjects = counted;
@@ -288,7 +299,19 @@ impl HotSubject {
     }
 }
 
+/// Returns true if places would be hot if they stood for one object in all units of work.
+fn is_hot_across(subjects: &mut [OfSubject]) -> bool {
+    Hot::by_calls(subjects).is_some_and(|hot| subjects[..hot.count].iter().all(|it| it.is_across))
+}
+
 impl Hot {
+    /// Returns the few that have far more calls than the others, and sorts the subjects by these.
+    fn by_calls(subjects: &mut [OfSubject]) -> Option<Hot> {
+        Hot::of(subjects, |it| it.calls)
+            .filter(|hot| hot.median >= MEDIAN && hot.of_hot * 100 >= hot.all * PERCENT)
+            .filter(|hot| subjects[..hot.count].iter().all(|it| it.calls > CALLS))
+    }
+
     /// Sorts subjects by a number of theirs, and returns the few that have far more than the others.
     fn of(subjects: &mut [OfSubject], number: impl Fn(&OfSubject) -> u64) -> Option<Hot> {
         if subjects.len() < SUBJECTS {
@@ -405,6 +428,26 @@ mod tests {
         check_places("mut", false, &[found]);
         check_places("ref", false, &[]);
         check_places("mut", true, &[]);
+    }
+
+    #[test]
+    fn an_address_that_has_most_calls_of_all_units_is_named() {
+        let partly = |of_cell: u64| {
+            let mut run = Run::new();
+            run.function("page", "page::Cell::add", "type=Cell self=mut");
+            run.at_places();
+            for _ in 0..30 {
+                run.call("page::frame", None, |run| {
+                    for cell in 0..20 {
+                        let times = if cell == 3 { of_cell } else { 1 };
+                        (0..times).for_each(|_| _ = run.leaf("page::Cell::add", cell, 100));
+                    }
+                });
+            }
+            let findings = run.findings(HotSubject::default());
+            (findings.found.len(), findings.partly_looked_for.len())
+        };
+        assert_eq!((partly(30), partly(1)), ((0, 1), (0, 0)));
     }
 
     #[test]
