@@ -89,6 +89,21 @@ fn what_was_not_found_is_listed_too() {
 }
 
 #[test]
+fn a_kind_of_which_only_a_part_can_be_seen_is_listed_with_its_reason() {
+    let store = store();
+    let why = "10 of 100 calls are events: record with a larger METASPY_BUDGET".to_owned();
+    let partly = vec![NotLookedFor { kind: "ping-pong".into(), why }];
+    let mut user = User::with_size(store, (80, 24));
+    user.findings = Some(Findings { partly_looked_for: partly, ..findings(&self::store()) });
+    user.press("5 End Up");
+    let screen = user.screen();
+    assert!(screen.contains("partly looked for     ping-pong: 10 of 100 calls"), "{screen}");
+    assert!(screen.contains("only a part of ping-pong can be found"), "{screen}");
+    let found_nothing = screen.lines().find(|line| line.contains("nothing found by")).expect("n+1 is there");
+    assert!(!found_nothing.contains("ping-pong"), "{screen}");
+}
+
+#[test]
 fn a_finding_leads_to_its_events_and_back() {
     let mut user = user();
     user.press("f \"site:paint\" Enter 5");

@@ -39,6 +39,8 @@ enum Row {
     Accepted,
     /// All kinds without a finding.
     FoundNothing,
+    /// Kinds of which the recording shows only a part, by the index of the reason.
+    PartlyLookedFor(usize),
     /// Kinds that the recording cannot show, by the index of their reason.
     NotLookedFor(usize),
 }
@@ -63,6 +65,7 @@ impl FindingsView {
         rows.extend(small(&read).next().map(|_| Row::Small));
         rows.extend(accepted(&read).next().map(|_| Row::Accepted));
         rows.extend(read.found_nothing().next().map(|_| Row::FoundNothing));
+        rows.extend((0..read.partly_looked_for_by_reason().len()).map(Row::PartlyLookedFor));
         rows.extend((0..read.not_looked_for_by_reason().len()).map(Row::NotLookedFor));
         let found = before.and_then(|before| read.listed().position(|finding| finding.fingerprint == before));
         self.read = Some(Arc::new(read));
@@ -116,6 +119,11 @@ impl FindingsView {
                 let title = "looked for, and nothing found".to_owned();
                 Details { title, parts: vec![plain(self.name(row))], ..Details::default() }
             }
+            Row::PartlyLookedFor(at) => {
+                let (why, kinds) = &read.partly_looked_for_by_reason()[at];
+                let title = format!("only a part of {} can be found", kinds.join(", "));
+                Details { title, parts: vec![plain((*why).to_owned())], ..Details::default() }
+            }
             Row::NotLookedFor(at) => {
                 let (why, kinds) = &read.not_looked_for_by_reason()[at];
                 let were = if kinds.len() == 1 { "was" } else { "were" };
@@ -133,6 +141,10 @@ impl FindingsView {
             Row::Small => counted(small(read).count() as u64, "finding"),
             Row::Accepted => counted(accepted(read).count() as u64, "finding"),
             Row::FoundNothing => read.found_nothing().collect::<Vec<_>>().join(", "),
+            Row::PartlyLookedFor(at) => {
+                let (why, kinds) = &read.partly_looked_for_by_reason()[at];
+                format!("{}: {why}", kinds.join(", "))
+            }
             Row::NotLookedFor(at) => {
                 let (why, kinds) = &read.not_looked_for_by_reason()[at];
                 format!("{}: {why}", kinds.join(", "))
@@ -183,6 +195,7 @@ impl TableList for FindingsView {
             }
             Row::Accepted => Cell::text("accepted").toned(Tone::Faint),
             Row::FoundNothing => Cell::text("nothing found by").toned(Tone::Faint),
+            Row::PartlyLookedFor(_) => Cell::text("partly looked for").toned(Tone::Faint),
             Row::NotLookedFor(_) => Cell::text("not looked for").toned(Tone::Faint),
         };
         let title = |_: &Store, list: &Self, item: usize| {
