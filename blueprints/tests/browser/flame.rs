@@ -212,6 +212,8 @@ fn a_difference_is_coloured_by_the_change_of_each_frame() {
         chrome,
         "state.set.difference && DATA.stacks.length === 1 && $('footer').textContent.includes('callers: ')",
     );
+    is_true(chrome, "change(24, 2) === '×12' && change(19, 2) === '+850.0 %' && change(1, 2) === '−50.0 %'");
+    is_true(chrome, "document.querySelectorAll('tbody td:last-child wbr').length > 0");
     let price = "boxes.find(box => nameOf(box.node.f) === 'app::Shop::price' && box.node.parent.f === total).node";
     chrome.evaluate("globalThis.total = DATA.functions.findIndex(([name]) => name === 'app::Shop::total')");
     is_true(chrome, &format!("describe({price}).includes('before 80.0 ms: −50.0 %')"));

@@ -107,7 +107,8 @@ function colour(node) {
   if (node.f < 0) return '#d0d4da';
   return state.set.difference ? changeColour(node) : GROUPS[colourOf.get(groupOf(node.f)) ?? GROUPS.length - 1];
 }
-const change = (now, was) => !was ? (now ? '✚ new' : '') : `${now >= was ? '+' : '−'}${(100 * Math.abs(now - was) / was).toFixed(1)} %`;
+const change = (now, was) => !was ? (now ? '✚ new' : '') : now >= 10 * was ? `×${grouped(Math.round(now / was))}`
+  : `${now >= was ? '+' : '−'}${(100 * Math.abs(now - was) / was).toFixed(1)} %`;
 
 // A node in words, with the numbers of all measures.
 function describe(node) {

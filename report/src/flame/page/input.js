@@ -51,6 +51,8 @@ function footer() {
     ...DATA.absent.map(([name, why]) => element('div', `${name}: ${why}`)));
 }
 
+// A path that is longer than a line is broken between its parts.
+const breakable = path => path.split(/(?<=::)/).flatMap((part, i) => i ? [element('wbr'), part] : [part]);
 function table() {
   const { set, k, pattern } = state, rows = [...rowsOf(set)].filter(([f]) => !pattern || pattern.test(nameOf(f)));
   const keyOf = { total: row => row.total[k], own: row => row.own[k], change: row => Math.abs(row.total[k] - row.before.total[k]) };
@@ -64,7 +66,7 @@ function table() {
   }), element('th', `function (${grouped(rows.length)})`));
   const most = 400, body = rows.slice(0, most).map(([f, row]) => {
     const cells = [amount(row.total[k]), amount(row.own[k]), ...(set.difference ? [change(row.total[k], row.before.total[k])] : [])];
-    const line = element('tr', ...cells.map(cell => element('td', cell)), element('td', nameOf(f)));
+    const line = element('tr', ...cells.map(cell => element('td', cell)), element('td', ...breakable(nameOf(f))));
     line.tabIndex = 0; line.dataset.f = f; line.title = DATA.functions[f][1];
     line.className = state.view === 'sandwich' && f === state.f ? 'here' : '';
     return line;
@@ -89,7 +91,7 @@ function detail() {
     made.push(list);
   }
   const button = element('button', 'sandwich s'); button.onclick = () => openSandwich(f);
-  $('detail').replaceChildren(element('h2', nameOf(f)), ...(place ? [element('p', place)] : []), ...numbers.map(text => element('p', text)), element('p', 'in all threads and stacks ', button), ...made);
+  $('detail').replaceChildren(element('h2', ...breakable(nameOf(f))), ...(place ? [element('p', place)] : []), ...numbers.map(text => element('p', text)), element('p', 'in all threads and stacks ', button), ...made);
   $('detail').children[place ? 1 : 0].className = place ? 'pale' : '';
 }
 
