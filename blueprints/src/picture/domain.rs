@@ -7,11 +7,13 @@ use metaspy_report::text::{clean, counted, grouped};
 
 use super::stated::Marks;
 use super::{LABELLED, Options, PictureError, grey, steps};
+use crate::emit::name_of;
 use crate::layout::containment::{Group, contained};
 use crate::layout::skyline::{pack, rows};
 use crate::layout::spanning_tree::breadth_first;
 use crate::scene::{
-    Border, Fill, Frame, FrameKind, Kind, Label, List, Node, Rect, Row, SIZE, Scene, Sign, fit_middle, readable,
+    Border, Fill, Frame, FrameKind, Kind, Label, List, Name, Node, Rect, Row, SIZE, Scene, Sign, fit_middle, readable,
+    use_free_room,
 };
 use crate::view::{CHANNELS, Channel, Viewed};
 
@@ -100,7 +102,11 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         tip: tip(viewed, at),
         ..Node::default()
     };
-    let nodes: Vec<Node> = boxes.into_iter().map(node).collect();
+    let mut nodes: Vec<Node> = boxes.into_iter().map(node).collect();
+    let size = match view.x {
+        Some(_) => name_at_places(viewed, &marks, &mut nodes, size),
+        None => size,
+    };
     let mut place = vec![None; numbers.len()];
     nodes.iter().enumerate().for_each(|(at, node)| node.methods.iter().for_each(|&it| place[it] = Some(at)));
     let row = |&at: &usize| Row { node: place[at], text: view.fill.text(numbers[at][2]) };
@@ -140,6 +146,19 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
         nodes,
         notes,
     })
+}
+
+/// Names boxes at places where there is room beside them, and returns the size of the page.
+pub(super) fn name_at_places(viewed: &Viewed, marks: &Marks, nodes: &mut [Node], page: (f64, f64)) -> (f64, f64) {
+    let graph = &viewed.graph;
+    let name = |node: &Node| Name {
+        marks: marks.of(&node.methods),
+        text: node.methods.first().map_or_else(String::new, |&at| name_of(graph, at)),
+        path: node.methods.first().map_or_else(String::new, |&at| clean(&graph.methods[at].path).into_owned()),
+        signs: String::new(),
+    };
+    let names: Vec<Name> = nodes.iter().map(name).collect();
+    use_free_room(nodes, &[], &names, page)
 }
 
 /// Returns the largest number of each channel, and 1 where all are 0.

@@ -3,19 +3,16 @@
 
 use std::cmp::Reverse;
 
-use metaspy_report::text::{clean, counted};
+use metaspy_report::text::counted;
 
 use super::call_tree::{CallTree, Chains, Form as TreeForm, call_tree};
-use super::domain::{BORDER, ORDER, legend, most, scattered, side, tip};
+use super::domain::{BORDER, ORDER, legend, most, name_at_places, scattered, side, tip};
 use super::named::{Form, Named, named};
 use super::stated::Marks;
 use super::{Options, PictureError, grey, hooks_note};
-use crate::emit::name_of;
 use crate::layout::columns::{GAP, columns};
 use crate::layout::skyline::rows;
-use crate::scene::{
-    Border, Fill, Frame, Kind, Label, List, Name, Node, OUTSET, Rect, Row, Scene, Stated, use_free_room,
-};
+use crate::scene::{Border, Fill, Frame, Kind, Label, List, Node, OUTSET, Rect, Row, Scene, Stated, use_free_room};
 use crate::view::{CHANNELS, Viewed};
 
 /// Maximum number of rows of the list.
@@ -130,19 +127,11 @@ fn in_rows(sizes: &[(f64, f64)]) -> (Vec<(f64, f64)>, (f64, f64)) {
 
 /// Places the methods at two numbers, with names where there is room.
 fn at_places(viewed: &Viewed, most: [u64; CHANNELS], marks: &Marks) -> Drawn {
-    let graph = &viewed.graph;
     let sides = |at: usize| sides(viewed, most, at);
-    let group = scattered(graph.ran().collect(), &viewed.numbers, most, &sides);
+    let group = scattered(viewed.graph.ran().collect(), &viewed.numbers, most, &sides);
     let boxes = group.boxes.iter();
     let mut nodes: Vec<Node> = boxes.map(|&(at, rect)| node(viewed, most, at, rect, None)).collect();
-    let name = |&(at, _): &(usize, Rect)| Name {
-        marks: marks.of(&[at]),
-        text: name_of(graph, at),
-        path: clean(&graph.methods[at].path).into_owned(),
-        signs: String::new(),
-    };
-    let names: Vec<Name> = group.boxes.iter().map(name).collect();
-    let size = use_free_room(&mut nodes, &[], &names, group.size);
+    let size = name_at_places(viewed, marks, &mut nodes, group.size);
     let notes = vec![format!("{} at two numbers; some cover others", counted(nodes.len() as u64, "method"))];
     Drawn { nodes, frames: Vec::new(), edges: Vec::new(), size, notes }
 }

@@ -14,7 +14,7 @@ use chrome::Chrome;
 use metaspy_blueprints::evolution::{By, Version, compare};
 use metaspy_blueprints::graph::Call;
 use metaspy_blueprints::scene::Border;
-use metaspy_blueprints::view::{View, Viewed};
+use metaspy_blueprints::view::{Channel, View, Viewed};
 use metaspy_blueprints::{Graph, Kind, Options, Scene, emit, page, picture};
 
 /// A browser that shows a page of this picture, and the others behind tabs.
@@ -190,6 +190,23 @@ fn labels_of_objects_can_be_read_and_overlap_nothing() {
         );
         assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
     }
+}
+
+#[test]
+fn names_of_objects_at_places_overlap_nothing() {
+    let mut graph = fixture::program(60, 18);
+    graph.calls.clear();
+    graph.entries.truncate(0);
+    let numbers = (0..60).map(|at| [at, at % 7, at % 5, at % 4 / 3, 0, at * 37 % 60, at * 17 % 60]).collect();
+    let view = View::new("node").at(Channel::count(""), Channel::total("")).border(Channel::count("site:a"));
+    let viewed = Viewed { view, graph, numbers };
+    let scene = picture::draw_domain(&viewed, &Options::default()).expect("there are objects");
+    assert!(scene.nodes.iter().filter(|node| node.label.is_some()).count() > 20, "most have room for a name");
+    let Some(mut chrome) = browser_of("places", &viewed.graph, &scene) else { return };
+    let faults = chrome.label_faults();
+    let faults: Vec<&String> = faults.iter().filter(|fault| !fault.contains("has no label")).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
 }
 
 #[test]

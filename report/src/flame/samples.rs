@@ -58,7 +58,7 @@ pub fn add(page: &mut FlamePage, store: &Store) {
     }
     let mut notes = Vec::new();
     if missing > 0 {
-        notes.push(format!("{} without a stack: they found no room", counted(missing, "sample")));
+        notes.push(format!("{} without a stack: none was taken, or it found no room", counted(missing, "sample")));
     }
     let ns = functions.whole.ns.checked_div(functions.whole.samples).unwrap_or(0);
     page.stacks.push(Stacks {
