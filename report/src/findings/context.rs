@@ -14,6 +14,9 @@ use crate::rows::text::unrecorded;
 use crate::text::{counted, grouped, short_path, short_path_of_trait};
 use crate::types::Types;
 
+/// Word of the facts of a function whose hook does not see what it returns.
+const UNSEEN: &str = "unseen";
+
 /// Recording of a search, and what is known of it before the first event.
 #[derive(Debug)]
 pub struct Context<'s> {
@@ -281,6 +284,17 @@ impl<'s> Context<'s> {
         let only_counted = (only_counted > 0)
             .then(|| format!("{} were only counted: record them as events", counted(only_counted, "call")));
         self.missing_events().or(damage).or(only_counted)
+    }
+
+    /// Returns a sentence if functions ran of which the hooks do not see whether they failed.
+    pub(super) fn missing_failures(&self) -> Option<String> {
+        let missing = "whether functions that return `Result` failed is not recorded: weave with --returns";
+        let mut sites = self.store.sites().iter();
+        let is_unseen = sites.any(|site| {
+            let is_said = site.facts.split(' ').any(|word| word == UNSEEN);
+            is_said && site.failure() != "none" && self.survey.events_of(site.id) > 0
+        });
+        is_unseen.then(|| missing.to_owned())
     }
 
     /// Returns a sentence if most of the calls are no events of the window.

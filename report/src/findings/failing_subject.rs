@@ -75,6 +75,10 @@ impl Detector for FailingSubject {
         }
     }
 
+    fn missing_part(&self, context: &Context<'_>) -> Option<String> {
+        context.missing_failures().or_else(|| context.missing_window())
+    }
+
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let mut sites: HashMap<SiteId, Vec<OfSubject>> = HashMap::default();
         for (row, calls) in (0..).zip(&self.rows) {

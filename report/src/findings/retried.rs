@@ -115,7 +115,8 @@ impl Detector for Retried {
     }
 
     fn missing_part(&self, context: &Context<'_>) -> Option<String> {
-        question::missing_part(&self.on_places, context).or_else(|| context.missing_window())
+        let missing = context.missing_failures().or_else(|| question::missing_part(&self.on_places, context));
+        missing.or_else(|| context.missing_window())
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
@@ -386,6 +387,18 @@ mod tests {
         let inputs = "type=Record self=ref result inputs";
         check_records_with(inputs, 40, |run, call| run.argument(call, "self", "?"), 1);
         check_records_with(inputs, 40, |run, call| run.argument(call, "field", "?"), 0);
+    }
+
+    #[test]
+    fn failures_that_hooks_do_not_see_are_named() {
+        let partly = |facts: &str| {
+            let mut run = Run::new();
+            run.function("mail", "mail::send", facts);
+            run.leaf("mail::send", None, 100);
+            run.findings(Retried::default()).partly_looked_for.len()
+        };
+        assert_eq!((partly("self=none result unseen"), partly("self=none option unseen")), (1, 0));
+        assert_eq!(partly("self=none result deep"), 0);
     }
 
     #[test]
