@@ -111,7 +111,12 @@ pub unsafe extern "C" fn metaspy_kind_of(name: *const c_char) -> u16 {
     let name = unsafe { text(name) };
     guarded(0, || {
         let Some(name) = name.filter(|name| !name.is_empty()) else { return 0 };
-        intern(&KINDS, &name, |name| Kind::new(name).id()).0
+        intern(&KINDS, &name, |name| {
+            let kind = Kind::new(name).id();
+            _ = Recording::running().map(|recording| recording.write_names());
+            kind
+        })
+        .0
     })
 }
 

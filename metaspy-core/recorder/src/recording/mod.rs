@@ -150,6 +150,12 @@ impl Recording {
         self.log.collect_once()
     }
 
+    /// Writes the names that were registered since the collector last did. A process may end before it does so again.
+    #[doc(hidden)]
+    pub fn write_names(&self) {
+        recorder::sync_names(self.log);
+    }
+
     /// Keeps events from being folded while they are counted; see [`Log::lease`].
     #[doc(hidden)]
     pub fn lease(&self) -> recorder::Lease {
