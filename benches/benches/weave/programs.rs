@@ -20,6 +20,8 @@ enum Build {
     Covered,
     /// As `cargo metaspy run` does: hooks count calls, and nothing else.
     Entries,
+    /// As `cargo metaspy test` does: hooks count calls, and show their objects to the profiler `coverage`.
+    Objects,
     /// As `cargo metaspy run --contexts` does: hooks count calls in their calling contexts, and nothing else.
     Contexts,
     /// As `cargo metaspy build` does: hooks give whatever the environment of the program requests.
@@ -32,12 +34,14 @@ const COUNTED: &[(&str, &str)] = &[("METASPY_RECORD", "live"), ("METASPY_MODE", 
 /// A build, the environment of its programs, and the command that runs them.
 type Measured = (&'static str, Build, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
-static CASES: [Measured; 12] = [
+static CASES: [Measured; 14] = [
     ("plain", Build::Plain, &[], &[]),
     ("-C instrument-coverage", Build::Covered, &[], &[]),
     ("callgrind", Build::Plain, &[], CALLGRIND),
     ("hooks that count, not armed", Build::Entries, &[], &[]),
     ("  counted", Build::Entries, COUNTED, &[]),
+    ("hooks of coverage, not armed", Build::Objects, &[], &[]),
+    ("  coverage", Build::Objects, &[("METASPY_PROFILE", "coverage")], &[]),
     ("hooks of contexts, not armed", Build::Contexts, &[], &[]),
     ("  contexts", Build::Contexts, &[("METASPY_PROFILE", "contexts")], &[]),
     ("whole hooks, not armed", Build::Whole, &[], &[]),
@@ -61,20 +65,22 @@ pub fn measure(command: &Path) -> Vec<Line> {
     let package = programs::package(&programs);
     let in_target =
         |name: &str| Package { dir: package.dir.clone(), target: target().join("weave").join("programs").join(name) };
-    let [plain, covered, entries, contexts, whole] =
-        ["plain", "covered", "entries", "contexts", "whole"].map(in_target);
+    let [plain, covered, entries, objects, contexts, whole] =
+        ["plain", "covered", "entries", "objects", "contexts", "whole"].map(in_target);
     let selectors: Vec<String> = programs.iter().map(|it| format!("{}::**", it.name)).collect();
     let weave: Vec<&str> = selectors.iter().flat_map(|selector| ["--weave", selector]).collect();
     let cargo = Path::new(env!("CARGO"));
     plain.time(cargo, &["build", "--release"]);
     built(covered.command(cargo, &["build", "--release"]).env("RUSTFLAGS", "-C instrument-coverage"));
     entries.time(command, &[&["metaspy", "run", "--release", "--quiet"][..], &weave].concat());
+    objects.time(command, &[&["metaspy", "run", "--release", "--quiet", "--profile", "coverage"][..], &weave].concat());
     contexts.time(command, &[&["metaspy", "run", "--release", "--quiet", "--contexts"][..], &weave].concat());
     whole.time(command, &[&["metaspy", "build", "--release"][..], &weave].concat());
     let program = |build: Build| match build {
         Build::Plain => plain.target.join("release/editor-programs"),
         Build::Covered => covered.target.join("release/editor-programs"),
         Build::Entries => entries.target.join("metaspy/release/editor-programs"),
+        Build::Objects => objects.target.join("metaspy/release/editor-programs"),
         Build::Contexts => contexts.target.join("metaspy/release/editor-programs"),
         Build::Whole => whole.target.join("metaspy/release/editor-programs"),
     };

@@ -71,13 +71,14 @@ impl Requested {
         // The program has the environment of this command.
         let asks_for_more =
             !is_empty("METASPY_PROFILE") || !is_off("METASPY_MODE", "tally") || !is_off("METASPY_DETAILS", "0");
-        let counts_in_contexts = self.names.iter().all(|name| [CONTEXTS, ALLOCATIONS].contains(&name.as_str()));
-        if sees_values || asks_for_more || self.with_own || !counts_in_contexts {
-            None
-        } else if self.names.is_empty() {
-            Some(Entries::Counted)
-        } else {
-            Some(Entries::InContexts)
+        if sees_values || asks_for_more || self.with_own {
+            return None;
+        }
+        let names: Vec<&str> = self.names().map(String::as_str).collect();
+        match &names[..] {
+            [] => Some(Entries::Counted),
+            [COVERAGE] => Some(Entries::Covered),
+            names => names.iter().all(|name| [CONTEXTS, ALLOCATIONS].contains(name)).then_some(Entries::InContexts),
         }
     }
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 
 use crate::common::schemas::assert_valid;
-use crate::common::{Package, manifest};
+use crate::common::{Did, Package, manifest};
 
 /// Calls of many kinds: recursive, generic, in threads, in a destructor while a panic unwinds, async, and of closures.
 const MAIN: &str = r#"
@@ -92,14 +92,24 @@ fn woven(package: &Package) -> String {
 fn their_counts_are_those_of_the_other_hooks() {
     let package = package("entered");
     for profile in [&[][..], &["--release"]] {
-        let other = package.metaspy(&[&["run", "--profile", "coverage", "--closures"], profile].concat());
+        let other = package.metaspy(&[&["run", "--profile", "coverage", "--timed", "--closures"], profile].concat());
         assert!(woven(&package).contains("__metaspy::hook!"), "{}", woven(&package));
+        let covered = package.metaspy(&[&["run", "--profile", "coverage", "--closures"], profile].concat());
+        let text = woven(&package);
+        assert!(text.contains("__metaspy::covered!") && !text.contains("__metaspy::hook!"), "{text}");
+        let area = |did: &Did| {
+            let methods = did.json["methods"].as_array().expect("there is a list").iter();
+            let area = methods.into_iter().find(|method| method["path"] == "entered::Square::Shape::area");
+            area.expect("it is there")["places"].clone()
+        };
+        assert_eq!((area(&covered), area(&other)), (1.into(), 1.into()));
         let counted = package.metaspy(&[&["run", "--closures"], profile].concat());
         let text = woven(&package);
         assert!(text.contains("__metaspy::entry!") && !text.contains("__metaspy::hook!"), "{text}");
         assert_eq!(counted.stdout.lines().next(), Some("[5, 55, 610] 3 2.5 4.5 Some(4)"));
         assert_eq!(counted.stdout.lines().next(), other.stdout.lines().next());
-        let calls = |path: &str| (counted.calls(path), other.calls(path));
+        assert_eq!(counted.stdout.lines().next(), covered.stdout.lines().next());
+        let calls = |path: &str| (counted.calls(path), covered.calls(path), other.calls(path));
         let expected = [
             ("entered::fib", 15 + 177 + 1973),
             ("entered::both", 4),
@@ -112,7 +122,7 @@ fn their_counts_are_those_of_the_other_hooks() {
             ("entered::main::{closure#2}", 3),
         ];
         for (path, count) in expected {
-            assert_eq!(calls(path), (Some(count), Some(count)), "{path}");
+            assert_eq!(calls(path), (Some(count), Some(count), Some(count)), "{path}");
         }
         assert!(counted.json["exact"] == true && other.json["exact"] == true);
         let again = package.metaspy(&[&["run", "--closures"], profile].concat());

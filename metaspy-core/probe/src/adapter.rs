@@ -30,6 +30,8 @@ pub struct Adapter {
     pub began: extern "C" fn(site: &'static Site),
     /// The same at a site whose calls are only counted. These cells may count the next one.
     pub entered: extern "C" fn(site: &'static Site, cells: &EntryCells),
+    /// The same of a call on an object, which method profilers may see.
+    pub covered: extern "C" fn(site: &'static Site, cells: &EntryCells, object: &Object),
     /// The same at a site whose calls are counted in their contexts. Returns the context to go back to when the call has ended;
     /// null = its thread stays where it is.
     pub enter_context: extern "C" fn(site: &'static Site, cells: &EntryCells, word: &ContextWord) -> *mut (),

@@ -7,11 +7,14 @@
 //! hooks. A guard keeps a register and gives each function a way out for panics. Without it, a
 //! function that is not armed keeps its size, and a count is ten instructions in place. The price
 //! is that outcomes are not known, and that another kind of run builds again.
+//!
+//! Where a method profiler sees only that calls begin, as `TestCoverage` does, the hook also shows on which object they do. A
+//! thread counts a call by itself once the profiler wants to see no more calls on the object, and remembers a thousand objects.
 
 use core::sync::atomic::Ordering;
 
-use crate::entry_cells::{EntryCell, EntryCells};
-use crate::{NO_CELL, Site};
+use crate::entry_cells::{EntryCell, EntryCells, object_word};
+use crate::{NO_CELL, Object, Site};
 
 const _: () = assert!(size_of::<EntryCell>() <= size_of::<Site>() && align_of::<EntryCell>() <= align_of::<Site>());
 // At the distance 0 a hook takes the site for its cell: the first word of an armed site is no word of a row.
@@ -27,6 +30,47 @@ impl Site {
         if tally != NO_CELL {
             way::count(self, tally);
         }
+    }
+
+    /// As [`Site::entered`], where a method profiler may see the call.
+    #[cfg_attr(metaspy_called, inline(never))]
+    #[cfg_attr(not(metaspy_called), inline(always))]
+    pub fn covered(&'static self) {
+        let who = self.counted();
+        if who != NO_CELL {
+            way::count(self, who);
+        }
+    }
+
+    /// As [`Site::covered`], of a call on an object.
+    #[cfg_attr(metaspy_called, inline(never))]
+    #[cfg_attr(not(metaspy_called), inline(always))]
+    pub fn covered_on<T: ?Sized>(&'static self, object: &T) {
+        let who = self.counted();
+        if who != NO_CELL {
+            way::count_on(self, who, object);
+        }
+    }
+}
+
+/// The word of an object.
+#[inline(always)]
+fn word_of<T: ?Sized>(object: &T) -> u64 {
+    let object = Object::of(object);
+    object_word(object.place.addr() as u64, object.kind())
+}
+
+/// The object with a word.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "assembly passes the word"))]
+fn object_of(word: u64, type_name: fn() -> &'static str) -> Object {
+    let place = object_word(word, type_name as usize as u64);
+    Object::from_parts(core::ptr::with_exposed_provenance(place as usize), type_name)
+}
+
+/// Counts a call on an object that the thread could not count by itself. These cells may count the next one.
+fn count_on_slowly(site: &'static Site, cells: &EntryCells, object: Object) {
+    if let Some(adapter) = site.adapter() {
+        (adapter.covered)(site, cells, &object);
     }
 }
 
@@ -54,7 +98,7 @@ mod way {
     use core::mem::offset_of;
 
     use crate::Site;
-    use crate::entry_cells::{EntryCell, EntryCells};
+    use crate::entry_cells::{EntryCell, EntryCells, KNOWN_OBJECTS, KnownObject, SPREAD};
     use crate::keeping::RED_ZONE;
 
     /// Counts in the cell of this thread.
@@ -106,6 +150,102 @@ mod way {
         }
     }
 
+    /// As [`count`], of a call on an object, which the thread may know.
+    #[inline(always)]
+    #[expect(named_asm_labels, reason = "as above")]
+    #[expect(clippy::pointers_in_nomem_asm_block, reason = "as above")]
+    pub fn count_on<T: ?Sized>(site: &'static Site, who: u64, object: &T) {
+        // SAFETY: as in `count`. The words of a site at the distance 0 are no word that a cell is compared with: an arm word, and
+        // a number beside the place of a cell, are smaller. The objects that a thread knows are as many as places, and stay as
+        // long as its cells point to them.
+        unsafe {
+            asm!(
+                crate::keeping::thread_word!("metaspy_entry_cells"),
+                "mov {cell}, qword ptr [rip + metaspy_entry_cells@GOTTPOFF]",
+                "mov {cell}, qword ptr fs:[{cell}]",
+                "cmp {word}, qword ptr [{site} + {cell} + {who}]",
+                "jne 23f",
+                "20:",
+                "mov {cell}, qword ptr [{site} + {cell} + {row}]",
+                "inc qword ptr [{cell}]",
+                "21:",
+                ".subsection 1",
+                "23:",
+                "cmp {word}, qword ptr [{site} + {cell} + {who_of_object}]",
+                "jne 22f",
+                "cmp {object}, qword ptr [{site} + {cell} + {object_of_cell}]",
+                "je 20b",
+                "mov {known}, qword ptr [{site} + {cell} + {known_of_cell}]",
+                "test {known}, {known}",
+                "je 22f",
+                "lea {cell}, [{object} + {site}]",
+                "imul {cell}, {cell}, {spread}",
+                "shr {cell}, 20",
+                "and {cell:e}, {last_place}",
+                "shl {cell:e}, {shift}",
+                "add {known}, {cell}",
+                "cmp {object}, qword ptr [{known} + {known_object}]",
+                "jne 22f",
+                "cmp {site}, qword ptr [{known} + {known_site}]",
+                "jne 22f",
+                "cmp {word}, qword ptr [{known} + {known_who}]",
+                "jne 22f",
+                "mov {cell}, qword ptr [{known} + {known_row}]",
+                "inc qword ptr [{cell}]",
+                "jmp 21b",
+                "22:",
+                "lea rsp, [rsp - {red_zone}]",
+                "lea {cell}, [rip + {type_name}]",
+                "push {cell}",
+                "push {object}",
+                "push {site}",
+                "mov {cell}, qword ptr [rip + metaspy_entry_cells@GOTTPOFF]",
+                "add {cell}, qword ptr fs:[0]",
+                "push {cell}",
+                "lea {cell}, [rip + 21b]",
+                "push {cell}",
+                "jmp qword ptr [rip + {slowly}@GOTPCREL]",
+                ".subsection 0",
+                site = in(reg) site,
+                word = in(reg) who,
+                object = in(reg) super::word_of(object),
+                cell = out(reg) _,
+                known = out(reg) _,
+                who = const offset_of!(EntryCell, who),
+                row = const offset_of!(EntryCell, row),
+                who_of_object = const offset_of!(EntryCell, who_of_object),
+                object_of_cell = const offset_of!(EntryCell, object),
+                known_of_cell = const offset_of!(EntryCell, known),
+                spread = const SPREAD,
+                last_place = const KNOWN_OBJECTS - 1,
+                shift = const size_of::<KnownObject>().trailing_zeros(),
+                known_object = const offset_of!(KnownObject, object),
+                known_site = const offset_of!(KnownObject, site),
+                known_who = const offset_of!(KnownObject, who),
+                known_row = const offset_of!(KnownObject, row),
+                type_name = sym core::any::type_name::<T>,
+                red_zone = const RED_ZONE,
+                slowly = sym slowly_on,
+                options(nomem, nostack),
+            );
+        }
+    }
+
+    /// What the thunk of a call on an object removes: the red zone and four operands.
+    const OPERANDS_ON: usize = RED_ZONE + 32;
+
+    /// The rare half of [`count_on`], in place of a call. On the stack are the address to return to, the cells, the site, the word
+    /// and the type of the object, and the red zone.
+    #[unsafe(naked)]
+    pub unsafe extern "C" fn slowly_on() {
+        crate::keeping::call_keeping!(OPERANDS_ON, count_on_slowly)
+    }
+
+    #[expect(improper_ctypes_definitions, reason = "one compiler compiles both sides")]
+    extern "C" fn count_on_slowly(site: &'static Site, cells: &EntryCells, word: u64, type_name: fn() -> &'static str) {
+        super::count_on_slowly(site, cells, super::object_of(word, type_name));
+    }
+
     /// What the thunk removes when it returns: the red zone and two operands.
     const OPERANDS: usize = RED_ZONE + 16;
 
@@ -131,8 +271,8 @@ pub(crate) mod way {
 
     use core::sync::atomic::{AtomicU64, Ordering};
 
-    use crate::Site;
-    use crate::entry_cells::{EntryCell, EntryCells};
+    use crate::entry_cells::{EntryCell, EntryCells, known_place};
+    use crate::{Object, Site};
 
     #[cfg(not(metaspy_bare))]
     std::thread_local! {
@@ -162,6 +302,42 @@ pub(crate) mod way {
         });
     }
 
+    /// As [`count`], of a call on an object.
+    #[inline(always)]
+    pub fn count_on<T: ?Sized>(site: &'static Site, who: u64, object: &T) {
+        CELLS.with(|cells| {
+            if !count_in(cells, site, who) && !count_of_object(cells, site, who, super::word_of(object)) {
+                super::count_on_slowly(site, cells, Object::of(object));
+            }
+        });
+    }
+
+    fn count_of_object(cells: &EntryCells, site: &Site, who: u64, word: u64) -> bool {
+        let Some(cell) = cell(cells, site) else { return false };
+        let is_last = cell.who_of_object.load(Ordering::Relaxed) == who && cell.object.load(Ordering::Relaxed) == word;
+        let row = if is_last {
+            cell.row.load(Ordering::Relaxed)
+        } else {
+            let site = core::ptr::from_ref(site).addr();
+            let known = cell.known.load(Ordering::Relaxed);
+            if known.is_null() {
+                return false;
+            }
+            // SAFETY: there are as many as places, and they stay as long as the cell points to them.
+            let known = unsafe { &*known.add(known_place(word, site)) };
+            let is_it = known.object.load(Ordering::Relaxed) == word
+                && known.site.load(Ordering::Relaxed) == site
+                && known.who.load(Ordering::Relaxed) == who;
+            if !is_it {
+                return false;
+            }
+            known.row.load(Ordering::Relaxed)
+        };
+        // SAFETY: what has the site's word has a row, and rows stay.
+        unsafe { &*row }.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
     #[inline(always)]
     fn count_in(cells: &EntryCells, site: &Site, tally: u64) -> bool {
         let Some(row) = row(cells, site, tally) else { return false };
@@ -172,18 +348,24 @@ pub(crate) mod way {
     /// The word that calls at a site are counted in, if the cell of this thread has one.
     #[inline(always)]
     pub(crate) fn row(cells: &EntryCells, site: &Site, tally: u64) -> Option<&'static AtomicU64> {
+        let cell = cell(cells, site)?;
+        if cell.who.load(Ordering::Relaxed) != tally {
+            return None;
+        }
+        // SAFETY: a cell with a word has a row, and rows stay.
+        Some(unsafe { &*cell.row.load(Ordering::Relaxed) })
+    }
+
+    /// The cell of a site.
+    #[inline(always)]
+    fn cell<'c>(cells: &'c EntryCells, site: &Site) -> Option<&'c EntryCell> {
         let distance = cells.distance();
         if distance == 0 {
             return None;
         }
         let at = core::ptr::from_ref(site).addr().wrapping_add(distance);
         // SAFETY: at this distance is the cell of the site, whose thread is this one.
-        let cell = unsafe { &*core::ptr::with_exposed_provenance::<EntryCell>(at) };
-        if cell.who.load(Ordering::Relaxed) != tally {
-            return None;
-        }
-        // SAFETY: a cell with a word has a row, and rows stay.
-        Some(unsafe { &*cell.row.load(Ordering::Relaxed) })
+        Some(unsafe { &*core::ptr::with_exposed_provenance::<EntryCell>(at) })
     }
 
     /// Not in the function itself: it would be compiled with each of them.

@@ -15,10 +15,46 @@ pub struct EntryCells(AtomicUsize);
 /// What a thread has counted at one site. There is one at the same distance from each site that the linker collected.
 #[repr(C)]
 pub struct EntryCell {
-    /// The cell is valid while this is the site's word, `Site::tally`.
+    /// Calls on any object are counted while this is the site's word, `Site::tally`, or the one that `Site::counted` points to.
     pub who: AtomicU64,
     /// The word in which calls are counted, which no other thread writes.
     pub row: AtomicPtr<AtomicU64>,
+    /// Calls on `object` are counted while this is the site's word.
+    pub who_of_object: AtomicU64,
+    /// The object, as [`object_word`] has it.
+    pub object: AtomicU64,
+    /// Further objects of this thread, [`KNOWN_OBJECTS`] places for all of its sites; or null.
+    pub known: AtomicPtr<KnownObject>,
+}
+
+/// An object whose calls at a site are counted while this thread and the site have the same word.
+#[repr(C)]
+pub struct KnownObject {
+    /// The object, as [`object_word`] has it.
+    pub object: AtomicU64,
+    /// The address of the site.
+    pub site: AtomicUsize,
+    /// The site's word.
+    pub who: AtomicU64,
+    /// As [`EntryCell::row`].
+    pub row: AtomicPtr<AtomicU64>,
+}
+
+/// Objects that a thread knows beside the last one of each site. A power of two.
+pub const KNOWN_OBJECTS: usize = 1024;
+/// Spreads the places. Its highest bit is not set, so that an instruction may contain it.
+pub(crate) const SPREAD: u64 = 0x61C8_8647;
+
+/// An object with its kind, as one word: several types may be at one address.
+#[inline(always)]
+pub const fn object_word(place: u64, kind: u64) -> u64 {
+    place ^ kind
+}
+
+/// The place of an object at a site among those that a thread knows.
+#[inline(always)]
+pub const fn known_place(object: u64, site: usize) -> usize {
+    (object.wrapping_add(site as u64).wrapping_mul(SPREAD) >> 20) as usize % KNOWN_OBJECTS
 }
 
 impl EntryCells {

@@ -38,7 +38,7 @@ macro_rules! thread_word {
 }
 
 /// The body of a naked function that calls another one and keeps all registers; unwinders pass through it. On the stack are the
-/// address to return to, the second, the first and maybe a third operand, and the red zone: so many bytes, which it removes. With
+/// address to return to, the second, the first and maybe two further operands, and the red zone: so many bytes, which it removes. With
 /// `then` this is done before the registers come back: rax is the result, and `[rbp - 16]` becomes rax.
 macro_rules! call_keeping {
     ($operands:expr, $function:ident $(, then $result:literal)?) => {
@@ -91,6 +91,7 @@ macro_rules! call_keeping {
             "mov rsi, [rbp + 16]",
             "mov rdi, [rbp + 24]",
             "mov rdx, [rbp + 32]",
+            "mov rcx, [rbp + 40]",
             "call {function}",
             $($result,)?
             "cmp ebx, {by_fxsave}",

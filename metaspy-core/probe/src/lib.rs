@@ -56,7 +56,7 @@ pub use cause::*;
 pub use context::InContext;
 pub use context_word::{ContextHead, ContextTable, ContextWord};
 pub use counters::{ANY, Cell, Counters, NO_CELL, with_kind};
-pub use entry_cells::{EntryCell, EntryCells};
+pub use entry_cells::{EntryCell, EntryCells, KNOWN_OBJECTS, KnownObject, known_place, object_word};
 pub use guard::{Entered, Frame, Guard, NOT_OBSERVED};
 pub use lean::{ANNOUNCED, COUNTED, Lean};
 pub use outcome::Outcome;

@@ -21,6 +21,17 @@ macro_rules! entry {
     };
 }
 
+/// Counts a call that begins, and shows on which object.
+#[macro_export]
+macro_rules! covered {
+    ($name:literal, $first:literal, $last:literal, $facts:literal, []) => {
+        $crate::Site::covered($crate::site!($name, $first, $last, $facts));
+    };
+    ($name:literal, $first:literal, $last:literal, $facts:literal, [place $object:expr]) => {
+        $crate::Site::covered_on($crate::site!($name, $first, $last, $facts), &*$object);
+    };
+}
+
 /// Counts a call that begins, in its calling context, which the end of the enclosing block leaves.
 #[macro_export]
 macro_rules! context {

@@ -132,6 +132,7 @@ pub struct Site {
     is_entry: bool,
     is_door: bool,
     has_context: bool,
+    is_covered: bool,
     lines: [u32; 2],
     module: &'static str,
     name: &'static str,
@@ -167,6 +168,7 @@ impl Site {
             is_entry: false,
             is_door: false,
             has_context: false,
+            is_covered: false,
             lines: [def.lines.0, def.lines.1],
             module: def.module,
             name: def.name,
@@ -198,7 +200,8 @@ impl Site {
         let is_entry = has_word(facts.as_bytes(), b"entry");
         let has_context = has_word(facts.as_bytes(), b"context");
         let def = SiteDef { kind, module, name, file, lines, skipped: None };
-        Site { is_entry, has_context, ..Site::with_facts(def, facts) }
+        let is_covered = has_word(facts.as_bytes(), b"covered");
+        Site { is_entry, has_context, is_covered, ..Site::with_facts(def, facts) }
     }
 
     /// No site of a program: the core leaves its adapter there for code that carries causes.
@@ -254,6 +257,11 @@ impl Site {
     /// True if such a hook also counts in calling contexts.
     pub const fn has_context(&self) -> bool {
         self.has_context
+    }
+
+    /// True if method profilers can see that calls begin at such a hook, and on which objects.
+    pub const fn is_covered(&self) -> bool {
+        self.is_covered
     }
 
     /// Its kind.

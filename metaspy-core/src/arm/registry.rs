@@ -175,8 +175,8 @@ impl Arms {
     /// Lets method profilers see the calls at a site, or not.
     pub fn profile(&mut self, site: &'static Site, is_profiled: bool) {
         let id = site::entry(site).id;
-        // Its hook shows no call to profilers: it counts in the tree by itself.
-        if site.is_entry() {
+        // Its hook shows no call to profilers: it counts, in the tree as well, by itself.
+        if site.is_entry() && !site.is_covered() {
             return;
         }
         if Config::of(site).is_profiled() != is_profiled {

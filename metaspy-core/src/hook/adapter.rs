@@ -8,11 +8,11 @@ use std::ptr::null_mut;
 use std::task::Poll;
 
 use metaspy_probe::{
-    ANNOUNCED, Adapter, COUNTED, CauseBefore, ContextWord, Entered, EntryCells, Frame, Lean, PollOnce, Receiver, Seen,
-    Value,
+    ANNOUNCED, Adapter, COUNTED, CauseBefore, ContextWord, Entered, EntryCells, Frame, Guard, Lean, Object, PollOnce,
+    Receiver, Seen, Value,
 };
 
-use crate::arm::Config;
+use crate::arm::{self, Config};
 use crate::causality::{self, Carried};
 use crate::event::Outcome;
 use crate::hook::details::written;
@@ -50,6 +50,7 @@ pub fn address() -> *mut Adapter {
         key,
         began,
         entered,
+        covered,
         enter_context,
         start,
         poll,
@@ -237,7 +238,25 @@ extern "C" fn began(site: &'static Site) {
 }
 
 extern "C" fn entered(site: &'static Site, cells: &EntryCells) {
-    call::count_entry(cells, site);
+    count_beginning(site, cells, || Seen::new(Receiver::NONE, &[]));
+}
+
+extern "C" fn covered(site: &'static Site, cells: &EntryCells, object: &Object) {
+    count_beginning(site, cells, || Seen::of_object(*object));
+}
+
+/// Counts a call whose end is not seen, and shows it to method profilers. These cells may count the next one.
+fn count_beginning(site: &'static Site, cells: &EntryCells, seen: impl FnOnce() -> Seen<'static>) {
+    if !Config::of(site).is_profiled() {
+        return call::count_entry(cells, site);
+    }
+    // Before the profilers see it: what settles then is valid as long as nothing has changed since.
+    let who = arm::settled();
+    let (seen, mut frame) = (seen(), Frame::vacant());
+    // SAFETY: the call ends before its frame.
+    let entered = begin(site, unsafe { &mut *std::ptr::from_mut(&mut frame) }, &seen);
+    Guard::of(site, entered).done(Outcome::Returned);
+    recorder::show_settled(site, cells, who, (seen.receiver.word, seen.kind));
 }
 
 extern "C" fn enter_context(site: &'static Site, cells: &EntryCells, word: &ContextWord) -> *mut () {

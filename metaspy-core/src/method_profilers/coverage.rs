@@ -60,6 +60,7 @@ impl Data for Covered {
 impl MethodProfiler for TestCoverage {
     const NAME: &'static str = built_in::COVERAGE;
     const TRUSTED: bool = true;
+    const ONLY_BEGINNINGS: bool = true;
     type Package = ();
     type Type = ();
     type Method = Covered;

@@ -42,6 +42,10 @@ pub trait MethodProfiler: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     const ONLY_CONTEXTS: bool = false;
 
+    /// True if all that it records of a call is known when the call begins, at hooks that see no more.
+    #[doc(hidden)]
+    const ONLY_BEGINNINGS: bool = false;
+
     /// The table of callers, if the times of a call, there and at its method, are all that a call changes.
     #[doc(hidden)]
     fn times(&self) -> Option<&CallerTable> {

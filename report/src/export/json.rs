@@ -49,7 +49,7 @@ fn object(run: &Run) -> Map<String, Value> {
         "doubts": run.doubts,
         "ratio": was_run.then(|| ratio(program.ratio())),
         "patterns": program.profiles.has_coverage().then(|| pattern_lists(program)),
-        "constant": program.profiles.has_coverage().then(|| constant_values(program)),
+        "constant": (program.profiles.has_coverage() && sees_returns(program)).then(|| constant_values(program)),
         "repeated": repeated(program).map(repeated_calls),
         "profiles": profiles(program),
         "hook_cost": program.hook_cost.map(hook_cost),
@@ -57,6 +57,12 @@ fn object(run: &Run) -> Map<String, Value> {
         "methods": methods.iter().map(|(element, of)| method(run, keys, element, of)).collect::<Vec<_>>(),
     });
     if let Value::Object(object) = value { object } else { Map::new() }
+}
+
+/// True if some hook sees what is returned.
+fn sees_returns(program: &Program) -> bool {
+    let mut methods = program.methods().filter_map(|element| element.method.as_deref());
+    methods.any(|method| method.facts.as_ref().is_some_and(|facts| facts.is_deep))
 }
 
 fn package(run: &Run, keys: &Keys, at: usize, element: &Element) -> Value {

@@ -48,6 +48,8 @@ pub struct Selection {
 pub enum Entries {
     /// They count calls.
     Counted,
+    /// They count calls, and show their objects to a profiler.
+    Covered,
     /// They count calls, also by calling context.
     InContexts,
 }
@@ -90,6 +92,7 @@ impl Selection {
         let seen: Vec<&str> = seen.into_iter().filter_map(|(is_seen, word)| is_seen.then_some(word)).collect();
         match self.entries {
             Some(Entries::Counted) => "entries".to_owned(),
+            Some(Entries::Covered) => "objects".to_owned(),
             Some(Entries::InContexts) => "contexts".to_owned(),
             None if seen.is_empty() => "calls".to_owned(),
             None => seen.join(" and "),

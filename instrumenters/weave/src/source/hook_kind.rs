@@ -8,6 +8,8 @@ use crate::source::signature::Limit;
 pub enum HookKind {
     /// That a call begins, and nothing else of it.
     Entry,
+    /// That a call begins, and on which object.
+    Covered,
     /// That a call begins, and in which calling context.
     Context,
     /// The first poll of an async function.
@@ -47,13 +49,13 @@ impl HookKind {
             HookKind::Whole | HookKind::WholeLent => Some(HookKind::Hook),
             HookKind::PolledWhole => Some(HookKind::Polled),
             HookKind::Polled => Some(HookKind::Began),
-            HookKind::Hook | HookKind::Began | HookKind::Context | HookKind::Entry => None,
+            HookKind::Hook | HookKind::Began | HookKind::Context | HookKind::Covered | HookKind::Entry => None,
         }
     }
 
-    /// True if it sees nothing of a call but that it begins.
+    /// True if it sees nothing of a call but its beginning.
     pub(super) fn is_entry(self) -> bool {
-        matches!(self, HookKind::Entry | HookKind::Context)
+        matches!(self, HookKind::Entry | HookKind::Covered | HookKind::Context)
     }
 
     /// True if it sees what is returned.
@@ -70,6 +72,7 @@ impl HookKind {
     pub(super) fn word(self) -> &'static str {
         match self {
             HookKind::Entry => "entry",
+            HookKind::Covered => "covered",
             HookKind::Context => "context",
             HookKind::Began => "began",
             HookKind::Polled => "polled",

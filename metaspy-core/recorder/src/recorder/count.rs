@@ -91,6 +91,20 @@ pub fn count_entry(site: &'static Site, tally: u64, cells: &EntryCells) -> bool 
     true
 }
 
+/// Lets hooks whose calls' ends are not seen count calls on an object, or on all, if that is all that is left to do at the site
+/// while sites are compared with this word.
+pub fn show_settled(site: &'static Site, cells: &EntryCells, who: u64, receiver: (u64, u64)) {
+    let lane = lane::own_lane();
+    if lane.gate.is_busy() || lane.level() != 0 {
+        return;
+    }
+    if let Some(settled) = lane.cells.settled(site, who, receiver)
+        && let Some(_busy) = Busy::enter(lane)
+    {
+        lane.cells.entries.note_settled(cells, site, who, settled);
+    }
+}
+
 /// As [`tally`], if the row is found without looking far. `None`: it was not counted.
 #[inline]
 pub fn count_at_once(lane: &Lane, tally: u64, subject: Subject) -> Option<Begun> {

@@ -10,7 +10,7 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, compiler_fence};
 
-use metaspy_probe::{ANY, COUNTED, Cell, Counters, Site, hash};
+use metaspy_probe::{ANY, COUNTED, Cell, Counters, Site, hash, object_word};
 
 use crate::format::row::Who;
 use crate::platform::own_pages;
@@ -161,6 +161,35 @@ impl Cells {
         let further = unsafe { &*further.add(further_place(cell, receiver.0)) };
         let is_own = further.who.load(Relaxed) == who && further.length.load(Relaxed) == u64::from(cell);
         if is_own { further.count_settled(further.rows.load(Relaxed), receiver) } else { None }
+    }
+
+    /// The row that calls at a settled site about a receiver are counted in, and the receiver as one word; `None` instead if
+    /// about any. Nothing if more than a row is counted up.
+    pub fn settled(&self, site: &Site, who: u64, receiver: (u64, u64)) -> Option<(&'static AtomicU64, Option<u64>)> {
+        let (place, cells) = (site.cell.load(Relaxed), self.cells.load(Relaxed));
+        if place == 0 || cells.is_null() {
+            return None;
+        }
+        let further = self.further.load(Relaxed);
+        // SAFETY: there is a cell for each place that a site has, and as many further ones as places of objects.
+        let (own, further) = unsafe {
+            let further = (!further.is_null()).then(|| &*further.add(further_place(place, receiver.0)));
+            (&*cells.byte_add(place as usize), further.filter(|it| it.length.load(Relaxed) == u64::from(place)))
+        };
+        let cell = [Some(own), further].into_iter().flatten().find(|cell| {
+            let only = cell.receiver.load(Relaxed);
+            let is_about = only == ANY || (only, cell.kind.load(Relaxed)) == receiver;
+            cell.who.load(Relaxed) == who && is_about
+        })?;
+        let row = cell.rows.load(Relaxed);
+        if row.addr() & COUNTED == 0 || !cell.also.load(Relaxed).is_null() {
+            return None;
+        }
+        // A hook without an object asks for none.
+        let is_of_all = cell.receiver.load(Relaxed) == ANY || receiver == (0, 0);
+        // SAFETY: a marked row of a cell with a word is a row, and rows stay.
+        let row = unsafe { &*row.wrapping_sub(COUNTED).cast::<AtomicU64>() };
+        Some((row, (!is_of_all).then(|| object_word(receiver.0, receiver.1))))
     }
 
     /// The further cell of an object at a site; `None` if there is no memory.

@@ -3,9 +3,9 @@
 use std::alloc::Layout;
 use std::ptr::{from_ref, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, compiler_fence};
+use std::sync::atomic::{AtomicPtr, AtomicU64, compiler_fence};
 
-use metaspy_probe::{EntryCell, EntryCells, Site};
+use metaspy_probe::{EntryCell, EntryCells, KNOWN_OBJECTS, KnownObject, Site, known_place};
 
 use crate::platform::own_pages;
 use crate::recorder::counter::Counter;
@@ -17,20 +17,77 @@ pub struct Entries {
     word: AtomicPtr<EntryCells>,
     /// The first cell; null without cells.
     cells: AtomicPtr<EntryCell>,
+    /// Further objects of settled sites: 32 KiB, taken when calls at one site are on several objects. Null = none yet.
+    known: AtomicPtr<KnownObject>,
 }
+
+/// Of the objects that a thread knows.
+const KNOWN: Layout = match Layout::array::<KnownObject>(KNOWN_OBJECTS) {
+    Ok(layout) => layout,
+    Err(_) => panic!("more objects than memory"),
+};
 
 impl Entries {
     pub const fn none() -> Self {
-        Entries { word: AtomicPtr::new(null_mut()), cells: AtomicPtr::new(null_mut()) }
+        let (cells, known) = (AtomicPtr::new(null_mut()), AtomicPtr::new(null_mut()));
+        Entries { word: AtomicPtr::new(null_mut()), cells, known }
     }
 
     /// Remembers the row of a site, as long as the site has this word. Called with the lane busy, at level 0.
     pub fn note(&self, word: &EntryCells, site: &'static Site, who: u64, row: Counter<'_>) {
-        let Some(at) = place(site) else { return };
+        self.note_row(word, site, who, row.calls());
+    }
+
+    fn note_row(&self, word: &EntryCells, site: &'static Site, who: u64, row: &AtomicU64) {
+        let Some(cell) = self.cell(word, site) else { return };
+        // A signal handler of this thread finds a whole cell or none.
+        cell.who.store(0, Relaxed);
+        cell.who_of_object.store(0, Relaxed);
+        compiler_fence(Release);
+        cell.row.store(from_ref(row).cast_mut(), Relaxed);
+        compiler_fence(Release);
+        cell.who.store(who, Relaxed);
+        self.aim(true);
+    }
+
+    /// As [`Entries::note`], of calls on an object, or on any.
+    pub fn note_settled(
+        &self,
+        word: &EntryCells,
+        site: &'static Site,
+        who: u64,
+        (row, object): (&'static AtomicU64, Option<u64>),
+    ) {
+        let Some(object) = object else { return self.note_row(word, site, who, row) };
+        let Some(cell) = self.cell(word, site) else { return };
+        let is_of_several = cell.who_of_object.load(Relaxed) == who && cell.object.load(Relaxed) != object;
+        if is_of_several && let Some(known) = self.known(object, site) {
+            known.who.store(0, Relaxed);
+            compiler_fence(Release);
+            known.object.store(object, Relaxed);
+            known.site.store(from_ref(site).addr(), Relaxed);
+            known.row.store(from_ref(row).cast_mut(), Relaxed);
+            compiler_fence(Release);
+            known.who.store(who, Relaxed);
+        }
+        cell.who.store(0, Relaxed);
+        cell.who_of_object.store(0, Relaxed);
+        compiler_fence(Release);
+        cell.row.store(from_ref(row).cast_mut(), Relaxed);
+        cell.object.store(object, Relaxed);
+        cell.known.store(self.known.load(Relaxed), Relaxed);
+        compiler_fence(Release);
+        cell.who_of_object.store(who, Relaxed);
+        self.aim(true);
+    }
+
+    /// The cell of a site, which hooks find by this word from now on; `None` if it has none, or there is no memory.
+    fn cell(&self, word: &EntryCells, site: &'static Site) -> Option<&EntryCell> {
+        let at = place(site)?;
         let own = self.word.load(Relaxed).cast_const();
         // A library that was loaded later has a word of its own, and counts without cells.
         if !own.is_null() && !std::ptr::eq(own, word) {
-            return;
+            return None;
         }
         if self.cells.load(Relaxed).is_null()
             && let Some(layout) = layout()
@@ -40,14 +97,17 @@ impl Entries {
         }
         self.word.store(from_ref(word).cast_mut(), Relaxed);
         // SAFETY: there is a cell for each place.
-        let Some(cell) = (unsafe { self.cells.load(Relaxed).byte_add(at).as_ref() }) else { return };
-        // A signal handler of this thread finds a whole cell or none.
-        cell.who.store(0, Relaxed);
-        compiler_fence(Release);
-        cell.row.store(from_ref(row.calls()).cast_mut(), Relaxed);
-        compiler_fence(Release);
-        cell.who.store(who, Relaxed);
-        self.aim(true);
+        unsafe { self.cells.load(Relaxed).byte_add(at).as_ref() }
+    }
+
+    /// The place of an object at a site among those that this thread knows; `None` if there is no memory.
+    fn known(&self, object: u64, site: &'static Site) -> Option<&KnownObject> {
+        if self.known.load(Relaxed).is_null() {
+            // Zeroes are objects of no site.
+            self.known.store(own_pages::take(KNOWN).cast(), Relaxed);
+        }
+        // SAFETY: it is null, or there are as many as places.
+        unsafe { self.known.load(Relaxed).add(known_place(object, from_ref(site).addr())).as_ref() }
     }
 
     /// Lets hooks count by themselves, or not.
@@ -69,9 +129,15 @@ impl Entries {
         for at in (0..size_of_val(site::linked())).step_by(size_of::<Site>()) {
             // SAFETY: there is a cell for each place.
             let cell = unsafe { &*cells.byte_add(at) };
-            if cell.who.load(Relaxed) != 0 {
-                cell.who.store(0, Relaxed);
+            for who in [&cell.who, &cell.who_of_object].into_iter().filter(|who| who.load(Relaxed) != 0) {
+                who.store(0, Relaxed);
             }
+        }
+        let known = self.known.load(Relaxed);
+        if !known.is_null() {
+            // SAFETY: there are as many as places.
+            let known = unsafe { std::slice::from_raw_parts(known, KNOWN_OBJECTS) };
+            known.iter().for_each(|known| known.who.store(0, Relaxed));
         }
     }
 
@@ -84,6 +150,11 @@ impl Entries {
         {
             // SAFETY: `note` took them so, and no pointer to them is left.
             unsafe { own_pages::give_back(cells.cast(), layout) };
+        }
+        let known = self.known.swap(null_mut(), Relaxed);
+        if !known.is_null() {
+            // SAFETY: `known` took them so, and the cells that pointed to them are gone.
+            unsafe { own_pages::give_back(known.cast(), KNOWN) };
         }
     }
 

@@ -71,7 +71,7 @@ pub use busy::{Busy, Gate};
 pub use cached_observers::{CACHED, CachedCell, CachedObservers};
 pub use causes::is_under;
 pub use collector::Lease;
-pub use count::{count_at_once, count_entry, count_in_bucket, count_missed, tally, tally_more};
+pub use count::{count_at_once, count_entry, count_in_bucket, count_missed, show_settled, tally, tally_more};
 pub use counted_outcome::count_outcome_in;
 pub use counter::Counter;
 pub(crate) use counter_cache::LINKED;

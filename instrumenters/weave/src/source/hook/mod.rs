@@ -66,6 +66,9 @@ impl Hook<'_> {
         let word = self.kind.word();
         let site = format!("{EXTERN_CRATE}::{word}!({name:?},{first},{last},{facts:?}");
         let brace = if signature.is_expression { "{" } else { "" };
+        if self.kind == HookKind::Covered {
+            return format!("{brace}{site},[{}]);", self.subject());
+        }
         if self.kind.is_entry() || self.kind == HookKind::Began {
             return format!("{brace}{site});");
         }
@@ -121,7 +124,8 @@ impl Hook<'_> {
         let facts = seen.to_string();
         // Readers do not take a failure that the hook does not see for a success.
         let unseen = if self.may_fail() && !is_entry && !self.kind.is_deep() { " unseen" } else { "" };
-        facts + unseen + &self.function.further_facts + &self.parameters() + &self.type_words
+        let covered = if self.kind == HookKind::Covered { " covered" } else { "" };
+        facts + unseen + covered + &self.function.further_facts + &self.parameters() + &self.type_words
     }
 
     /// True unless the declared return type has no failure. An alias may stand for a `Result`.

@@ -170,6 +170,11 @@ fn a_hook_that_only_counts_sees_nothing_of_a_call() {
     let words = r#"__metaspy::entry!("A::f",2,2,"c=1 self=mut type=A vis=private async entry");…"#;
     assert_eq!(text_of(method, entry), words);
     assert_eq!(HookKind::Entry.below(false), None);
+    let covered = |hook: &mut Hook<'_>| hook.kind = HookKind::Covered;
+    let words =
+        r#"__metaspy::covered!("A::f",2,2,"c=1 self=mut type=A vis=private async entry covered",[place self]);…"#;
+    assert_eq!(text_of(method, covered), words);
+    assert_eq!(text_of("fn f() {}", covered).matches("[]").count(), 1);
 }
 
 #[test]

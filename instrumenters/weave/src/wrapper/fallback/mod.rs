@@ -120,7 +120,7 @@ impl ChosenHooks {
                 let (selected, others): (Vec<_>, Vec<_>) = file.paths_of(&target.krate, function).partition(means);
                 let is_selected = !selected.is_empty();
                 // Where calls are only counted, nothing depends on the test that runs.
-                let is_alone = entries.is_none()
+                let is_alone = matches!(entries, None | Some(Entries::Covered))
                     && !is_selected
                     && choice.build.is_test()
                     && function.facts.is_test
@@ -132,6 +132,8 @@ impl ChosenHooks {
                 }
                 let (kind, less) = match entries {
                     Some(Entries::Counted) => (HookKind::Entry, None),
+                    // A test runs until it ends.
+                    Some(Entries::Covered) if !function.facts.is_test => (HookKind::Covered, None),
                     // The context of an async call is left and entered again, maybe by another thread.
                     Some(Entries::InContexts) if !function.facts.is_async => (HookKind::Context, None),
                     _ => HookKind::of(function, (returns || types) && is_selected),
