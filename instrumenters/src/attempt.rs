@@ -1,7 +1,7 @@
 //! Operation that waits, and that the program can cancel.
 
 use metaspy_core::hook::{Reify, Resource};
-use metaspy_core::{EventId, Outcome, Site, Subject};
+use metaspy_core::{Outcome, Site, Subject};
 
 /// Operation that may be cancelled before it ends. Dropping it records the cancellation.
 pub(crate) struct Attempt(Resource);
@@ -14,7 +14,7 @@ impl Attempt {
 
     /// Returns the event, or `None` if the operation is not recorded.
     #[cfg(any(feature = "async-channel", feature = "flume"))]
-    pub fn event(&self) -> Option<EventId> {
+    pub fn event(&self) -> Option<metaspy_core::EventId> {
         self.0.event()
     }
 

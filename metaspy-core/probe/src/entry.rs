@@ -60,13 +60,6 @@ fn word_of<T: ?Sized>(object: &T) -> u64 {
     object_word(object.place.addr() as u64, object.kind())
 }
 
-/// The object with a word.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "assembly passes the word"))]
-fn object_of(word: u64, type_name: fn() -> &'static str) -> Object {
-    let place = object_word(word, type_name as usize as u64);
-    Object::from_parts(core::ptr::with_exposed_provenance(place as usize), type_name)
-}
-
 /// Counts a call on an object that the thread could not count by itself. These cells may count the next one.
 fn count_on_slowly(site: &'static Site, cells: &EntryCells, object: Object) {
     if let Some(adapter) = site.adapter() {
@@ -97,9 +90,9 @@ mod way {
     use core::arch::asm;
     use core::mem::offset_of;
 
-    use crate::Site;
     use crate::entry_cells::{EntryCell, EntryCells, KNOWN_OBJECTS, KnownObject, SPREAD};
     use crate::keeping::RED_ZONE;
+    use crate::{Object, Site};
 
     /// Counts in the cell of this thread.
     ///
@@ -195,7 +188,7 @@ mod way {
                 "jmp 21b",
                 "22:",
                 "lea rsp, [rsp - {red_zone}]",
-                "lea {cell}, [rip + {type_name}]",
+                "mov {cell}, qword ptr [rip + {type_name}@GOTPCREL]",
                 "push {cell}",
                 "push {object}",
                 "push {site}",
@@ -243,7 +236,9 @@ mod way {
 
     #[expect(improper_ctypes_definitions, reason = "one compiler compiles both sides")]
     extern "C" fn count_on_slowly(site: &'static Site, cells: &EntryCells, word: u64, type_name: fn() -> &'static str) {
-        super::count_on_slowly(site, cells, super::object_of(word, type_name));
+        let place = super::object_word(word, type_name as usize as u64);
+        let place = core::ptr::with_exposed_provenance(place as usize);
+        super::count_on_slowly(site, cells, Object::from_parts(place, type_name));
     }
 
     /// What the thunk removes when it returns: the red zone and two operands.
