@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use super::addresses::{Library, Names};
 use super::samples::Samples;
 use super::{Content, Format, Imported, Result, error};
 use crate::text::counted;
@@ -30,12 +31,6 @@ struct Meta {
     interval: Option<f64>,
     product: Option<String>,
     preprocessed_profile_version: Option<u32>,
-}
-
-#[derive(Deserialize)]
-struct Library {
-    #[serde(default)]
-    name: String,
 }
 
 /// Samples and tables of a thread, or tables of all threads.
@@ -70,6 +65,9 @@ struct FrameTable {
     func: Vec<u32>,
     #[serde(default)]
     line: Vec<Option<u32>>,
+    /// Bytes from the beginning of the library; -1 = not known.
+    #[serde(default)]
+    address: Vec<i64>,
 }
 
 #[derive(Deserialize)]
@@ -87,6 +85,8 @@ struct FuncTable {
 #[derive(Deserialize)]
 struct ResourceTable {
     name: Vec<u32>,
+    #[serde(default)]
+    lib: Vec<Option<i64>>,
 }
 
 #[derive(Deserialize)]
@@ -143,11 +143,12 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
     }
     let mut samples = Samples::new(period_ns.round() as u64, bytes);
     let mut used = 0;
+    let mut names = Names::new(&profile.libs);
     let mut shared_places = HashMap::new();
     for thread in threads {
         let mut own_places = HashMap::new();
         let places = if thread.has_tables() { &mut own_places } else { &mut shared_places };
-        used += usize::from(add(&mut samples, thread, profile.shared.as_ref(), places)?);
+        used += usize::from(add(&mut samples, thread, profile.shared.as_ref(), places, &mut names)?);
     }
     let mut notes = Vec::new();
     if used > 1 {
@@ -156,7 +157,8 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
     let unnamed = samples.functions.iter().filter(|function| function.name.starts_with("0x")).count();
     if unnamed > 0 {
         notes.push(format!(
-            "{} are addresses without a name: open the profile in profiler.firefox.com, which finds the names, and save it from there",
+            "{} are addresses without a name, because the file that ran is not here, or has no symbols: open the profile \
+             in profiler.firefox.com where it was made, and save it from there",
             counted(unnamed as u64, "function")
         ));
     }
@@ -165,7 +167,13 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
 }
 
 /// Adds the samples of a thread. Returns true if it has any.
-fn add(samples: &mut Samples, thread: &Thread, shared: Option<&Thread>, places: &mut Places) -> Result<bool> {
+fn add(
+    samples: &mut Samples,
+    thread: &Thread,
+    shared: Option<&Thread>,
+    places: &mut Places,
+    names: &mut Names<'_>,
+) -> Result<bool> {
     let Some(Weighed { stack: Some(stacks), weight, weight_type }) = &thread.samples else { return Ok(false) };
     if stacks.is_empty() {
         return Ok(false);
@@ -179,7 +187,7 @@ fn add(samples: &mut Samples, thread: &Thread, shared: Option<&Thread>, places: 
         let weight = weight.filter(|of| of.fract() == 0.0 && (0.0..1e15).contains(of)).ok_or_else(|| {
             error("a weight of a sample is no whole number: it is damaged, or a difference of two profiles")
         })?;
-        let frame = stack.map(|stack| tables.frame(samples, places, stack as usize)).transpose()?;
+        let frame = stack.map(|stack| tables.frame(samples, places, names, stack as usize)).transpose()?;
         samples.add(frame, weight as u64)?;
     }
     Ok(true)
@@ -218,7 +226,7 @@ impl<'p> Tables<'p> {
     }
 
     /// The frame of a stack, whose callers are its prefixes.
-    fn frame(&self, samples: &mut Samples, places: &mut Places, stack: usize) -> Result<usize> {
+    fn frame(&self, samples: &mut Samples, places: &mut Places, names: &mut Names<'_>, stack: usize) -> Result<usize> {
         let damaged = || error("it is damaged: a stack leads to a place that it lacks, or around in a circle");
         let mut path = Vec::new();
         let mut next = Some(stack);
@@ -244,7 +252,15 @@ impl<'p> Tables<'p> {
             let resource = self.functions.resource.get(function).and_then(|&at| usize::try_from(at).ok());
             let module = resource.and_then(|at| self.resources?.name.get(at).copied());
             let line = self.frames.line.get(of).copied().flatten().unwrap_or(0);
-            let function = samples.function(self.text(Some(name)), self.text(file), self.text(module))?;
+            let address = self.frames.address.get(of).and_then(|&address| u64::try_from(address).ok());
+            let library = resource.and_then(|at| usize::try_from((*self.resources?.lib.get(at)?)?).ok());
+            let name = match (self.text(Some(name)), library, address) {
+                (name, Some(library), Some(address)) if name.starts_with("0x") => {
+                    names.at(library, address).unwrap_or(name)
+                }
+                (name, ..) => name,
+            };
+            let function = samples.function(name, self.text(file), self.text(module))?;
             let made = samples.frame(frame, function, line)?;
             places.insert(at, made);
             frame = Some(made);

@@ -6,6 +6,7 @@
 //! becomes sites with a table by caller. A format that states neither the time of a sample nor another unit needs it as
 //! an option: nothing is guessed.
 
+mod addresses;
 mod callgrind;
 mod collapsed;
 mod firefox;
