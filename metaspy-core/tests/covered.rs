@@ -99,7 +99,7 @@ fn calls(store: &Store) -> BTreeMap<String, u64> {
 fn known(installed: Installed, name: &str) -> (u64, usize) {
     let profile = installed.uninstall();
     let mirror = profile.mirror::<TestCoverage>().expect("it was installed");
-    let calls = calls(&profile.store());
+    let calls = calls(profile.store());
     let of = |name: &str| {
         let method = mirror.methods().iter().find(|method| method.facts.name == name).expect("it is there");
         (calls.get(name).copied().unwrap_or(0), method.data.receivers.len())
@@ -157,7 +157,7 @@ fn each_call_counts_however_it_ends_and_on_all_threads() {
         }
     });
     let profile = installed.uninstall();
-    let calls = calls(&profile.store());
+    let calls = calls(profile.store());
     let of = |name: &str| (calls[name], calls[&format!("{name}_whole")]);
     assert_eq!((of("recurses"), of("fails")), ((440, 440), (40, 40)));
 }
@@ -174,7 +174,7 @@ fn the_function_keeps_its_registers() {
         assert_eq!(things.each_ref().map(sum), plain);
     }
     let profile = installed.uninstall();
-    assert_eq!(calls(&profile.store())["sums"], 600);
+    assert_eq!(calls(profile.store())["sums"], 600);
 }
 
 #[test]
