@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
 use metaspy_core::method_profilers::{Calls, TestCoverage};
-use metaspy_core::store::{By, Scope, Store};
+use metaspy_core::store::{By, Scope, Store, TallyRow};
 use metaspy_core::{Installed, Profiler, Recording};
 
 /// As the weaver writes it.
@@ -88,7 +89,7 @@ fn install() -> Installed {
 fn calls(store: &Store) -> BTreeMap<String, u64> {
     let tally = store.tally(By::Site, &Scope::default());
     assert!(tally.exact && store.verify().is_sound());
-    let name = |row: &metaspy_core::store::TallyRow| {
+    let name = |row: &TallyRow| {
         let path = store.site_path(row.site.expect("it is about a site"));
         path.rsplit("::").next().unwrap_or_default().to_owned()
     };
@@ -195,6 +196,58 @@ fn recordings_and_profilers_follow_each_other() {
     drop(installed);
     ask(1_000);
     assert_eq!((installed_calls, calls(&second.store())["asked"]), (175, 10));
+}
+
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+static OF_HANDLER: [Thing; 40] = [const { Thing(7) }; 40];
+
+#[cfg(unix)]
+extern "C" fn handle(_: libc::c_int) {
+    let at = HANDLED.fetch_add(1, Relaxed) as usize;
+    OF_HANDLER[at % 40].asked();
+    OF_HANDLER[at % 40].sums(1, 2, 3, 4, 5, 1.5, 2.5, 3.5, 4.5, 5.5);
+}
+
+#[cfg(unix)]
+#[test]
+fn calls_in_signal_handlers_are_counted_at_their_sites() {
+    let _turn = turn();
+    let recording = Recording::memory().start().expect("there is memory");
+    let installed = install();
+    let handler: extern "C" fn(libc::c_int) = handle;
+    // SAFETY: the handler calls hooks and touches an atomic.
+    unsafe { libc::signal(libc::SIGUSR1, handler as libc::sighandler_t) };
+    // SAFETY: it reports the calling thread.
+    let interrupted = unsafe { libc::pthread_self() };
+    let is_done = AtomicBool::new(false);
+    let things: Vec<Thing> = (0..40).map(Thing).collect();
+    let made = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Relaxed) {
+                // SAFETY: the thread waits for this one.
+                unsafe { libc::pthread_kill(interrupted, libc::SIGUSR1) };
+                thread::yield_now();
+            }
+        });
+        let mut made = 0;
+        while HANDLED.load(Relaxed) < 500 {
+            made += things.iter().map(Asked::asked).sum::<u64>();
+        }
+        is_done.store(true, Relaxed);
+        made
+    });
+    drop(installed);
+    let (store, handled) = (recording.store(), HANDLED.load(Relaxed));
+    let tally = store.tally(By::Site, &Scope::default());
+    let counted = |name: &str| {
+        let is_it = |row: &&TallyRow| row.site.is_some_and(|site| store.site_path(site).ends_with(name));
+        tally.rows.iter().find(is_it).map_or(0, |row| row.measure.count)
+    };
+    let [asked, whole, sums] = ["::asked", "::asked_whole", "::sums"].map(counted);
+    assert!(asked <= made + handled && whole <= made + handled && sums <= handled, "{asked} {whole} {sums}");
+    // A call that interrupts a hook is known by its number alone.
+    assert_eq!(asked + whole + sums + store.header().reentrant, 2 * (made + handled) + handled);
+    assert_eq!(store.totals().emitted, 2 * (made + handled) + handled);
 }
 
 #[test]

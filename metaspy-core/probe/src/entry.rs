@@ -177,13 +177,14 @@ mod way {
                 "and {cell:e}, {last_place}",
                 "shl {cell:e}, {shift}",
                 "add {known}, {cell}",
+                // The row first: a signal handler may let another object take the place, and then one of the others differs.
+                "mov {cell}, qword ptr [{known} + {known_row}]",
                 "cmp {object}, qword ptr [{known} + {known_object}]",
                 "jne 22f",
                 "cmp {site}, qword ptr [{known} + {known_site}]",
                 "jne 22f",
                 "cmp {word}, qword ptr [{known} + {known_who}]",
                 "jne 22f",
-                "mov {cell}, qword ptr [{known} + {known_row}]",
                 "inc qword ptr [{cell}]",
                 "jmp 21b",
                 "22:",
@@ -320,13 +321,16 @@ pub(crate) mod way {
             }
             // SAFETY: there are as many as places, and they stay as long as the cell points to them.
             let known = unsafe { &*known.add(known_place(word, site)) };
+            // The row first: a signal handler may let another object take the place, and then one of the others differs.
+            let row = known.row.load(Ordering::Relaxed);
+            core::sync::atomic::compiler_fence(Ordering::Acquire);
             let is_it = known.object.load(Ordering::Relaxed) == word
                 && known.site.load(Ordering::Relaxed) == site
                 && known.who.load(Ordering::Relaxed) == who;
             if !is_it {
                 return false;
             }
-            known.row.load(Ordering::Relaxed)
+            row
         };
         // SAFETY: what has the site's word has a row, and rows stay.
         unsafe { &*row }.fetch_add(1, Ordering::Relaxed);

@@ -115,7 +115,8 @@ fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &
     }
     let lane = recorder::own_lane();
     let Ok(row) = arm::recorded_row(site, lane) else { return };
-    if let Some(_busy) = Busy::enter(lane) {
+    // The call that settles is counted elsewhere, also if it interrupts a hook.
+    if let Some(_busy) = Busy::unless_busy(lane) {
         let receiver = if is_of_all { (ANY, 0) } else { (seen.receiver.word, seen.kind) };
         let at_ends = interest & !before;
         if at_ends == 0 {

@@ -95,11 +95,9 @@ pub fn count_entry(site: &'static Site, tally: u64, cells: &EntryCells) -> bool 
 /// while sites are compared with this word.
 pub fn show_settled(site: &'static Site, cells: &EntryCells, who: u64, receiver: (u64, u64)) {
     let lane = lane::own_lane();
-    if lane.gate.is_busy() || lane.level() != 0 {
-        return;
-    }
-    if let Some(settled) = lane.cells.settled(site, who, receiver)
-        && let Some(_busy) = Busy::enter(lane)
+    if lane.level() == 0
+        && let Some(settled) = lane.cells.settled(site, who, receiver)
+        && let Some(_busy) = Busy::unless_busy(lane)
     {
         lane.cells.entries.note_settled(cells, site, who, settled);
     }
