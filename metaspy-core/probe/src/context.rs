@@ -61,7 +61,7 @@ mod way {
     use crate::Site;
     use crate::context_word::{ContextHead, ContextTable, ContextWord};
     use crate::entry_cells::{EntryCell, EntryCells};
-    use crate::keeping::{RED_ZONE, call_keeping, thread_word};
+    use crate::keeping::{RED_ZONE, call_keeping, leave, thread_word};
 
     /// Counts in the cell of this thread, and in the context that the one around remembers.
     #[inline(always)]
@@ -121,12 +121,7 @@ mod way {
                 "add {cell}, qword ptr fs:[0]",
                 "push {cell}",
                 "push {site}",
-                "mov {cell}, qword ptr [rip + metaspy_entry_cells@GOTTPOFF]",
-                "add {cell}, qword ptr fs:[0]",
-                "push {cell}",
-                "lea {cell}, [rip + 21b]",
-                "push {cell}",
-                "jmp qword ptr [rip + {slowly}@GOTPCREL]",
+                leave!(),
                 ".subsection 0",
                 site = in(reg) site,
                 tally = in(reg) tally,

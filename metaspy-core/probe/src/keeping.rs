@@ -37,6 +37,22 @@ macro_rules! thread_word {
     };
 }
 
+/// Leaves a hook for its rare half, `{slowly}`, which comes back to the label 21. The operands of the rare half but the last
+/// one, the cells of this thread, are on the stack. `{cell}` is free.
+#[rustfmt::skip]
+macro_rules! leave {
+    () => {
+        concat!(
+            "mov {cell}, qword ptr [rip + metaspy_entry_cells@GOTTPOFF]\n",
+            "add {cell}, qword ptr fs:[0]\n",
+            "push {cell}\n",
+            "lea {cell}, [rip + 21b]\n",
+            "push {cell}\n",
+            "jmp qword ptr [rip + {slowly}@GOTPCREL]",
+        )
+    };
+}
+
 /// The body of a naked function that calls another one and keeps all registers; unwinders pass through it. On the stack are the
 /// address to return to, the second, the first and maybe two further operands, and the red zone: so many bytes, which it removes. With
 /// `then` this is done before the registers come back: rax is the result, and `[rbp - 16]` becomes rax.
@@ -130,4 +146,4 @@ macro_rules! call_keeping {
     };
 }
 
-pub(crate) use {call_keeping, thread_word};
+pub(crate) use {call_keeping, leave, thread_word};
