@@ -132,7 +132,7 @@ pub struct Site {
     is_entry: bool,
     is_door: bool,
     has_context: bool,
-    is_covered: bool,
+    shows_objects: bool,
     lines: [u32; 2],
     module: &'static str,
     name: &'static str,
@@ -168,7 +168,7 @@ impl Site {
             is_entry: false,
             is_door: false,
             has_context: false,
-            is_covered: false,
+            shows_objects: false,
             lines: [def.lines.0, def.lines.1],
             module: def.module,
             name: def.name,
@@ -200,8 +200,8 @@ impl Site {
         let is_entry = has_word(facts.as_bytes(), b"entry");
         let has_context = has_word(facts.as_bytes(), b"context");
         let def = SiteDef { kind, module, name, file, lines, skipped: None };
-        let is_covered = has_word(facts.as_bytes(), b"covered");
-        Site { is_entry, has_context, is_covered, ..Site::with_facts(def, facts) }
+        let shows_objects = has_word(facts.as_bytes(), b"covered");
+        Site { is_entry, has_context, shows_objects, ..Site::with_facts(def, facts) }
     }
 
     /// No site of a program: the core leaves its adapter there for code that carries causes.
@@ -260,8 +260,8 @@ impl Site {
     }
 
     /// True if method profilers can see that calls begin at such a hook, and on which objects.
-    pub const fn is_covered(&self) -> bool {
-        self.is_covered
+    pub const fn shows_objects(&self) -> bool {
+        self.shows_objects
     }
 
     /// Its kind.

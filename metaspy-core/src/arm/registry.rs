@@ -176,7 +176,7 @@ impl Arms {
     pub fn profile(&mut self, site: &'static Site, is_profiled: bool) {
         let id = site::entry(site).id;
         // Its hook shows no call to profilers: it counts, in the tree as well, by itself.
-        if site.is_entry() && !site.is_covered() {
+        if site.is_entry() && !site.shows_objects() {
             return;
         }
         if Config::of(site).is_profiled() != is_profiled {

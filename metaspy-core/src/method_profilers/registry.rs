@@ -37,7 +37,7 @@ impl<P: MethodProfiler> Instrumenter for Instrument<P> {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let Some(profiler) = self.0.take() else { return Ok(Installation::none()) };
         let is_enough = |site: &Site| {
-            !site.is_entry() || P::ONLY_CONTEXTS && site.has_context() || P::ONLY_BEGINNINGS && site.is_covered()
+            !site.is_entry() || P::ONLY_CONTEXTS && site.has_context() || P::ONLY_BEGINNINGS && site.shows_objects()
         };
         if let Some(entry) = site::entries().iter().find(|entry| !is_enough(entry.site)) {
             return Err(InstallError::OnlyCounts { site: entry.site.path() });
