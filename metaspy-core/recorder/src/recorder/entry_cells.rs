@@ -35,19 +35,9 @@ impl Entries {
 
     /// Remembers the row of a site, as long as the site has this word. Called with the lane busy, at level 0.
     pub fn note(&self, word: &EntryCells, site: &'static Site, who: u64, row: Counter<'_>) {
-        self.note_row(word, site, who, row.calls());
-    }
-
-    fn note_row(&self, word: &EntryCells, site: &'static Site, who: u64, row: &AtomicU64) {
-        let Some(cell) = self.cell(word, site) else { return };
-        // A signal handler of this thread finds a whole cell or none.
-        cell.who.store(0, Relaxed);
-        cell.who_of_object.store(0, Relaxed);
-        compiler_fence(Release);
-        cell.row.store(from_ref(row).cast_mut(), Relaxed);
-        compiler_fence(Release);
-        cell.who.store(who, Relaxed);
-        self.aim(true);
+        if let Some(cell) = self.cell(word, site) {
+            self.fill(cell, who, row.calls(), None);
+        }
     }
 
     /// As [`Entries::note`], of calls on an object, or on any.
@@ -58,10 +48,12 @@ impl Entries {
         who: u64,
         (row, object): (&'static AtomicU64, Option<u64>),
     ) {
-        let Some(object) = object else { return self.note_row(word, site, who, row) };
         let Some(cell) = self.cell(word, site) else { return };
-        let is_of_several = cell.who_of_object.load(Relaxed) == who && cell.object.load(Relaxed) != object;
-        if is_of_several && let Some(known) = self.known(object, site) {
+        if let Some(object) = object
+            && cell.who_of_object.load(Relaxed) == who
+            && cell.object.load(Relaxed) != object
+            && let Some(known) = self.known(object, site)
+        {
             known.who.store(0, Relaxed);
             compiler_fence(Release);
             known.object.store(object, Relaxed);
@@ -70,14 +62,23 @@ impl Entries {
             compiler_fence(Release);
             known.who.store(who, Relaxed);
         }
+        self.fill(cell, who, row, object);
+    }
+
+    /// Lets a cell count calls on an object, or on any, in a row.
+    fn fill(&self, cell: &EntryCell, who: u64, row: &AtomicU64, object: Option<u64>) {
+        // A signal handler of this thread finds a whole cell or none.
         cell.who.store(0, Relaxed);
         cell.who_of_object.store(0, Relaxed);
         compiler_fence(Release);
         cell.row.store(from_ref(row).cast_mut(), Relaxed);
-        cell.object.store(object, Relaxed);
-        cell.known.store(self.known.load(Relaxed), Relaxed);
+        if let Some(object) = object {
+            cell.object.store(object, Relaxed);
+            cell.known.store(self.known.load(Relaxed), Relaxed);
+        }
         compiler_fence(Release);
-        cell.who_of_object.store(who, Relaxed);
+        let matched = if object.is_some() { &cell.who_of_object } else { &cell.who };
+        matched.store(who, Relaxed);
         self.aim(true);
     }
 
