@@ -22,8 +22,8 @@ impl Detector for LateLayout {
         "late-layout"
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for it in events {
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &it in events {
             let Some(frame) = it.unit else { continue };
             match context.name(it.event.site) {
                 "Scene::paint" => _ = self.painted.insert(frame),

@@ -77,7 +77,7 @@ pub use scan::interrupt::interruptible;
 pub use scan::lanes::RecordedLane;
 pub use scan::losses::{Loss, Losses};
 pub use scan::parts::{Conditions, Scan};
-pub use scan::resolved::{Cause, Reason, ResolvedEvent, ResolvedScan, Survey, UnitOfWork, UnitRule};
+pub use scan::resolved::{Cause, Reason, ResolvedEvent, ResolvedScan, SiteSurvey, Survey, UnitOfWork, UnitRule};
 pub use tally::bounds::{CallBounds, Gaps};
 pub use tally::first_rows::{FirstRows, RowOrder};
 pub use tally::groups::{GroupTotal, SiteGroups};

@@ -302,6 +302,11 @@ impl Store {
         self.names.ended.get(&subject).copied()
     }
 
+    /// Returns true if the ends of some subjects are recorded.
+    pub fn has_ends(&self) -> bool {
+        !self.names.ended.is_empty()
+    }
+
     /// Returns sentences from the recorder about tasks that failed, with the reasons.
     pub fn notes(&self) -> &[String] {
         &self.names.notes

@@ -77,8 +77,12 @@ impl Detector for Backlog {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        context.sites_of(SiteKind::Announcement)
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let is_announcement = |site| context.site_kind(site) == SiteKind::Announcement;
             let Some(sent) = event.cause.event() else { continue };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metaspy_probe::SiteId;
+use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{Event, EventId, LaneId, ResolvedEvent};
 
 use super::finding::NAMED;
@@ -58,9 +58,13 @@ impl Detector for BlockingPoll {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        context.all_sites_if(context.has_events_of(SiteKind::Async))
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
         let BlockingPoll { calls, sites, methods } = self;
-        for event in events {
+        for &event in events {
             let Some(in_poll) = calls.read(event, context, |call| add(call, sites, context)) else { continue };
             let Some(span) = event.event.span else { continue };
             let found = methods.of(in_poll.site, event.event.site);

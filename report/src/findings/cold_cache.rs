@@ -35,12 +35,13 @@ const CALLERS: u64 = 20;
 /// Detector of caches without use.
 #[derive(Default)]
 pub(super) struct ColdCache {
-    lookups: Option<LookupSites>,
+    lookups: LookupSites,
     caches: HashMap<usize, Lookups>,
     functions: Functions,
 }
 
 /// Sites of `Lookups`, by number: the cache and what happens to it.
+#[derive(Default)]
 struct LookupSites(BySite<(usize, Part)>);
 
 /// Path, file and lines that the sites of a cache have in common.
@@ -122,10 +123,19 @@ impl Detector for ColdCache {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        let sites = self.lookups.get_or_insert_with(|| LookupSites::of(context));
-        for event in events {
-            if let Some(&(cache, part)) = sites.0.get(event.event.site) {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        let lookups = LookupSites::of(context);
+        let mut sites = context.all_sites_if(context.sites_with_events().any(|site| is_caching(site, context)));
+        if sites.is_empty() {
+            sites.extend(context.sites_with_events().filter(|site| lookups.0.get(*site).is_some()));
+        }
+        self.lookups = lookups;
+        sites
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
+            if let Some(&(cache, part)) = self.lookups.0.get(event.event.site) {
                 self.caches.entry(cache).or_default().add(event, part);
             } else {
                 self.functions.add(event, context);
@@ -139,6 +149,12 @@ impl Detector for ColdCache {
             self.functions.made.iter().filter_map(|(sites, made)| self.functions.finding(sites, made, context));
         caches.chain(functions).collect()
     }
+}
+
+/// Returns true if a function's source or name says that it keeps what another one computes.
+fn is_caching(site: SiteId, context: &Context<'_>) -> bool {
+    let facts = context.facts(site);
+    facts.is_some_and(|facts| facts.is_caching) || uncached_name(context.name(site)).is_some()
 }
 
 impl LookupSites {
@@ -266,12 +282,7 @@ impl Lookups {
 impl Functions {
     fn add(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
         let it = &event.event;
-        let mut is_caching = |site: SiteId| {
-            *self.is_caching.or_insert_with(site, || {
-                let facts = context.facts(site);
-                facts.is_some_and(|facts| facts.is_caching) || uncached_name(context.name(site)).is_some()
-            })
-        };
+        let mut is_caching = |site: SiteId| *self.is_caching.or_insert_with(site, || is_caching(site, context));
         if is_caching(it.site) {
             let calls = self.calls.of(it.site);
             calls.count += 1;

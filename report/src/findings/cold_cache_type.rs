@@ -113,8 +113,12 @@ impl Detector for ColdCacheType {
         context.missing_calls()
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        context.all_sites_if(context.sites_with_events().any(|site| method_of(site, context).is_some()))
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let Self { methods, types, caches, .. } = self;
             let method = *methods.or_insert_with(it.site, || {

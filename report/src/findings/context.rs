@@ -34,6 +34,8 @@ pub struct Context<'s> {
     sites: Vec<OfSite>,
     /// True if the recording is of tests.
     has_tests: bool,
+    /// Kinds of sites with events.
+    site_kinds: HashSet<SiteKind>,
     /// True for kinds of subjects that are places in memory, by number.
     places: Vec<bool>,
     /// Those of them whose places stand for one object each, known after the last event.
@@ -89,7 +91,7 @@ impl<'s> Context<'s> {
             places.resize(places.len().max(at + 1), false);
             places[at] = true;
         }
-        Context {
+        let mut context = Context {
             store,
             config,
             survey,
@@ -97,11 +99,35 @@ impl<'s> Context<'s> {
             pairs: Vec::new(),
             sites,
             has_tests,
+            site_kinds: HashSet::default(),
             places,
             lasting: OnceLock::new(),
             program: OnceLock::new(),
             types: OnceLock::new(),
-        }
+        };
+        context.site_kinds = context.sites_with_events().map(|site| context.site_kind(site)).collect();
+        context
+    }
+
+    /// Iterates over the sites with events.
+    pub fn sites_with_events(&self) -> impl Iterator<Item = SiteId> {
+        let numbers = (0..).zip(&self.survey.sites);
+        numbers.filter(|(_, site)| site.events > 0).map(|(number, _)| SiteId(number))
+    }
+
+    /// Returns the sites of a kind that have events.
+    pub(super) fn sites_of(&self, kind: SiteKind) -> Vec<SiteId> {
+        self.sites_with_events().filter(|site| self.site_kind(*site) == kind).collect()
+    }
+
+    /// Returns all sites with events on a condition, and none otherwise.
+    pub(super) fn all_sites_if(&self, condition: bool) -> Vec<SiteId> {
+        self.sites_with_events().filter(|_| condition).collect()
+    }
+
+    /// Returns true if a site of this kind has events.
+    pub(super) fn has_events_of(&self, kind: SiteKind) -> bool {
+        self.site_kinds.contains(&kind)
     }
 
     /// Returns true if the subjects of a kind are places in memory: nothing but an address tells them apart.
@@ -193,6 +219,14 @@ impl<'s> Context<'s> {
             Outcome::Failed => self.of_site(event.event.site).fails,
             _ => false,
         }
+    }
+
+    /// Returns the number of a site's events that failed, as [`Context::is_failure`] has it.
+    pub(super) fn failures_of(&self, site: SiteId) -> u64 {
+        let numbers = self.survey.site(site);
+        let failed = if self.of_site(site).fails { numbers.failed } else { 0 };
+        let panicked = if self.site_kind(site) == SiteKind::Production { 0 } else { numbers.panicked };
+        failed + panicked
     }
 
     /// Returns the sending of a message, if an event is its receipt. The receipt of a channel is an instant, and that of a

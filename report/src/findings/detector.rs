@@ -1,5 +1,6 @@
 //! The trait of detectors.
 
+use metaspy_probe::SiteId;
 use metaspy_reader::ResolvedEvent;
 
 use super::{Context, Finding};
@@ -19,8 +20,8 @@ use super::{Context, Finding};
 ///         "panics"
 ///     }
 ///
-///     fn read(&mut self, events: &[ResolvedEvent], _: &Context<'_>) {
-///         self.0.extend(events.iter().filter(|it| it.event.outcome == Outcome::Panicked).cloned());
+///     fn read(&mut self, events: &[&ResolvedEvent], _: &Context<'_>) {
+///         self.0.extend(events.iter().filter(|it| it.event.outcome == Outcome::Panicked).map(|&it| it.clone()));
 ///     }
 ///
 ///     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
@@ -42,8 +43,13 @@ pub trait Detector: Send {
         context.missing_events()
     }
 
-    /// Takes the next events. Each detector gets every event of the window once, in order of time.
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>);
+    /// Returns the sites whose events may have a part in a finding, as far as the survey tells. The detector gets no others.
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        context.sites_with_events().collect()
+    }
+
+    /// Takes the next events. A detector gets every event of its sites once, in order of time.
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>);
 
     /// Returns which findings of the kind the recording cannot show, and what to record, after the last event; `None` if it
     /// can show all.

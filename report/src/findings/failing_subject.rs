@@ -56,8 +56,13 @@ impl Detector for FailingSubject {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events.iter().filter(|event| event.event.subject.is_some()) {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        let may_fail = |site: &SiteId| context.failures_of(*site) >= u64::from(FAILURES);
+        context.sites_with_events().filter(may_fail).collect()
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for event in events.iter().copied().filter(|event| event.event.subject.is_some()) {
             let Some(row) = event.row else { continue };
             let at = row as usize;
             if self.rows.len() <= at {

@@ -35,8 +35,12 @@ impl Detector for FailingUnit {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        context.sites_with_events().filter(|site| context.failures_of(*site) >= CALLS).collect()
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let Some(unit) = event.unit.filter(|unit| unit.id != it.id) else { continue };
             let calls = self.calls.of(it.site, unit.site);

@@ -93,8 +93,8 @@ impl Detector for GrowingCost {
         context.missing_calls()
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             self.open.close(event, |_| {});
             let it = &event.event;
             if let Some(cause) = event.cause.event() {

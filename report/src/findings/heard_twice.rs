@@ -1,6 +1,6 @@
 //! `heard-twice`: one message reaches the same receiver twice.
 
-use metaspy_probe::{SiteId, Subject};
+use metaspy_probe::{SiteId, SiteKind, Subject};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
@@ -55,8 +55,12 @@ impl Detector for HeardTwice {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        context.all_sites_if(context.has_events_of(SiteKind::Announcement))
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let Some(cause) = event.cause.event() else { continue };
             if let Some(sending) = context.sending(event) {

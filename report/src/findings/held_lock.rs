@@ -28,12 +28,13 @@ const SHARED_PERCENT: u64 = 10;
 #[derive(Default)]
 pub(super) struct HeldLock {
     /// Site of the waits for each lock, by the site of its holds, and the other way round.
-    pairs: Option<Pairs>,
+    pairs: Pairs,
     locks: HashMap<(SiteId, Option<Subject>), Lock>,
     found: HashMap<SiteId, Waits>,
 }
 
 /// Sites of the locks.
+#[derive(Default)]
 struct Pairs {
     hold_of_wait: BySite<SiteId>,
 }
@@ -91,9 +92,15 @@ impl Detector for HeldLock {
         context.missing_events().or_else(|| (!has_locks).then(|| missing.to_owned()))
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        let pairs = self.pairs.get_or_insert_with(|| Pairs::of(context));
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        self.pairs = Pairs::of(context);
+        let is_of_lock =
+            |site: &SiteId| context.site_kind(*site) == SiteKind::Hold || self.pairs.hold_of_wait.get(*site).is_some();
+        context.sites_with_events().filter(is_of_lock).collect()
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let end = it.start.saturating_add(it.span.unwrap_or(u64::MAX));
             if context.site_kind(it.site) == SiteKind::Hold {
@@ -106,7 +113,7 @@ impl Detector for HeldLock {
                 let hold = Hold { holder, end };
                 lock.waits.iter_mut().for_each(|wait| wait.overlap(&hold, it.start));
                 lock.holds.push(hold);
-            } else if let Some(&hold_site) = pairs.hold_of_wait.get(it.site) {
+            } else if let Some(&hold_site) = self.pairs.hold_of_wait.get(it.site) {
                 let lock = self.locks.entry((hold_site, it.subject)).or_default();
                 let found = self.found.entry(hold_site).or_default();
                 lock.forget(it.start, found, it.subject);

@@ -110,8 +110,8 @@ impl Detector for HotSubject {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let kind = context.site_kind(it.site);
             self.open.close(event, |_| {});

@@ -89,8 +89,22 @@ impl Detector for LostCause {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        let is_suspect = |site: SiteId| {
+            let numbers = context.survey.site(site);
+            numbers.roots >= CALLS && numbers.events - numbers.roots >= CALLS
+        };
+        let mut calls = context.sites_of(SiteKind::Method);
+        calls.extend(context.sites_of(SiteKind::Async));
+        if !calls.iter().any(|site| is_suspect(*site)) {
+            return Vec::new();
+        }
+        calls.extend(context.sites_of(SiteKind::Announcement));
+        calls
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let mut carries = |site| *self.carriers.or_insert_with(site, || carries(site, context));
             let is_carrier = carries(it.site);

@@ -1,8 +1,9 @@
 //! Findings: sentences about a program that are true of its recording, cost something, and name their evidence.
 //!
 //! [`find`] passes the events of a recording once, in order of time, to all [`Detector`]s, and ranks what they state. A kind
-//! of finding is one file with one detector. Each detector sees every event, so none has to merge parts, and the result
-//! does not depend on the number of processors: these work on different detectors, and resolve the next events meanwhile.
+//! of finding is one file with one detector. Each detector sees every event of its sites, so none has to merge parts, and the
+//! result does not depend on the number of processors: these work on different detectors, and resolve the next events
+//! meanwhile. A survey counts the events of each site before, so that a detector can leave out sites that cannot be found.
 
 mod backlog;
 mod baseline;
@@ -257,9 +258,11 @@ fn all(config: &Config) -> Vec<Box<dyn Detector>> {
     detectors().into_iter().chain(own).collect()
 }
 
-/// Detector that gets the events.
+/// Detector that gets the events of some sites.
 struct Working {
     detector: Box<dyn Detector>,
+    /// Place of its sites among the choices of sites.
+    choice: usize,
     /// Time that its events have taken so far.
     taken: Duration,
 }
@@ -279,7 +282,9 @@ fn search(
     let mut not_looked_for = Vec::new();
     let mut looked_for = Vec::new();
     let mut working: Vec<Working> = Vec::new();
-    for detector in detectors {
+    // Many detectors choose the same sites. Their events are looked for once.
+    let mut choices: Vec<Choice> = Vec::new();
+    for mut detector in detectors {
         let kind = detector.kind().to_owned();
         if !config.wants(&kind) {
             continue;
@@ -288,7 +293,12 @@ fn search(
             Some(why) => not_looked_for.push(NotLookedFor { kind, why }),
             None => {
                 looked_for.push(kind);
-                working.push(Working { detector, taken: Duration::ZERO });
+                let chosen = Choice::of(detector.sites(&context), &context);
+                let choice = choices.iter().position(|choice| *choice == chosen).unwrap_or(choices.len());
+                if choice == choices.len() {
+                    choices.push(chosen);
+                }
+                working.push(Working { detector, choice, taken: Duration::ZERO });
             }
         }
     }
@@ -296,7 +306,7 @@ fn search(
         let mut is_stopped = false;
         let threads = thread::available_parallelism().map_or(1, usize::from);
         context.pairs = scan.read(|events| {
-            pass(&mut working, events, &context, threads);
+            pass(&mut working, &choices, events, &context, threads);
             is_stopped = !goes_on(events.len());
             !is_stopped
         });
@@ -337,9 +347,35 @@ fn search(
     })
 }
 
-/// Passes events to all detectors, each on one of the threads.
-fn pass(detectors: &mut [Working], events: &[ResolvedEvent], context: &Context<'_>, threads: usize) {
-    let mut by_time: Vec<&mut Working> = detectors.iter_mut().collect();
+/// Sites of a detector: true for each of them, by number.
+#[derive(PartialEq, Eq)]
+struct Choice(Vec<bool>);
+
+impl Choice {
+    fn of(sites: Vec<SiteId>, context: &Context<'_>) -> Choice {
+        let mut chosen = vec![false; context.survey.sites.len()];
+        for site in sites {
+            // A site without events has no place.
+            chosen.get_mut(site.0 as usize).into_iter().for_each(|is_chosen| *is_chosen = true);
+        }
+        Choice(chosen)
+    }
+
+    fn has(&self, event: &ResolvedEvent) -> bool {
+        self.0.get(event.event.site.0 as usize).is_some_and(|is_chosen| *is_chosen)
+    }
+}
+
+/// Passes the events of their sites to all detectors, each on one of the threads.
+fn pass(
+    detectors: &mut [Working],
+    choices: &[Choice],
+    events: &[ResolvedEvent],
+    context: &Context<'_>,
+    threads: usize,
+) {
+    let has_sites = |detector: &&mut Working| choices[detector.choice].0.contains(&true);
+    let mut by_time: Vec<&mut Working> = detectors.iter_mut().filter(has_sites).collect();
     by_time.sort_by_key(|detector| Reverse(detector.taken));
     // The slowest first, each to the thread that has the least to do.
     let mut shares: Vec<(Duration, Vec<&mut Working>)> = (0..threads).map(|_| Default::default()).collect();
@@ -351,10 +387,16 @@ fn pass(detectors: &mut [Working], events: &[ResolvedEvent], context: &Context<'
     }
     let read = |mut detectors: Vec<&mut Working>| {
         let mut began = Instant::now();
+        let mut chosen: Vec<Vec<&ResolvedEvent>> = vec![Vec::new(); choices.len()];
         // What all detectors of a thread read in turn stays in the cache.
         for events in events.chunks(CHUNK_EVENTS) {
-            for Working { detector, taken } in detectors.iter_mut().map(|detector| &mut **detector) {
-                detector.read(events, context);
+            chosen.iter_mut().for_each(Vec::clear);
+            for Working { detector, choice, taken } in detectors.iter_mut().map(|detector| &mut **detector) {
+                let events_of_sites = &mut chosen[*choice];
+                if events_of_sites.is_empty() {
+                    events_of_sites.extend(events.iter().filter(|event| choices[*choice].has(event)));
+                }
+                detector.read(events_of_sites, context);
                 let ended = Instant::now();
                 *taken += ended - began;
                 began = ended;

@@ -169,8 +169,15 @@ impl Detector for NPlusOne {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        let has_answers = context.survey.lanes > 1 && context.has_events_of(SiteKind::Announcement);
+        let has_waits = || context.sites_of(SiteKind::Method).into_iter().any(|site| waits_in_source(site, context));
+        let may_wait = [SiteKind::Async, SiteKind::Span].iter().any(|kind| context.has_events_of(*kind));
+        context.all_sites_if(may_wait || has_answers || has_waits())
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             self.close_before(event);
             let it = &event.event;
             let kind = context.site_kind(it.site);
@@ -187,11 +194,8 @@ impl Detector for NPlusOne {
                 self.receive(event, context);
             }
             let Some(span) = it.span else { continue };
-            let waits = kind == SiteKind::Method
-                && *self.waits.or_insert_with(it.site, || {
-                    let site = context.store.site(it.site);
-                    site.is_some_and(|site| site.facts.split(' ').any(|word| word == "waits"))
-                });
+            let waits =
+                kind == SiteKind::Method && *self.waits.or_insert_with(it.site, || waits_in_source(it.site, context));
             let call = Call {
                 id: it.id,
                 site: it.site,
@@ -216,6 +220,12 @@ impl Detector for NPlusOne {
         let findings = loops.iter().filter(|((from, to), _)| !graph.is_recursive(*from, *to));
         findings.filter_map(|(&(from, to), found)| finding(from, to, found, context)).collect()
     }
+}
+
+/// Returns true if the source of a site's function calls what waits.
+fn waits_in_source(site: SiteId, context: &Context<'_>) -> bool {
+    let site = context.store.site(site);
+    site.is_some_and(|site| site.facts.split(' ').any(|word| word == "waits"))
 }
 
 impl NPlusOne {

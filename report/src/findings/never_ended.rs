@@ -67,8 +67,12 @@ impl Detector for NeverEnded {
         context.missing_calls()
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], _: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        context.all_sites_if(context.store.has_ends())
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], _: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let end = it.start.saturating_add(it.span.unwrap_or(0));
             self.first.get_or_insert(it.start);

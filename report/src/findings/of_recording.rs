@@ -1,5 +1,6 @@
 //! Kinds that are stated of what a recording holds beside its events: its program, its types and its grammar.
 
+use metaspy_probe::SiteId;
 use metaspy_reader::ResolvedEvent;
 
 use super::{Context, Detector, Finding};
@@ -23,7 +24,11 @@ impl Detector for OfRecording {
         (self.missing)(context)
     }
 
-    fn read(&mut self, _: &[ResolvedEvent], _: &Context<'_>) {}
+    fn sites(&mut self, _: &Context<'_>) -> Vec<SiteId> {
+        Vec::new()
+    }
+
+    fn read(&mut self, _: &[&ResolvedEvent], _: &Context<'_>) {}
 
     fn missing_part(&self, _: &Context<'_>) -> Option<String> {
         None

@@ -80,8 +80,22 @@ impl Detector for OneLane {
         context.missing_calls()
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        let may_be_team = |site: SiteId| {
+            let numbers = context.survey.site(site);
+            let is_spawned = numbers.roots >= THREADS as u64 || context.survey.lanes > 1;
+            let is_kind = match context.site_kind(site) {
+                SiteKind::Async => true,
+                SiteKind::Method => is_spawned,
+                _ => false,
+            };
+            is_kind && (THREADS as u64..=THREADS_MAX).contains(&numbers.events)
+        };
+        context.all_sites_if(context.sites_with_events().any(may_be_team))
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let running = self.running.get(&it.lane).map(|&at| &mut self.threads[at]);
             match running.filter(|thread| it.start < thread.end) {

@@ -67,9 +67,9 @@ impl Detector for Own {
         missing.or_else(unknown).or_else(|| undecided().map(|unended| unended.text))
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
         let mut tester = self.kind.when.filter.tester(context.store);
-        for event in events.iter().filter(|event| tester.matches(&event.event)) {
+        for event in events.iter().copied().filter(|event| tester.matches(&event.event)) {
             let key = self.key(event);
             *self.sites.entry(event.event.site).or_default() += 1;
             let has_room = self.groups.len() < GROUPS_MAX;

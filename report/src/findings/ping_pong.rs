@@ -78,8 +78,8 @@ impl Detector for PingPong {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let Some(cause) = event.cause.event() else { continue };
             let it = &event.event;
             let before = self.step_of(cause.id);

@@ -109,7 +109,7 @@ mod tests {
             "given"
         }
 
-        fn read(&mut self, _: &[ResolvedEvent], _: &Context<'_>) {}
+        fn read(&mut self, _: &[&ResolvedEvent], _: &Context<'_>) {}
 
         fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
             let site =

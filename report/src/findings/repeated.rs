@@ -87,8 +87,8 @@ impl Detector for Repeated {
         context.missing_calls()
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let kind = context.site_kind(event.event.site);
             if matches!(kind, SiteKind::Change | SiteKind::Announcement) {
                 self.changes += 1;

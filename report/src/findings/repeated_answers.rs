@@ -140,8 +140,16 @@ impl Detector for RepeatedAnswers {
         context.missing_calls()
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        if context.survey.details == 0 {
+            return Vec::new();
+        }
+        let kinds = [SiteKind::Method, SiteKind::Async, SiteKind::Change, SiteKind::Announcement];
+        kinds.into_iter().flat_map(|kind| context.sites_of(kind)).collect()
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             self.add(event, context);
         }
     }

@@ -125,8 +125,8 @@ impl Detector for RepeatedForAll {
         context.missing_calls()
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events.iter().filter(|event| context.is_whole_since(event)) {
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for event in events.iter().copied().filter(|event| context.is_whole_since(event)) {
             self.add(event, context);
         }
     }

@@ -79,8 +79,15 @@ impl Detector for Retried {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        let may_fail = |site: &SiteId| {
+            context.failures_of(*site) > 0 || context.survey.site(*site).failed > 0 && asks_subject_only(*site, context)
+        };
+        context.sites_with_events().filter(may_fail).collect()
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let Some(cause) = event.cause.event() else { continue };
             let of_site = self.sites.of(it.site);

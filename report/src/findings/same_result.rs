@@ -33,7 +33,6 @@ const CALL_NS: u64 = 5_000;
 pub(super) struct SameResult {
     /// The first calls of each method that may be found.
     calls: BySite<Vec<EventId>>,
-    is_candidate: Option<HashSet<SiteId>>,
 }
 
 impl Detector for SameResult {
@@ -47,19 +46,15 @@ impl Detector for SameResult {
         (!has_values).then(|| "it has no returned values: record with `cargo metaspy run --returns`".to_owned())
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        let SameResult { calls, is_candidate } = self;
-        let is_candidate =
-            is_candidate.get_or_insert_with(|| candidates(context).iter().filter_map(|it| it.site()).collect());
-        if is_candidate.is_empty() {
-            return;
-        }
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        candidates(context).iter().filter_map(|it| it.site()).collect()
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], _: &Context<'_>) {
         for it in events.iter().map(|event| &event.event).filter(|it| it.span.is_some()) {
-            if is_candidate.contains(&it.site) {
-                let calls = calls.of(it.site);
-                if calls.len() < COMPARED {
-                    calls.push(it.id);
-                }
+            let calls = self.calls.of(it.site);
+            if calls.len() < COMPARED {
+                calls.push(it.id);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `self-wake`: an async call is polled again at once, again and again, and does nothing.
 
-use metaspy_probe::SiteId;
+use metaspy_probe::{SiteId, SiteKind};
 use metaspy_reader::{EventId, ResolvedEvent};
 
 use super::finding::NAMED;
@@ -47,9 +47,13 @@ impl Detector for SelfWake {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        context.all_sites_if(context.has_events_of(SiteKind::Async))
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
         let SelfWake { calls, sites } = self;
-        for event in events {
+        for &event in events {
             calls.read(event, context, |call| add(call, sites, context));
         }
     }

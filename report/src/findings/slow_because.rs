@@ -118,9 +118,9 @@ impl Detector for SlowBecause {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
         let SlowBecause { open, sites, pairs, graph, seen, room } = self;
-        for event in events {
+        for &event in events {
             open.close(event, |call| {
                 close(&call, sites, pairs);
                 if call.effects.capacity() > 0 && room.len() < ROOM {

@@ -206,7 +206,7 @@ mod tests {
             "given"
         }
 
-        fn read(&mut self, _: &[ResolvedEvent], _: &Context<'_>) {}
+        fn read(&mut self, _: &[&ResolvedEvent], _: &Context<'_>) {}
 
         fn finish(self: Box<Self>, _: &Context<'_>) -> Vec<Finding> {
             let finding =

@@ -50,8 +50,12 @@ impl Detector for ThrownAway {
         KIND
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        context.sites_of(SiteKind::Async)
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let it = &event.event;
             let Some(subject) = it.subject.filter(|_| context.site_kind(it.site) == SiteKind::Async) else { continue };
             let key = (it.site, subject);

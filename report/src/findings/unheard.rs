@@ -45,9 +45,13 @@ impl Detector for Unheard {
         context.missing_calls()
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        context.all_sites_if(context.has_events_of(SiteKind::Announcement))
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
         let is_announced = |site| context.site_kind(site) == SiteKind::Announcement;
-        for event in events {
+        for &event in events {
             let it = &event.event;
             let sending = context.sending(event).map(|sending| sending.id);
             for reason in event.cause.event().into_iter().chain(&event.links).filter(|it| is_announced(it.site)) {

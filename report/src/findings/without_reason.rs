@@ -91,8 +91,14 @@ impl Detector for WithoutReason {
         context.missing_calls()
     }
 
-    fn read(&mut self, events: &[ResolvedEvent], context: &Context<'_>) {
-        for event in events {
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        let kinds = [SiteKind::Announcement, SiteKind::Change, SiteKind::State];
+        let has_messages = kinds.iter().any(|kind| context.has_events_of(*kind));
+        context.all_sites_if(has_messages || context.survey.has_links)
+    }
+
+    fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+        for &event in events {
             let reasons = self.reasons(event, context);
             let id = event.event.id.raw();
             self.known[id as usize % REMEMBERED] = (id, reasons);

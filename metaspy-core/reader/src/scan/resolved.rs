@@ -21,7 +21,7 @@ use crate::scan::event_rows::Rows;
 use crate::scan::{each, threads_for};
 use crate::tally::folds::Folds;
 use metaspy_format::CHUNK_BLOCKS;
-use metaspy_format::slot::{self, SPAN_MAX};
+use metaspy_format::slot::{self, Mark, SPAN_MAX};
 use metaspy_probe::{SiteId, Subject};
 
 /// Number of events that a site needs for its events to be units of work. Fewer are phases of the program, such as `main`.
@@ -109,8 +109,14 @@ pub enum UnitRule {
 pub struct Survey {
     /// Number of events of the application.
     pub events: u64,
-    /// Number of events by the number of the site.
-    pub site_events: Vec<u64>,
+    /// Numbers of each site's events, by the number of the site.
+    pub sites: Vec<SiteSurvey>,
+    /// Number of lanes with events.
+    pub lanes: u64,
+    /// Number of marks with recorded values or labels.
+    pub details: u64,
+    /// True if some events have further reasons.
+    pub has_links: bool,
     /// Self ticks of all timed calls, without async calls. The time of threads in observed code.
     pub work_ticks: u64,
     /// Ticks from begin to end of all timed roots, async calls included. Waiting counts.
@@ -119,8 +125,24 @@ pub struct Survey {
     pub whole_from: u64,
 }
 
+/// Numbers of a site's events in the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteSurvey {
+    /// Number of events.
+    pub events: u64,
+    /// Number of roots.
+    pub roots: u64,
+    /// Number of events that failed.
+    pub failed: u64,
+    /// Number of events that panicked.
+    pub panicked: u64,
+    /// Ticks from begin to end of its timed events, also if they are inside each other.
+    pub ticks: u64,
+}
+
 impl Cause {
     /// Returns the cause if it is in the window.
+    #[inline]
     pub fn event(&self) -> Option<&Reason> {
         match self {
             Cause::Event(reason) => Some(reason),
@@ -131,8 +153,15 @@ impl Cause {
 
 impl Survey {
     /// Returns the number of events of a site.
+    #[inline]
     pub fn events_of(&self, site: SiteId) -> u64 {
-        self.site_events.get(site.0 as usize).copied().unwrap_or(0)
+        self.site(site).events
+    }
+
+    /// Returns the numbers of a site's events.
+    #[inline]
+    pub fn site(&self, site: SiteId) -> SiteSurvey {
+        self.sites.get(site.0 as usize).copied().unwrap_or_default()
     }
 }
 
@@ -182,11 +211,11 @@ impl Store {
             inner: HashMap::new(),
         };
         scan.make_survey();
-        let is_unit = |(site, &events): (usize, &u64)| match rule {
-            UnitRule::Outermost => events >= UNIT_EVENTS,
+        let is_unit = |(site, numbers): (usize, &SiteSurvey)| match rule {
+            UnitRule::Outermost => numbers.events >= UNIT_EVENTS,
             UnitRule::Nearest(sites) => sites.contains(&SiteId(site as u32)),
         };
-        scan.unit_sites = scan.survey.site_events.iter().enumerate().map(is_unit).collect();
+        scan.unit_sites = scan.survey.sites.iter().enumerate().map(is_unit).collect();
         scan
     }
 }
@@ -270,14 +299,21 @@ impl ResolvedScan {
     fn make_survey(&mut self) {
         let ring = self.store.ring();
         let mut nests: HashMap<u32, Nest> = HashMap::new();
+        let mut lanes: HashSet<u32> = HashSet::new();
         let mut block = Block::boxed();
         let has_folded = self.store.totals().folded > 0;
         let survey = &mut self.survey;
+        survey.has_links = !self.links.is_empty();
         for place in self.units.iter().flat_map(|unit| unit.places(ring)) {
-            if !ring.load_stored(place, &self.folds, &mut block) || block.head.is_kept {
+            if !ring.load_stored(place, &self.folds, &mut block) {
                 continue;
             }
+            survey.details += block.marks().filter(|mark| mark.mark == Mark::Detail).count() as u64;
             let head = block.head;
+            lanes.insert(head.lane);
+            if head.is_kept {
+                continue;
+            }
             let is_first = !nests.contains_key(&head.lane);
             let nest = nests.entry(head.lane).or_default();
             for slot in block.events() {
@@ -297,12 +333,18 @@ impl ResolvedScan {
                     continue;
                 }
                 survey.events += 1;
-                let site = slot.site as usize;
-                if survey.site_events.len() <= site {
-                    survey.site_events.resize(site + 1, 0);
+                let number = slot.site as usize;
+                if survey.sites.len() <= number {
+                    survey.sites.resize(number + 1, SiteSurvey::default());
                 }
-                survey.site_events[site] += 1;
+                let site = &mut survey.sites[number];
                 let span = span.unwrap_or(0);
+                site.events += 1;
+                site.roots += u64::from(slot.cause == 0);
+                let outcome = slot.outcome();
+                site.failed += u64::from(outcome == Outcome::Failed);
+                site.panicked += u64::from(outcome == Outcome::Panicked);
+                site.ticks = site.ticks.saturating_add(span);
                 if !is_async && !is_inside {
                     survey.work_ticks = survey.work_ticks.saturating_add(span);
                 }
@@ -312,6 +354,7 @@ impl ResolvedScan {
             }
             nest.cross();
         }
+        survey.lanes = lanes.len() as u64;
         for open in nests.into_values().flat_map(|nest| nest.open) {
             self.inner.insert(open.id, open.inner);
         }
