@@ -83,7 +83,7 @@ pub use own_kind::OwnKind;
 const SETTINGS: &str = "metaspy.toml";
 
 /// Number of events that a detector takes at once.
-const CHUNK_EVENTS: usize = 512;
+const CHUNK_EVENTS: usize = 128;
 
 /// All findings of a recording.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use metaspy_format::facts::SelfKind;
 use metaspy_probe::{SiteId, SiteKind, Subject};
-use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent, UnitOfWork};
+use metaspy_reader::{EventId, LaneId, Outcome, ResolvedEvent};
 
 use super::map::BySite;
 use super::question;
@@ -53,28 +53,23 @@ pub(super) struct Repeated {
 struct LastCall {
     site: SiteId,
     id: EventId,
-    unit: UnitOfWork,
+    /// Unit of work.
+    unit: EventId,
     lane: LaneId,
     end: u64,
     outcome: Outcome,
     changes: u64,
-    /// What was called on the subject afterwards.
-    touched: Touched,
+    /// First call of another site on the subject since it began, other than those inside it.
+    touched: Option<EventId>,
+    /// True if more than one was called.
+    is_touched_often: bool,
     /// Cause and its site.
     cause: Option<EventId>,
     caller: Option<SiteId>,
     /// Number of calls on the subject in the unit of work so far.
-    calls: u64,
+    calls: u32,
     /// True if it repeats a call of its own cause.
     is_again: bool,
-}
-
-/// Calls of other sites on the subject of a call since it began, other than those inside it.
-#[derive(Clone, Copy)]
-enum Touched {
-    Never,
-    Once(EventId),
-    Often,
 }
 
 impl Detector for Repeated {
@@ -113,7 +108,7 @@ impl Detector for Repeated {
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         for call in self.last.iter().flatten() {
             let numbers = self.sites.get_mut(call.site).map(|repeats| &mut repeats.numbers);
-            numbers.into_iter().for_each(|numbers| *numbers.entry(call.calls).or_default() += 1);
+            numbers.into_iter().for_each(|numbers| *numbers.entry(call.calls.into()).or_default() += 1);
         }
         self.sites.iter().filter_map(|(site, repeats)| finding(site, repeats, context)).collect()
     }
@@ -130,13 +125,13 @@ impl Repeated {
             self.last.resize_with(row + 1, Vec::new);
         }
         let last = &mut self.last[row];
-        for call in last.iter_mut().filter(|call| call.site != it.site && !matches!(call.touched, Touched::Often)) {
+        for call in last.iter_mut().filter(|call| call.site != it.site && !call.is_touched_often) {
             // What a call does to its own subject is a part of the call.
             let is_caused = event.cause.event().is_some_and(|cause| cause.id == call.id);
             let is_inside = call.lane == it.lane && it.start < call.end;
             if !(is_caused || is_inside) {
-                call.touched =
-                    if matches!(call.touched, Touched::Never) { Touched::Once(it.id) } else { Touched::Often };
+                call.is_touched_often = call.touched.is_some();
+                call.touched = call.touched.or(Some(it.id));
             }
         }
         let is_call = matches!(kind, SiteKind::Method | SiteKind::Async);
@@ -164,12 +159,13 @@ impl Repeated {
         let call = LastCall {
             site: it.site,
             id: it.id,
-            unit,
+            unit: unit.id,
             lane: it.lane,
             end: it.start.saturating_add(span),
             outcome: it.outcome,
             changes: self.changes,
-            touched: Touched::Never,
+            touched: None,
+            is_touched_often: false,
             cause,
             caller: event.cause.event().map(|cause| cause.site),
             calls: 1,
@@ -180,21 +176,18 @@ impl Repeated {
             Some(at) if it.start < last[at].end => {}
             Some(at) => {
                 let before = std::mem::replace(&mut last[at], call);
-                if before.unit != unit {
+                if before.unit != unit.id {
                     repeats.first.add(event.self_ticks.unwrap_or(0));
-                    *repeats.numbers.entry(before.calls).or_default() += 1;
+                    *repeats.numbers.entry(before.calls.into()).or_default() += 1;
                     return;
                 }
                 last[at].calls += before.calls;
-                let is_touched = match before.touched {
-                    Touched::Never => false,
-                    // A question about the subject asks for the call, and cannot change the subject.
-                    Touched::Once(id) => {
+                // A question about the subject asks for the call, and cannot change the subject.
+                let is_touched = before.is_touched_often
+                    || before.touched.is_some_and(|id| {
                         let cause = event.cause.event().filter(|cause| cause.id == id);
                         cause.is_none_or(|cause| self_kind(cause.site) != SelfKind::Ref)
-                    }
-                    Touched::Often => true,
-                };
+                    });
                 // A call around the one before may change the subject until it ends.
                 let is_changed_around = last.iter().any(|call| {
                     let is_around = call.lane == before.lane && call.end >= before.end && call.end <= it.start;
@@ -213,6 +206,8 @@ impl Repeated {
             }
             None if last.len() < SITES => {
                 repeats.first.add(event.self_ticks.unwrap_or(0));
+                // Most subjects have few sites, and there may be a million of them.
+                last.reserve_exact(1);
                 last.push(call);
             }
             None => {}

@@ -51,6 +51,8 @@ pub(super) struct RepeatedForAll {
     /// Unit of work in which each row was last seen, and its first call there, by the number of the row.
     seen_in: Vec<Option<(EventId, EventId)>>,
     sites: BySite<OfSite>,
+    /// Number of sites that may still be found.
+    left: usize,
 }
 
 /// Calls of a site in a unit of work.
@@ -64,11 +66,21 @@ struct InUnit {
     /// End of the last call.
     end: u64,
     lane: LaneId,
+    /// True if the site cannot be found.
+    is_out: bool,
 }
 
 /// Calls of a site in all units of work.
 #[derive(Default)]
 struct OfSite {
+    /// Number of its events in the recording.
+    recorded: u64,
+    /// True once it cannot be found, whatever the units to come are like.
+    is_out: bool,
+    /// Number of its subjects so far.
+    subjects: u64,
+    /// Subjects in each of the units, added up.
+    concerned: u64,
     units: u64,
     calls: u64,
     /// Calls that another call on the same subject asks for.
@@ -111,7 +123,8 @@ struct Whole {
 
 impl Default for RepeatedForAll {
     fn default() -> Self {
-        RepeatedForAll { open: Recent::of(OPEN_UNITS), current: None, seen_in: Vec::new(), sites: BySite::default() }
+        let open = Recent::of(OPEN_UNITS);
+        RepeatedForAll { open, current: None, seen_in: Vec::new(), sites: BySite::default(), left: 0 }
     }
 }
 
@@ -125,16 +138,29 @@ impl Detector for RepeatedForAll {
         context.missing_calls()
     }
 
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        let calls = [SiteKind::Method, SiteKind::Async].into_iter().flat_map(|kind| context.sites_of(kind));
+        for site in calls {
+            let of_site = OfSite { recorded: context.survey.events_of(site), ..OfSite::default() };
+            let is_out = of_site.cannot_be_found();
+            self.left += usize::from(!is_out);
+            self.sites.or_insert_with(site, || OfSite { is_out, ..of_site });
+        }
+        context.all_sites_if(self.left > 0)
+    }
+
     fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
-        for event in events.iter().copied().filter(|event| context.is_whole_since(event)) {
-            self.add(event, context);
+        for event in events.iter().filter(|event| context.is_whole_since(event)) {
+            if self.left > 0 {
+                self.add(event);
+            }
         }
     }
 
     fn finish(mut self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         self.leave();
         let RepeatedForAll { open, mut sites, .. } = *self;
-        open.into_entries().for_each(|(_, mut unit)| settle(&mut sites, &mut unit));
+        open.into_entries().for_each(|(_, mut unit)| _ = settle(&mut sites, &mut unit));
         let mut subjects: HashMap<SiteId, u64> = HashMap::default();
         let mut objects: HashMap<SiteId, u64> = HashMap::default();
         for (site, subject) in &context.pairs {
@@ -144,7 +170,8 @@ impl Detector for RepeatedForAll {
         }
         let all = |of: &HashMap<SiteId, u64>, site: &SiteId| of.get(site).copied().unwrap_or(0);
         let whole = |(site, of): (SiteId, &OfSite)| Some((site, of.whole(all(&subjects, &site))?));
-        let whole: HashMap<SiteId, Whole> = sites.iter().filter_map(whole).collect();
+        let left = sites.iter().filter(|(_, of)| !of.is_out);
+        let whole: HashMap<SiteId, Whole> = left.filter_map(whole).collect();
         let found = whole.iter().filter_map(|(site, whole_units)| {
             let of_site = sites.get(*site)?;
             let are_objects = all(&objects, site) == all(&subjects, site);
@@ -167,7 +194,7 @@ impl RepeatedForAll {
             None => {
                 let forgotten = self.open.insert(unit, Vec::new());
                 let mut room = forgotten.map(|(_, calls)| calls).unwrap_or_default();
-                settle(&mut self.sites, &mut room);
+                self.left -= settle(&mut self.sites, &mut room);
                 room
             }
         };
@@ -183,7 +210,7 @@ impl RepeatedForAll {
         }
     }
 
-    fn add(&mut self, event: &ResolvedEvent, context: &Context<'_>) {
+    fn add(&mut self, event: &ResolvedEvent) {
         let it = &event.event;
         let (Some(unit), Some(row), Some(subject)) = (event.unit, event.row, it.subject) else { return };
         if unit.id == it.id {
@@ -202,15 +229,12 @@ impl RepeatedForAll {
             self.enter(unit.id);
         }
         let Some((_, sites)) = &mut self.current else { return };
-        let mut others = Vec::new();
-        let is_new = !sites.iter().any(|own| own.site == it.site && own.kind == subject.kind);
-        for other in sites.iter_mut().filter(|other| other.site != it.site && other.kind == subject.kind) {
-            if is_new {
-                others.push((other.site, other.subjects));
-            }
+        let mut of_site = self.sites.get_mut(it.site).filter(|of_site| !of_site.is_out);
+        if is_first {
             // What a call does to subjects is a part of the call.
-            let is_inside = other.lane == it.lane && it.start < other.end;
-            if is_first && !is_inside {
+            let is_inside = |other: &InUnit| other.lane == it.lane && it.start < other.end;
+            let others = sites.iter_mut().filter(|other| other.site != it.site && other.kind == subject.kind);
+            for other in others.filter(|other| !other.is_out && !is_inside(other)) {
                 match other.others.iter_mut().find(|(site, _)| *site == it.site) {
                     Some((_, subjects)) => *subjects += 1,
                     None => other.others.push((it.site, 1)),
@@ -225,19 +249,23 @@ impl RepeatedForAll {
                 own.end = own.end.max(end);
                 own.lane = it.lane;
             }
-            None if sites.len() < SITES => sites.push(InUnit {
-                site: it.site,
-                unit_site: unit.site,
-                kind: subject.kind,
-                subjects: 1,
-                others,
-                end,
-                lane: it.lane,
-            }),
+            None if sites.len() < SITES => {
+                let others = sites.iter().filter(|other| other.site != it.site && other.kind == subject.kind);
+                sites.push(InUnit {
+                    site: it.site,
+                    unit_site: unit.site,
+                    kind: subject.kind,
+                    subjects: 1,
+                    others: others.filter(|_| of_site.is_some()).map(|other| (other.site, other.subjects)).collect(),
+                    end,
+                    lane: it.lane,
+                    is_out: of_site.is_none(),
+                });
+            }
             None => {}
         }
-        if matches!(context.site_kind(it.site), SiteKind::Method | SiteKind::Async) {
-            let of_site = self.sites.of(it.site);
+        if let Some(of_site) = &mut of_site {
+            of_site.subjects += u64::from(before.is_none());
             of_site.calls += 1;
             let asker = event.cause.event().filter(|cause| cause.site != it.site).and_then(|cause| cause.subject);
             of_site.driven += u64::from(asker == Some(subject));
@@ -253,11 +281,13 @@ impl RepeatedForAll {
     }
 }
 
-/// Adds a unit of work that has ended.
-fn settle(sites: &mut BySite<OfSite>, unit: &mut Vec<InUnit>) {
+/// Adds a unit of work that has ended. Returns the number of sites that cannot be found any more.
+fn settle(sites: &mut BySite<OfSite>, unit: &mut Vec<InUnit>) -> usize {
+    let mut gone = 0;
     for of_unit in unit.drain(..) {
-        let Some(of_site) = sites.get_mut(of_unit.site) else { continue };
+        let Some(of_site) = sites.get_mut(of_unit.site).filter(|of_site| !of_site.is_out) else { continue };
         of_site.units += 1;
+        of_site.concerned += of_unit.subjects;
         of_site.unit_site = Some(of_unit.unit_site);
         if of_site.counts.len() < COUNTS || of_site.counts.contains_key(&of_unit.subjects) {
             let units = of_site.counts.entry(of_unit.subjects).or_default();
@@ -269,10 +299,26 @@ fn settle(sites: &mut BySite<OfSite>, unit: &mut Vec<InUnit>) {
                 others.units += 1;
             }
         }
+        if of_site.units.is_multiple_of(UNITS) && of_site.cannot_be_found() {
+            of_site.is_out = true;
+            gone += 1;
+        }
     }
+    gone
 }
 
 impl OfSite {
+    /// Returns true if too few of the units can concern all subjects, whatever the units to come are like.
+    fn cannot_be_found(&self) -> bool {
+        let least = (self.subjects.max(SUBJECTS) * ALL_PERCENT).div_ceil(100);
+        let to_come = self.recorded.saturating_sub(self.concerned) / least;
+        let units = self.counts.iter().filter(|(count, _)| **count >= least).map(|(_, units)| units.units);
+        let most = to_come + units.sum::<u64>();
+        // Those of a single subject may be units of their own.
+        let least_units = self.units - self.counts.get(&1).map_or(0, |one| one.units);
+        most < UNITS || most * 100 < least_units * UNITS_PERCENT
+    }
+
     /// Returns the units that concern all subjects, if most do.
     fn whole(&self, subjects: u64) -> Option<Whole> {
         if subjects < SUBJECTS || self.units < UNITS {

@@ -92,10 +92,8 @@ struct With {
     ticks: u64,
     effect_ticks: u64,
     samples: Samples<Sample>,
-    /// Number of these calls that have an effect at a third site as well.
-    others: HashMap<SiteId, u64>,
-    /// Number of these calls in which that at a third site fails.
-    others_failed: HashMap<SiteId, u64>,
+    /// The same calls by the other sites at which they have effects as well.
+    others: Vec<Other>,
     /// Number of these calls in which the effect itself fails.
     failed: u64,
     /// Calls whose effect is the first on its subject.
@@ -105,6 +103,14 @@ struct With {
     /// Calls whose effect, or which themselves, are not the first on their subject.
     again: u64,
     events: Vec<EventId>,
+}
+
+/// Calls that have an effect at a third site as well.
+struct Other {
+    site: SiteId,
+    calls: u64,
+    /// Number of these calls in which that effect fails.
+    failed: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -216,9 +222,13 @@ fn close(call: &Call, sites: &mut BySite<Calls>, pairs: &mut ByPair<With>) {
         with.failed += u64::from(effect.has_failed);
         with.again += u64::from(effect.use_of_subject == Use::Again || call.use_of_subject == Use::Again);
         for other in call.effects.iter().filter(|other| other.site != effect.site) {
-            *with.others.entry(other.site).or_default() += 1;
-            if other.has_failed {
-                *with.others_failed.entry(other.site).or_default() += 1;
+            let failed = u64::from(other.has_failed);
+            match with.others.iter_mut().find(|known| known.site == other.site) {
+                Some(known) => {
+                    known.calls += 1;
+                    known.failed += failed;
+                }
+                None => with.others.push(Other { site: other.site, calls: 1, failed }),
             }
         }
         if with.events.len() < NAMED {
@@ -250,7 +260,7 @@ impl SlowBecause {
         let of_site = self.pairs.iter().filter(|((of, other), _)| *of == site && *other != effect);
         let mut others_of_site = of_site.map(|((_, other), calls)| (other, calls.calls));
         let mut is_usual = |(other, count): (SiteId, u64)| {
-            let both = with.others.get(&other).copied().unwrap_or(0);
+            let both = with.others.iter().find(|it| it.site == other).map_or(0, |it| it.calls);
             let alone = count - both;
             both * 100 >= with.calls * USUAL_PERCENT && alone * 100 >= others * USUAL_PERCENT
         };
@@ -267,9 +277,9 @@ impl SlowBecause {
 
     /// Returns true if an effect goes with the failures of another one, as the making of a value with the miss of a lookup.
     fn follows_a_miss(&self, site: SiteId, effect: SiteId, with: &With) -> bool {
-        with.others_failed.iter().filter(|(other, _)| **other != effect).any(|(&other, &failed)| {
-            let all_failed = self.pairs.get(site, other).map_or(0, |of_other| of_other.failed);
-            is_share(failed, with.calls.max(all_failed), MISS_PERCENT)
+        with.others.iter().filter(|other| other.failed > 0 && other.site != effect).any(|other| {
+            let all_failed = self.pairs.get(site, other.site).map_or(0, |of_other| of_other.failed);
+            is_share(other.failed, with.calls.max(all_failed), MISS_PERCENT)
         })
     }
 }

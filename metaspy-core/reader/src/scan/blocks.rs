@@ -240,6 +240,15 @@ impl Block {
         Records { block: self, slot }
     }
 
+    /// Returns the event in a slot, if it is committed. The slot must begin a record.
+    #[inline]
+    pub fn event_at(&self, slot: usize) -> Option<Slot> {
+        match self.records_from(slot.max(1)).next()? {
+            Record::Event(event) if event.slot == slot => Some(event),
+            _ => None,
+        }
+    }
+
     /// Iterates over the events.
     #[inline(always)]
     pub fn events(&self) -> impl Iterator<Item = Slot> {

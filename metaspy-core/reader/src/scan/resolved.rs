@@ -15,7 +15,7 @@ use crate::causes::links::Links;
 use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::platform::lock::lock;
 use crate::platform::own_thread::without_signals;
-use crate::scan::blocks::{Block, Head, Ring, Slot};
+use crate::scan::blocks::{Block, Head, Record, Ring, Slot};
 use crate::scan::chunks::Unit;
 use crate::scan::event_rows::Rows;
 use crate::scan::{each, threads_for};
@@ -308,15 +308,22 @@ impl ResolvedScan {
             if !ring.load_stored(place, &self.folds, &mut block) {
                 continue;
             }
-            survey.details += block.marks().filter(|mark| mark.mark == Mark::Detail).count() as u64;
             let head = block.head;
             lanes.insert(head.lane);
             if head.is_kept {
+                survey.details += block.marks().filter(|mark| mark.mark == Mark::Detail).count() as u64;
                 continue;
             }
             let is_first = !nests.contains_key(&head.lane);
             let nest = nests.entry(head.lane).or_default();
-            for slot in block.events() {
+            for record in block.records() {
+                let slot = match record {
+                    Record::Event(slot) => slot,
+                    Record::Mark(mark) => {
+                        survey.details += u64::from(mark.mark == Mark::Detail);
+                        continue;
+                    }
+                };
                 let start = head.base.saturating_add(slot.start);
                 if is_first && has_folded {
                     survey.whole_from = survey.whole_from.max(start);
@@ -393,7 +400,7 @@ impl ResolvedScan {
             let own = links.iter().filter(|(effect, _)| *effect == id.raw());
             into.push(ResolvedEvent {
                 event,
-                cause: cause(ring, slot.cause),
+                cause: cause(ring, block, slot.cause),
                 links: own.filter_map(|(_, reason)| reason_at(ring, EventId::from_raw(*reason)?)).collect(),
                 unit,
                 self_ticks: span.filter(|_| !is_async),
@@ -571,9 +578,11 @@ impl UnitWalk {
     }
 }
 
-fn cause(ring: Ring<'_>, raw: u64) -> Cause {
+fn cause(ring: Ring<'_>, block: &Block, raw: u64) -> Cause {
     let Some(id) = EventId::from_raw(raw) else { return Cause::Root };
-    match reason_at(ring, id) {
+    // Most causes are in the block of their effect.
+    let near = if id.sequence() == block.head.sequence { block.event_at(id.slot()) } else { None };
+    match near.map(|slot| reason(id, &block.head, &slot)).or_else(|| reason_at(ring, id)) {
         Some(reason) => Cause::Event(reason),
         None if ring.remote(id).is_some() => Cause::Remote,
         None => Cause::Left,
@@ -582,15 +591,19 @@ fn cause(ring: Ring<'_>, raw: u64) -> Cause {
 
 fn reason_at(ring: Ring<'_>, id: EventId) -> Option<Reason> {
     let (head, slot) = ring.peek(id)?;
+    Some(reason(id, &head, &slot))
+}
+
+fn reason(id: EventId, head: &Head, slot: &Slot) -> Reason {
     let start = head.base.saturating_add(slot.start);
-    Some(Reason {
+    Reason {
         id,
         site: SiteId(slot.site),
         subject: slot.subject(),
         lane: LaneId(head.lane),
         start,
         end: slot.span().map(|span| start.saturating_add(span)),
-    })
+    }
 }
 
 /// Returns the duration of an event, also if it is too long for its slot.
