@@ -5,6 +5,8 @@
 
 #[path = "tidy/arrows.rs"]
 mod arrows;
+#[path = "tidy/counts.rs"]
+mod counts;
 #[path = "tidy/environment.rs"]
 mod environment;
 #[path = "tidy/files.rs"]
@@ -103,6 +105,11 @@ fn modules_import_in_small_circles() {
         }
     }
     fail_over(0, "circles", &faults);
+}
+
+#[test]
+fn counts() {
+    println!("{}", counts::Counts::new(sources()));
 }
 
 /// All sources, read once.
