@@ -88,6 +88,7 @@ impl Detector for FailingSubject {
         let mut sites: HashMap<SiteId, Vec<OfSubject>> = HashMap::default();
         for (row, calls) in (0..).zip(&self.rows) {
             if let Some((site, Some(subject))) = context.pairs.get(row as usize)
+                && calls.calls > 0
                 && context.is_one_object(*subject)
             {
                 sites.entry(*site).or_default().push(OfSubject { row, subject: *subject, calls: *calls });

@@ -63,6 +63,8 @@ struct Calls {
     /// Part of the next call, and the number of calls before the part that follows.
     part: usize,
     part_end: u64,
+    /// Events that another site needs at least, so that the calls of the last part have many effects there.
+    least_effects: u64,
     last: Vec<EventId>,
 }
 
@@ -114,6 +116,10 @@ impl Detector for GrowingCost {
             if calls.seen >= calls.part_end {
                 calls.part = (calls.seen * PARTS as u64 / events).min(PARTS as u64 - 1) as usize;
                 calls.part_end = ((calls.part as u64 + 1) * events).div_ceil(PARTS as u64);
+                // Where calls left the window, the last part may be of few.
+                if context.survey.whole_from == 0 {
+                    calls.least_effects = events / PARTS as u64 * EFFECTS as u64;
+                }
             }
             let part = calls.part;
             calls.seen += 1;
@@ -137,8 +143,10 @@ impl Detector for GrowingCost {
 impl GrowingCost {
     fn add_effect(&mut self, effect: &ResolvedEvent, call: Open, context: &Context<'_>) {
         let Open { id: call, site, subject, part } = call;
-        if let Some(calls) = self.sites.get_mut(site) {
-            calls.effects[part] += 1;
+        let Some(calls) = self.sites.get_mut(site) else { return };
+        calls.effects[part] += 1;
+        if context.survey.events_of(effect.event.site) < calls.least_effects {
+            return;
         }
         // A helper on the call's own subject says nothing of what it looks at.
         let is_own = effect.event.subject.is_some() && effect.event.subject == subject;

@@ -157,18 +157,18 @@ impl Detector for HotSubject {
     fn missing_part(&self, context: &Context<'_>) -> Option<String> {
         let unknown = "an address may have other objects in other units of work: record keys as subjects, with \
                        `#[observe(subject = …)]`, or woven with --subject 'Type::*=self.key'";
-        let mut sites = self.subjects_of_sites(context).into_values();
-        let is_unknown = !context.has_tests() && sites.any(|mut subjects| is_hot_across(&mut subjects));
+        let mut sites = self.subjects_of_sites(context);
+        let is_unknown = !context.has_tests() && sites.any(|(_, mut subjects)| is_hot_across(&mut subjects));
         is_unknown.then(|| unknown.to_owned()).or_else(|| context.missing_window())
     }
 
     fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
         let sites = self.subjects_of_sites(context);
-        let of_site = |(site, subjects)| {
+        let of_site = |(site, subjects): (SiteId, Vec<OfSubject>)| {
             let groups = of_tests(subjects, context).into_iter();
             groups.filter_map(|subjects| self.finding(site, subjects, context)).max_by_key(|it| it.cost.time_ns)
         };
-        sites.into_iter().filter_map(of_site).collect()
+        sites.filter_map(of_site).collect()
     }
 }
 
@@ -207,18 +207,23 @@ fn of_tests(subjects: Vec<OfSubject>, context: &Context<'_>) -> Vec<Vec<OfSubjec
 }
 
 impl HotSubject {
-    fn subjects_of_sites(&self, context: &Context<'_>) -> HashMap<SiteId, Vec<OfSubject>> {
-        let mut sites: HashMap<SiteId, Vec<OfSubject>> = HashMap::default();
+    /// Iterates over the sites with their subjects, of which there may be a million.
+    fn subjects_of_sites(&self, context: &Context<'_>) -> impl Iterator<Item = (SiteId, Vec<OfSubject>)> {
+        let mut sites: HashMap<SiteId, Vec<(u32, Subject)>> = HashMap::default();
         for (row, numbers) in (0..).zip(&self.rows) {
             if let Some((site, Some(subject))) = context.pairs.get(row as usize)
                 && numbers.calls > 0
                 && context.is_one_object(*subject)
             {
-                let is_across = numbers.is_across && context.is_place(subject.kind);
-                sites.entry(*site).or_default().push(OfSubject { is_across, ..OfSubject::new(row, *subject, numbers) });
+                sites.entry(*site).or_default().push((row, *subject));
             }
         }
-        sites
+        let of_subject = |(row, subject): (u32, Subject)| {
+            let numbers = &self.rows[row as usize];
+            let is_across = numbers.is_across && context.is_place(subject.kind);
+            OfSubject { is_across, ..OfSubject::new(row, subject, numbers) }
+        };
+        sites.into_iter().map(move |(site, rows)| (site, rows.into_iter().map(of_subject).collect()))
     }
 
     fn named_of(&self, row: u32) -> impl Iterator<Item = EventId> {

@@ -420,6 +420,38 @@ mod tests {
     use super::testing::Run;
     use super::*;
 
+    /// Detector of the calls of one function.
+    struct OfFunction(u64);
+
+    impl Detector for OfFunction {
+        fn kind(&self) -> &str {
+            "of-function"
+        }
+
+        fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+            context.sites_with_events().filter(|site| context.name(*site) == "work").collect()
+        }
+
+        fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
+            assert!(events.iter().all(|event| context.name(event.event.site) == "work"));
+            self.0 += events.len() as u64;
+        }
+
+        fn finish(self: Box<Self>, context: &Context<'_>) -> Vec<Finding> {
+            vec![Finding::new(self.kind(), self.0.to_string(), vec![context.site(SiteId(1))])]
+        }
+    }
+
+    #[test]
+    fn a_detector_gets_the_events_of_its_sites_only() {
+        let mut run = Run::new();
+        (0..500).for_each(|_| {
+            run.leaf("page::work", None, 10);
+            run.leaf("page::rest", None, 10);
+        });
+        assert_eq!(run.found(OfFunction(0)), ["500: "]);
+    }
+
     #[test]
     fn a_search_tells_how_far_it_is_and_can_be_stopped() {
         let run = || {

@@ -464,6 +464,20 @@ mod tests {
         check(40, |_| {}, &[found]);
     }
 
+    #[test]
+    fn units_of_few_subjects_hide_no_later_ones_of_all() {
+        let mut run = Run::new();
+        for round in 0..300 {
+            run.call("sheet::edit", None, |run| {
+                run.leaf("sheet::write", round % 10, 100);
+                let cells = if round < 20 { 2 } else { 40 };
+                (0..cells).for_each(|cell| _ = run.leaf("sheet::evaluate", (round + cell) % 40, 100));
+            });
+        }
+        let found = run.found(RepeatedForAll::default());
+        assert!(found.len() == 1 && found[0].contains("units=300 units_with_all=280 subjects=40"), "{found:?}");
+    }
+
     /// Counts the letters of 40 folders at each of 100 ticks, and of one folder at each delivery.
     fn check_ticks(delivers: impl Fn(&mut Run, u64), expected: &[&str]) {
         let mut run = Run::new();

@@ -5,7 +5,7 @@ use metaspy_reader::{EventId, Outcome, ResolvedEvent};
 
 use super::call_graph::CallGraph;
 use super::finding::{NAMED, is_share};
-use super::map::{ByPair, BySite, HashMap};
+use super::map::{ByPair, BySite, HashMap, HashSet};
 use super::open_calls::OpenCalls;
 use super::samples::Samples;
 use super::{Certainty, Context, Cost, Detector, Finding, slow_kept};
@@ -40,6 +40,7 @@ const SITES: usize = 16;
 /// Detector of effects that make a few calls slow.
 #[derive(Default)]
 pub(super) struct SlowBecause {
+    may_be_found: HashSet<SiteId>,
     open: OpenCalls<Call>,
     sites: BySite<Calls>,
     pairs: ByPair<With>,
@@ -124,8 +125,15 @@ impl Detector for SlowBecause {
         KIND
     }
 
+    fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
+        let kinds = [SiteKind::Method, SiteKind::Async, SiteKind::Span];
+        let calls = kinds.into_iter().flat_map(|kind| context.sites_of(kind));
+        self.may_be_found = calls.filter(|site| may_be_found(*site, context)).collect();
+        context.all_sites_if(!self.may_be_found.is_empty())
+    }
+
     fn read(&mut self, events: &[&ResolvedEvent], context: &Context<'_>) {
-        let SlowBecause { open, sites, pairs, graph, seen, room } = self;
+        let SlowBecause { may_be_found, open, sites, pairs, graph, seen, room } = self;
         for &event in events {
             open.close(event, |call| {
                 close(&call, sites, pairs);
@@ -156,7 +164,7 @@ impl Detector for SlowBecause {
                     call.add(Effect { site: it.site, ticks, use_of_subject, has_failed });
                 }
             }
-            if let Some(ticks) = it.span.filter(|_| context.survey.events_of(it.site) >= CALLS) {
+            if let Some(ticks) = it.span.filter(|_| may_be_found.contains(&it.site)) {
                 let call = Call { id: it.id, site: it.site, ticks, use_of_subject, effects: Vec::new() };
                 open.open(event, kind.is_entered(), call);
             }
@@ -180,6 +188,14 @@ impl Detector for SlowBecause {
         let kept = slow_kept::find(context, |site| best.contains_key(&site));
         best.into_iter().filter_map(finding).chain(kept).collect()
     }
+}
+
+/// Returns true if a few of a site's calls may take more time than all others.
+fn may_be_found(site: SiteId, context: &Context<'_>) -> bool {
+    let numbers = context.survey.site(site);
+    let timed: u64 = numbers.spans.iter().sum();
+    let most = numbers.most_ticks_of(timed * SLOW_PERCENT / 100);
+    numbers.events >= CALLS && most >= numbers.ticks / 2
 }
 
 /// Notes an event of a pair of site and subject. Returns true if it is not the first one.

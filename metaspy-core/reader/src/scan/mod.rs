@@ -15,6 +15,7 @@ pub(crate) mod losses;
 mod parallel;
 pub(crate) mod parts;
 pub(crate) mod resolved;
+pub(crate) mod survey;
 
 pub(crate) use counts::{Levels, SubjectCounts};
 pub(crate) use interrupt::is_interrupted;

@@ -18,6 +18,7 @@ use crate::platform::own_thread::without_signals;
 use crate::scan::blocks::{Block, Head, Record, Ring, Slot};
 use crate::scan::chunks::Unit;
 use crate::scan::event_rows::Rows;
+use crate::scan::survey::{SiteSurvey, Survey};
 use crate::scan::{each, threads_for};
 use crate::tally::folds::Folds;
 use metaspy_format::CHUNK_BLOCKS;
@@ -104,42 +105,6 @@ pub enum UnitRule {
     Nearest(HashSet<SiteId>),
 }
 
-/// Numbers of the window that are known before its events are resolved.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
-    /// Number of events of the application.
-    pub events: u64,
-    /// Numbers of each site's events, by the number of the site.
-    pub sites: Vec<SiteSurvey>,
-    /// Number of lanes with events.
-    pub lanes: u64,
-    /// Number of marks with recorded values or labels.
-    pub details: u64,
-    /// True if some events have further reasons.
-    pub has_links: bool,
-    /// Self ticks of all timed calls, without async calls. The time of threads in observed code.
-    pub work_ticks: u64,
-    /// Ticks from begin to end of all timed roots, async calls included. Waiting counts.
-    pub root_ticks: u64,
-    /// Tick from which on no event of any lane is folded; 0 if none is.
-    pub whole_from: u64,
-}
-
-/// Numbers of a site's events in the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SiteSurvey {
-    /// Number of events.
-    pub events: u64,
-    /// Number of roots.
-    pub roots: u64,
-    /// Number of events that failed.
-    pub failed: u64,
-    /// Number of events that panicked.
-    pub panicked: u64,
-    /// Ticks from begin to end of its timed events, also if they are inside each other.
-    pub ticks: u64,
-}
-
 impl Cause {
     /// Returns the cause if it is in the window.
     #[inline]
@@ -148,20 +113,6 @@ impl Cause {
             Cause::Event(reason) => Some(reason),
             Cause::Root | Cause::Remote | Cause::Left => None,
         }
-    }
-}
-
-impl Survey {
-    /// Returns the number of events of a site.
-    #[inline]
-    pub fn events_of(&self, site: SiteId) -> u64 {
-        self.site(site).events
-    }
-
-    /// Returns the numbers of a site's events.
-    #[inline]
-    pub fn site(&self, site: SiteId) -> SiteSurvey {
-        self.sites.get(site.0 as usize).copied().unwrap_or_default()
     }
 }
 
@@ -247,6 +198,9 @@ impl ResolvedScan {
             let mut later: Vec<ResolvedEvent> = Vec::new();
             for (number, group) in groups.iter().enumerate() {
                 for mut events in receiver.recv().unwrap_or_else(|_| self.group(group, kept)) {
+                    if pending.is_empty() {
+                        std::mem::swap(&mut pending, &mut events);
+                    }
                     pending.append(&mut events);
                     lock(&kept.parts).push(events);
                 }
@@ -345,6 +299,10 @@ impl ResolvedScan {
                     survey.sites.resize(number + 1, SiteSurvey::default());
                 }
                 let site = &mut survey.sites[number];
+                if let Some(span) = span {
+                    let bits = (u64::BITS - span.leading_zeros()) as usize;
+                    site.spans[bits.min(site.spans.len() - 1)] += 1;
+                }
                 let span = span.unwrap_or(0);
                 site.events += 1;
                 site.roots += u64::from(slot.cause == 0);

@@ -6,7 +6,7 @@ use crate::event::EventId;
 use crate::testing::{Draft, Writer};
 use crate::{Cause, ResolvedEvent, ResolvedScan, UnitRule};
 use metaspy_format::slot::Mark;
-use metaspy_probe::{SiteId, SiteKind};
+use metaspy_probe::{Outcome, SiteId, SiteKind};
 
 use super::node;
 
@@ -135,4 +135,24 @@ fn pairs_and_subjects_are_numbered() {
     let rows: Vec<_> = events.iter().map(|it| (it.row, it.subject_row)).collect();
     let [a, b, c, d] = [0, 1, 2, 3].map(Some);
     assert_eq!(rows, [(a, a), (b, a), (c, b), (a, a), (d, None)]);
+}
+
+#[test]
+fn the_survey_has_the_roots_failures_and_longest_times_of_each_site() {
+    let mut writer = Writer::new(1);
+    let outer = event(&mut writer, 0, 1, 0, 1_000, None);
+    for at in 0..10 {
+        event(&mut writer, 0, 2, at * 10, 4 + at, Some(outer));
+    }
+    let failed = Draft { site: 2, start: 500, span: Some(100), outcome: Outcome::Failed, ..Draft::default() };
+    writer.event(Draft { lane: 1, ..failed });
+    writer.event(Draft { lane: 1, start: 700, outcome: Outcome::Panicked, ..failed });
+    let scan = writer.store().resolved(&UnitRule::default());
+    let survey = scan.survey();
+    let site = survey.site(SiteId(2));
+    assert_eq!((site.events, site.roots, site.failed, site.panicked), (12, 2, 1, 1));
+    assert_eq!((site.ticks, survey.lanes), ((4..14).sum::<u64>() + 200, 2));
+    // 100 ticks are less than 2^7, and 8 to 13 ticks less than 2^4.
+    assert_eq!([0, 1, 4, 100].map(|events| site.most_ticks_of(events)), [0, 127, 254 + 30, 254 + 6 * 15 + 4 * 7]);
+    assert_eq!(survey.site(SiteId(99)).most_ticks_of(9), 0);
 }
