@@ -61,7 +61,12 @@ fi
 # Cargo with clippy as the compiler of this workspace: what is built for the tests is linted on the way, and nothing is
 # compiled twice. It stands in the configuration, because the tests start builds that must not inherit it.
 clippy=$(rustup which clippy-driver 2>/dev/null || command -v clippy-driver)
-linted() { CLIPPY_ARGS='-Dwarnings__CLIPPY_HACKERY__' cargo --config "build.rustc-workspace-wrapper='$clippy'" "$@"; }
+# The lines of debuggers are left out, which take a third of a build that is not optimised. No test reads them of this
+# workspace, and the builds that tests start have them.
+linted() {
+    CLIPPY_ARGS='-Dwarnings__CLIPPY_HACKERY__' cargo --config "build.rustc-workspace-wrapper='$clippy'" \
+        --config profile.dev.debug=false "$@"
+}
 
 step "format" cargo fmt --all --check
 step "clippy, and a build of all tests" linted test --workspace --no-run
@@ -93,11 +98,13 @@ if [ "${1:-}" != "--fast" ]; then
     step "benchmark smoke: hooks, scan, crawler, announcements, stress, keep, findings" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
         --features crawler,findings --bench hooks --bench scan --bench crawler --bench announcements --bench stress --bench keep --bench findings \
         -- --smoke
-    step "instructions of hooks" cargo bench --manifest-path benches/Cargo.toml --no-default-features --features channels \
-        --bench instructions
+    # With the same features, so that nothing below this bench is built again.
+    step "instructions of hooks" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
+        --features crawler,findings --bench instructions
     discard
     host=$(rustc -vV | sed -n 's/^host: //p')
-    # Sanitizers need an unstable flag; std itself is not instrumented, so reports are about our own code.
+    # Sanitizers need an unstable flag; std itself is not instrumented, so reports are about our own code. Their flags are not
+    # those of procedural macros and build scripts, which one directory shares.
     for sanitizer in thread address; do
         if [ "$host" != x86_64-unknown-linux-gnu ]; then
             skip "$sanitizer-sanitizer" "only run on x86-64 Linux"
@@ -110,7 +117,7 @@ if [ "${1:-}" != "--fast" ]; then
         if [ $sanitizer = thread ]; then flags+=" --cfg tsan" tests="--test log"; fi
         step "$sanitizer sanitizer" env RUSTC_BOOTSTRAP=1 RUSTFLAGS="$flags" \
             TSAN_OPTIONS="suppressions=$PWD/.ci/tsan" \
-            cargo test -p metaspy-core $tests --target "$host" --target-dir "target/$sanitizer"
+            cargo test -p metaspy-core $tests --target "$host" --target-dir target/sanitizers
         discard
     done
 
@@ -118,7 +125,7 @@ if [ "${1:-}" != "--fast" ]; then
     if [ "$(scale/digest.sh)" = "$(cat scale/checked)" ]; then
         echo "scale: unchanged since it was checked"
     else
-        step "scale" scale/check.sh
+        step "scale" env CARGO_PROFILE_DEV_DEBUG=0 scale/check.sh
     fi
 fi
 
