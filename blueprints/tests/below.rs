@@ -14,8 +14,8 @@ use metaspy_blueprints::{Graph, Kind, Options, emit, picture};
 use metaspy_core::hook::{Frame, Guard, observed};
 use metaspy_core::method_profilers::{Calls, Contexts};
 use metaspy_core::site::register_dynamic;
-use metaspy_core::store::Filter;
 use metaspy_core::{Profiler, Recording, Site, SiteDef, SiteKind};
+use metaspy_reader::Filter;
 use metaspy_report::program::Edge;
 
 fn site(name: &'static str) -> &'static Site {

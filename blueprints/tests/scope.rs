@@ -7,8 +7,8 @@ use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook::{Frame, Guard, observed};
 use metaspy_core::method_profilers::Calls;
 use metaspy_core::site::register_dynamic;
-use metaspy_core::store::Filter;
 use metaspy_core::{InstallError, Installation, Instrumenter, Profiler, Recording, Session, Site, SiteDef, SiteKind};
+use metaspy_reader::Filter;
 
 /// Records each call at a site as an event.
 struct Events(&'static Site);

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use anyhow::Result;
 use clap::Args;
-use metaspy_core::store::files::OutputFile;
+use metaspy_reader::files::OutputFile;
 use metaspy_report::contexts::{Contexts, Shown};
 use metaspy_report::table::Top;
 use metaspy_report::text::clean_lines;

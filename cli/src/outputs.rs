@@ -10,7 +10,7 @@ use std::{env, fs};
 use anyhow::Result;
 use clap::ArgMatches;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use metaspy_core::store::files::{OutputFile, input};
+use metaspy_reader::files::{OutputFile, input};
 use metaspy_report::findings::settings_file;
 use metaspy_report::text::file_name;
 

@@ -19,7 +19,7 @@ mod timelines;
 mod trace_processor;
 
 use metaspy_core::Store;
-use metaspy_core::store::Filter;
+use metaspy_reader::Filter;
 use metaspy_report::export::{Exporter, Format, Selection, Written};
 
 /// The document in this format, and what the exporter reports of it.

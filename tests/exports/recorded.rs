@@ -58,7 +58,7 @@ pub fn store(name: &str) -> Store {
 }
 
 fn last_event(store: &Store) -> EventId {
-    use metaspy_core::store::{Filter, Position};
+    use metaspy_reader::{Filter, Position};
     let page = store.backward(Position::End, &Filter::all(), 1, usize::MAX);
     page.events.last().expect("frames were recorded").id
 }

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use metaspy_core::store::{EndState, Filter, Origin, Position};
 use metaspy_core::{Event, Store};
+use metaspy_reader::{EndState, Filter, Origin, Position};
 use metaspy_report::export::{Exporter, Format, Selection};
 
 use crate::{export, fixture, recorded, text};

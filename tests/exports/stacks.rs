@@ -1,6 +1,6 @@
 //! Collapsed stacks and speedscope: chains of causes as stacks.
 
-use metaspy_core::store::{By, Scope};
+use metaspy_reader::{By, Scope};
 use metaspy_report::export::Format;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use metaspy_core::Selector;
-use metaspy_core::store::files;
+use metaspy_reader::files;
 use metaspy_report::coverage::{Baseline, Comparison, Run, gate};
 use metaspy_report::gate::Decision;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use metaspy_blueprints::{Graph, Kind, Options, page};
 use metaspy_core::Store;
-use metaspy_core::store::files::OutputFile;
+use metaspy_reader::files::OutputFile;
 use metaspy_report::coverage::{Run, TestReach, by_test};
 use metaspy_report::export::{Cobertura, Exporter, Json, Lcov};
 use metaspy_report::findings::{self, Findings};

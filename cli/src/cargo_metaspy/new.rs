@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use metaspy_core::store::files::OutputFile;
+use metaspy_reader::files::OutputFile;
 
 /// The files of the crate. `{name}` stands for its name.
 const FILES: [(&str, &str); 3] = [

@@ -32,8 +32,8 @@ pub fn advice(program: &Program) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::store::{Measure, RecordedSite};
     use metaspy_core::{SiteId, SiteKind};
+    use metaspy_reader::{Measure, RecordedSite};
     use metaspy_report::program::Builder;
 
     use super::*;

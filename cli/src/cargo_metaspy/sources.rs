@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use metaspy_core::store::files::input;
+use metaspy_reader::files::input;
 use metaspy_weave::plan::read_whole_text;
 
 use crate::cargo_metaspy::graph::Graph;

@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use metaspy_core::{Selector, Store};
+use metaspy_reader::{Selector, Store};
 use metaspy_report::contexts::{self, allocations};
 use metaspy_report::coverage::{Comparison, text};
 use metaspy_report::rows::By;

@@ -9,8 +9,8 @@ use metaspy_blueprints::grammar::Grammar;
 use metaspy_blueprints::view::{View, ViewError};
 use metaspy_blueprints::{Graph, Kind, Options, PictureError, Scene, emit, page, picture};
 use metaspy_core::Store;
-use metaspy_core::store::Filter;
-use metaspy_core::store::files::{self, OutputFile};
+use metaspy_reader::Filter;
+use metaspy_reader::files::{self, OutputFile};
 use metaspy_report::text::print_message;
 
 use crate::exit::{Ended, cannot_write, say};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use metaspy_core::Store;
-use metaspy_core::store::Filter;
+use metaspy_reader::Filter;
 use metaspy_report::diff::{Diff, Gate, Judgement, Side, Size, Sort, json, text};
 
 use crate::exit::{Ended, complain, end_undecided, say};

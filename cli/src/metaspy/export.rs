@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use metaspy_core::store::files::OutputFile;
+use metaspy_reader::files::OutputFile;
 use metaspy_report::contexts::{self, Contexts};
 use metaspy_report::export::{Exporter, Format, Selection, Written, is_stopped};
 use metaspy_report::text::{counted, file_name, grouped, print_message};
@@ -100,8 +100,8 @@ pub fn into_file(format: Format, selection: &Selection<'_>, file: &Path) -> Resu
 mod tests {
     use std::fs;
 
-    use metaspy_core::store::Filter;
     use metaspy_core::{Recording, Store};
+    use metaspy_reader::Filter;
 
     use super::*;
 

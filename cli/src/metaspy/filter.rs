@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use metaspy_core::Store;
-use metaspy_core::store::{Filter, FilterError};
+use metaspy_reader::{Filter, FilterError};
 
 use crate::exit::{complain, say};
 

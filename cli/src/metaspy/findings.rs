@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use metaspy_core::Store;
-use metaspy_core::store::files::{self, OutputFile};
+use metaspy_reader::files::{self, OutputFile};
 use metaspy_report::findings::text::Shown;
 use metaspy_report::findings::{self, Baseline, Config, Findings, Gate, Judgement, OwnKind, json, sarif, text};
 use metaspy_report::rows;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use metaspy_core::Recording;
-use metaspy_core::store::files::{self, OutputFile};
+use metaspy_reader::files::{self, OutputFile};
 use metaspy_report::import::{Content, Imported};
 use metaspy_report::text::{counted, file_name, grouped, print_message};
 

@@ -4,7 +4,7 @@ use std::io::{self, BufReader, IsTerminal, Read};
 
 use anyhow::Result;
 use metaspy_core::Store;
-use metaspy_core::stream::Receiver;
+use metaspy_reader::stream::Receiver;
 
 use crate::exit::say;
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_core::recording;
-use metaspy_core::store::{OpenError, files};
+use metaspy_reader::{OpenError, files};
 use metaspy_report::runs;
 
 use crate::exit::{complain, say};

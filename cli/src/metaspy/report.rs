@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use metaspy_core::store::{By, DetailLevel, Filter, Scope};
-use metaspy_core::{Selector, Store};
+use metaspy_reader::{By, DetailLevel, Filter, Scope};
+use metaspy_reader::{Selector, Store};
 use metaspy_report::condition::{Condition, Verdict};
 use metaspy_report::contexts::{self, Contexts, Weight, allocations};
 use metaspy_report::expectation::{Expectation, Outcome};

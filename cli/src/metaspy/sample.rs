@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use metaspy_core::store::files::OutputFile;
+use metaspy_reader::files::OutputFile;
 use metaspy_report::table::Top;
 use metaspy_report::text::print_message;
 use metaspy_sampler::export::{Collapsed, Exporter, Firefox, Flame, Pprof, Speedscope};

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use clap::CommandFactory;
-use metaspy_core::store::files::input;
+use metaspy_reader::files::input;
 
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments::Cli;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
-use metaspy_core::stream::Sender;
+use metaspy_reader::stream::Sender;
 
 use crate::exit::{Ended, is_broken_pipe, say};
 use crate::metaspy::incoming::STANDARD;

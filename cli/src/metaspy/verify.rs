@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use metaspy_core::store::EndState;
-use metaspy_core::store::Verification;
+use metaspy_reader::EndState;
+use metaspy_reader::Verification;
 use metaspy_report::text::{clean, counted, grouped};
 
 use crate::exit::Ended;

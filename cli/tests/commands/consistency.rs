@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use metaspy_core::arm::Mode;
-use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Event, Recording, Store};
+use metaspy_reader::{Filter, Position};
 use serde_json::Value;
 
 use crate::{ended, fixture, text};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use metaspy_core::Recording;
 use metaspy_core::arm::Mode;
 use metaspy_core::recording::Policy;
-use metaspy_core::store::Filter;
+use metaspy_reader::Filter;
 use metaspy_report::coverage::{Baseline, Comparison, Run, gate};
 use metaspy_report::gate::Decision;
 use serde_json::Value;

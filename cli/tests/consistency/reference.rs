@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Event, Outcome, Store};
+use metaspy_reader::{Filter, Position};
 
 /// What a function did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -89,8 +89,7 @@ fn a_finding_leads_to_its_events() {
     terminal.command(&format!("{metaspy} open {} --finding 99", path.display()));
     terminal.wait_for("there is no finding 99");
     let store = fixture::open(&path);
-    let events =
-        store.forward(metaspy_core::store::Position::Start, &metaspy_core::store::Filter::all(), 700, 10_000).events;
+    let events = store.forward(metaspy_reader::Position::Start, &metaspy_reader::Filter::all(), 700, 10_000).events;
     let measured = events.last().expect("there are so many");
     terminal.command(&format!("{metaspy} open {} --event {}", path.display(), measured.id));
     terminal.wait_for("1,110 events");

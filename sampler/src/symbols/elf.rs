@@ -159,7 +159,7 @@ impl Elf {
     }
 
     /// Returns name, file and line of each frame, innermost first.
-    fn frames(&self, address: u64) -> Vec<Found<'_, impl Reader>> {
+    fn frames(&self, address: u64) -> Vec<DebugFrame<'_, impl Reader>> {
         let Some(loader) = &self.debug else { return Vec::new() };
         let Ok(mut frames) = loader.find_frames(address) else { return Vec::new() };
         let mut found = Vec::new();
@@ -168,7 +168,7 @@ impl Elf {
                 break;
             }
             let (file, line) = frame.location.map_or((None, 0), |at| (at.file, at.line.unwrap_or(0)));
-            found.push(Found { name: frame.function, file, line });
+            found.push(DebugFrame { name: frame.function, file, line });
         }
         // For lines without any function, the symbol table has the better name.
         found.retain(|frame| frame.name.is_some() || frame.line > 0);
@@ -177,7 +177,7 @@ impl Elf {
 }
 
 /// Frame in debug information.
-struct Found<'a, R: Reader> {
+struct DebugFrame<'a, R: Reader> {
     name: Option<FunctionName<R>>,
     file: Option<&'a str>,
     line: u32,

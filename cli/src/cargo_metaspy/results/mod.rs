@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use metaspy_core::store::{Filter, Measure, RecordedSite};
 use metaspy_core::{SiteId, SiteKind, Store};
+use metaspy_reader::{Filter, Measure, RecordedSite};
 use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::{Comparison, Run};
 use metaspy_report::program::Builder;

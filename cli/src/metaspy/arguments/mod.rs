@@ -22,7 +22,7 @@ mod scale;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use metaspy_core::store::EventId;
+use metaspy_reader::EventId;
 
 use super::schema::Schema;
 use crate::options::JsonOption;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use metaspy_core::Store;
-use metaspy_core::store::control::socket_of;
+use metaspy_reader::control::socket_of;
 
 use crate::exit::say;
 use crate::metaspy::arguments::STORY;

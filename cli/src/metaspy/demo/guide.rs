@@ -1,7 +1,7 @@
 //! The guide of the demo: from the page to its finding in three steps, each a view of the live recording.
 
 use metaspy_core::Store;
-use metaspy_core::store::{By, Measure, Scope};
+use metaspy_reader::{By, Measure, Scope};
 use metaspy_report::text::grouped;
 use metaspy_tui::crawler::Card;
 use metaspy_tui::crawler::command::Screen;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use metaspy_core::recording::{self, Policy};
-use metaspy_core::store::Filter;
 use metaspy_core::{Recording, Store};
+use metaspy_reader::Filter;
 use metaspy_report::findings::text::{self, Shown};
 use metaspy_report::rows::text::Numbers;
 use metaspy_report::rows::{self, By, Report};

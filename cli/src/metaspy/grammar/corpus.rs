@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use metaspy_core::store::files;
+use metaspy_reader::files;
 use metaspy_report::grammar::skipped::Skipped;
 use walkdir::WalkDir;
 
@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 1 << 30;
 const MOST_LINES: u64 = 256 << 20;
 
 /// An input that was found, and may turn out not to be text.
-pub struct Found {
+pub struct CorpusInput {
     /// Its name: its path as it was reached, or its line.
     pub name: String,
     origin: Origin,
@@ -34,7 +34,7 @@ enum Origin {
     Once(String),
 }
 
-impl Found {
+impl CorpusInput {
     /// Its text, or why there is none.
     pub fn read(&self) -> Result<Cow<'_, str>, String> {
         match &self.origin {
@@ -50,7 +50,7 @@ impl Found {
 #[derive(Default)]
 pub struct Corpus {
     /// What was found.
-    pub found: Vec<Found>,
+    pub found: Vec<CorpusInput>,
     /// What was not taken, and why.
     pub skipped: Skipped,
     /// The files met so far, by the one path that leads to each without links.
@@ -125,7 +125,7 @@ impl Corpus {
     fn take_file(&mut self, path: &Path) {
         match fs::canonicalize(path) {
             Ok(real) => match self.met.insert(real) {
-                true => self.found.push(Found { name: name_of(path), origin: Origin::File(path.to_owned()) }),
+                true => self.found.push(CorpusInput { name: name_of(path), origin: Origin::File(path.to_owned()) }),
                 false => self.skipped.repeated += 1,
             },
             Err(error) => self.skipped.unreadable.push(|| format!("{} ({error})", name_of(path))),
@@ -134,7 +134,7 @@ impl Corpus {
 
     fn take_once(&mut self, path: &Path) {
         match files::read_argument(path).map_err(|error| error.to_string()).and_then(text_of) {
-            Ok(text) => self.found.push(Found { name: name_of(path), origin: Origin::Once(text) }),
+            Ok(text) => self.found.push(CorpusInput { name: name_of(path), origin: Origin::Once(text) }),
             Err(why) => self.skipped.unreadable.push(|| format!("{} ({why})", name_of(path))),
         }
     }
@@ -153,7 +153,7 @@ impl Corpus {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let name = format!("line {number}");
             match text_of(line.to_vec()) {
-                Ok(text) => self.found.push(Found { name, origin: Origin::Once(text) }),
+                Ok(text) => self.found.push(CorpusInput { name, origin: Origin::Once(text) }),
                 Err(why) => self.skipped.unreadable.push(|| format!("{name} ({why})")),
             }
         }

@@ -5,9 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use metaspy_core::store::{By, EndState, Scope};
 use metaspy_core::{SiteKind, Store};
 use metaspy_instrumenters::productions;
+use metaspy_reader::{By, EndState, Scope};
 use metaspy_report::grammar::skipped::{Named, Skipped};
 use metaspy_report::grammar::writer::Page;
 use metaspy_report::grammar::{FORMAT, Inputs, Notes, Production, Report, Role, State, Tries};
@@ -43,7 +43,7 @@ struct Merged {
     /// Productions in use that matched, in percent of those in use.
     coverage: f64,
     /// The productions, by path.
-    productions: Vec<Row>,
+    productions: Vec<MergedProduction>,
 }
 
 /// A recording.
@@ -59,7 +59,7 @@ struct Part {
 
 /// A production in all recordings.
 #[derive(Clone, Debug, Serialize)]
-struct Row {
+struct MergedProduction {
     name: String,
     file: String,
     line: u32,
@@ -96,7 +96,7 @@ impl Merged {
     fn read(options: &arguments::GrammarReport) -> Result<Self> {
         let (Run { name, recordings: files, removed, .. }, other_runs) =
             Run::choose(&options.dir, options.run.as_deref())?;
-        let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+        let mut rows: BTreeMap<String, MergedProduction> = BTreeMap::new();
         let (mut recordings, mut unreadable, mut exact) = (Vec::new(), Vec::new(), removed.is_empty());
         for path in files {
             match Store::open(&path) {
@@ -113,7 +113,7 @@ impl Merged {
                 "no recording in {dir} knows a production: a test run makes them with METASPY_RECORD=live METASPY_DIR={dir}"
             )));
         }
-        let productions: Vec<Row> = rows.into_values().collect();
+        let productions: Vec<MergedProduction> = rows.into_values().collect();
         let in_use = || productions.iter().filter(|row| row.role == Role::InUse);
         let matched = in_use().filter(|row| row.state == State::Matched).count();
         let coverage = if in_use().count() == 0 { 100.0 } else { 100.0 * matched as f64 / in_use().count() as f64 };
@@ -166,7 +166,7 @@ impl Merged {
     /// The same as the report of one run, as far as recordings have it: alternatives and inputs are not in them.
     fn report(&self) -> Report {
         let unknown = || Tries { entered: 0, matched: 0 };
-        let production = |row: &Row| Production {
+        let production = |row: &MergedProduction| Production {
             name: row.name.clone(),
             file: row.file.clone(),
             line: row.line,
@@ -228,11 +228,11 @@ impl Part {
 }
 
 /// Adds the counts of a recording. Returns true if they are exact.
-fn add(rows: &mut BTreeMap<String, Row>, store: &Store) -> bool {
+fn add(rows: &mut BTreeMap<String, MergedProduction>, store: &Store) -> bool {
     let tally = store.tally(By::Site, &Scope::default());
     for site in store.sites().iter().filter(|site| site.kind == SiteKind::Production) {
         let role = convert::role(productions::Role::from_reason(site.skipped.as_deref()));
-        let row = rows.entry(site.path.clone()).or_insert_with(|| Row {
+        let row = rows.entry(site.path.clone()).or_insert_with(|| MergedProduction {
             name: site.path.clone(),
             file: site.file.clone(),
             line: site.lines.0,

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
-use metaspy_core::store::files;
 use metaspy_core::{Installed, Profiler, Recording};
 use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
 use metaspy_instrumenters::productions::productions;
+use metaspy_reader::files;
 use metaspy_report::grammar::Report;
 use metaspy_report::text::{clean_lines, grouped};
 

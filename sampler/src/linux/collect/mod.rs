@@ -29,7 +29,7 @@ use process::{Cache, Process};
 const PERF_MAPS_MAX: usize = 64;
 
 /// Frame as it is found on the stack.
-enum Found {
+enum FoundFrame {
     Code(Place),
     /// Instruction of an interpreter.
     Bytecode(u64),
@@ -51,7 +51,7 @@ pub struct Collector {
     waiting: Vec<Record>,
     /// Newest time of the previous round.
     settled_ns: u64,
-    places: Vec<Found>,
+    places: Vec<FoundFrame>,
     made: Made,
     samples: Samples,
     recordings: Recordings,
@@ -197,7 +197,7 @@ impl Collector {
         let process = self.processes.entry(raw.pid).or_insert_with(|| Process::read(raw.pid, modules));
         let places = &mut self.places;
         let kernel = raw.kernel.iter().enumerate();
-        places.extend(kernel.map(|(depth, &address)| Found::Code(Place::Kernel(address - u64::from(depth > 0)))));
+        places.extend(kernel.map(|(depth, &address)| FoundFrame::Code(Place::Kernel(address - u64::from(depth > 0)))));
         let mut end = StackEnd::Whole;
         if let Some(registers) = raw.registers {
             let cache = self.cache.get_or_insert_with(Cache::new);
@@ -205,9 +205,9 @@ impl Collector {
             let frame = |address: u64, end: u64| {
                 // Interpreted code is above the frame of the interpreter's loop.
                 while let Some((_, instruction)) = cells.next_if(|&(at, _)| at < end) {
-                    places.push(Found::Bytecode(instruction));
+                    places.push(FoundFrame::Bytecode(instruction));
                 }
-                places.push(Found::Code(process.place(address)));
+                places.push(FoundFrame::Code(process.place(address)));
             };
             end = match process.unwind(cache, registers, &raw.stack, frame) {
                 StackEnd::Cut if !raw.is_cut => StackEnd::Broken,
@@ -216,10 +216,10 @@ impl Collector {
         } else {
             let chain = raw.chain.iter().enumerate();
             let address = |(depth, &address): (usize, &u64)| address - u64::from(depth > 0 && address > 0);
-            places.extend(chain.map(|frame| Found::Code(process.place(address(frame)))));
+            places.extend(chain.map(|frame| FoundFrame::Code(process.place(address(frame)))));
         }
         if places.is_empty() {
-            places.push(Found::Code(process.place(raw.ip)));
+            places.push(FoundFrame::Code(process.place(raw.ip)));
         }
         let (samples, addresses) = (&mut self.samples, &mut self.addresses);
         let mut made = |address| self.made.place(&mut samples.made, raw.pid, address, time_ns);
@@ -227,12 +227,12 @@ impl Collector {
         let mut frames = Vec::with_capacity(places.len());
         for found in places.drain(..) {
             let place = match found {
-                Found::Code(place @ Place::Anonymous { address, .. }) => made(address).unwrap_or_else(|| {
+                FoundFrame::Code(place @ Place::Anonymous { address, .. }) => made(address).unwrap_or_else(|| {
                     has_other_code = true;
                     place
                 }),
-                Found::Code(place) => place,
-                Found::Bytecode(instruction) => match made(instruction) {
+                FoundFrame::Code(place) => place,
+                FoundFrame::Bytecode(instruction) => match made(instruction) {
                     Some(place) => place,
                     None => continue,
                 },

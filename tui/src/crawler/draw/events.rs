@@ -22,7 +22,7 @@ use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::Area;
-use crate::crawler::state::event_list::Row;
+use crate::crawler::state::event_list::EventRow;
 use crate::crawler::state::pane::detail;
 use crate::crawler::state::{Crawler, indent, name};
 
@@ -49,7 +49,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let indents = indent::indents(&crawler.store, &view.filter, rows);
     let above = view.list.offscreen_selection().map(|event| {
         let gone = crawler.store.event(event.id).is_none();
-        Row { event, gone }
+        EventRow { event, gone }
     });
     // Minutes may take more than two columns, and all rows use the same number.
     let ends = [above.as_ref(), rows.last()].into_iter().flatten();
@@ -63,7 +63,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, indent: &str, columns: usize) {
+fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &EventRow, indent: &str, columns: usize) {
     let event = &row.event;
     let selected = crawler.view.list.selected_id() == Some(event.id);
     let plain = if row.gone { theme::FAINT } else { theme::PLAIN };
@@ -113,7 +113,7 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, i
 }
 
 /// Formats minutes and seconds, down to the microsecond: `03:41.207 113`.
-fn stamp(crawler: &Crawler, row: &Row, wide: bool) -> String {
+fn stamp(crawler: &Crawler, row: &EventRow, wide: bool) -> String {
     let stamp = detail::stamp(crawler.store.time_ns(row.event.start));
     let stamp = stamp.rsplit_once(' ').map_or("", |(stamp, _)| stamp);
     if wide { stamp.to_owned() } else { stamp.replace(' ', "") }

@@ -21,7 +21,7 @@ const KEPT: usize = 600;
 
 /// Row of the list.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct EventRow {
     /// Event at the last reading.
     pub event: Event,
     /// True if the event left the window. Its last state is shown, and cannot be read again.
@@ -52,7 +52,7 @@ pub enum Side {
 #[derive(Clone, Debug)]
 pub struct EventList {
     /// Rows, oldest first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<EventRow>,
     /// Index of the first visible row.
     pub top: usize,
     /// Event in the right pane. It may be outside the rows.
@@ -75,7 +75,7 @@ impl EventList {
     }
 
     /// Returns the visible rows.
-    pub fn visible(&self) -> &[Row] {
+    pub fn visible(&self) -> &[EventRow] {
         let top = self.top.min(self.rows.len());
         &self.rows[top..(top + self.height).min(self.rows.len())]
     }
@@ -121,7 +121,7 @@ impl EventList {
         let at = Position::Event(event.id);
         self.reset(Edge::More(at), Edge::More(at));
         self.selected = Some(event);
-        self.rows.push(Row { event, gone: false });
+        self.rows.push(EventRow { event, gone: false });
         // A third of the screen shows earlier events.
         self.extend(store, filter, Side::Before, self.height);
         let place = self.rows.len() - 1;
@@ -211,7 +211,7 @@ impl EventList {
         let seen = self.top.min(self.rows.len())..(self.top + self.height).min(self.rows.len());
         for row in &mut self.rows[seen] {
             match store.event(row.event.id) {
-                Some(event) => *row = Row { event, gone: false },
+                Some(event) => *row = EventRow { event, gone: false },
                 None => row.gone = true,
             }
         }
@@ -304,7 +304,7 @@ impl EventList {
             Some(at) if page.events.len() >= want => Edge::More(at),
             Some(at) => Edge::Searching(at),
         };
-        let rows = page.events.iter().map(|&event| Row { event, gone: false });
+        let rows = page.events.iter().map(|&event| EventRow { event, gone: false });
         match side {
             Side::Before => {
                 self.rows.splice(0..0, rows);

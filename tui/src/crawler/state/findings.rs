@@ -22,7 +22,7 @@ pub struct FindingsView {
     pub config: Arc<Config>,
     /// Result of the last search; `None` before the first.
     pub read: Option<Arc<Findings>>,
-    rows: Arc<Vec<Row>>,
+    rows: Arc<Vec<FindingRow>>,
     cursor: Cursor,
     /// Lines for the table and the details.
     lines: usize,
@@ -30,7 +30,7 @@ pub struct FindingsView {
 
 /// Row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Row {
+enum FindingRow {
     /// Finding with this index.
     Finding(usize),
     /// All findings that cost little.
@@ -61,12 +61,12 @@ impl FindingsView {
     pub fn accept(&mut self, read: Findings) {
         let before = self.current().map(|finding| finding.fingerprint.clone());
         let listed = read.listed().count();
-        let mut rows: Vec<Row> = (0..listed).map(Row::Finding).collect();
-        rows.extend(small(&read).next().map(|_| Row::Small));
-        rows.extend(accepted(&read).next().map(|_| Row::Accepted));
-        rows.extend(read.found_nothing().next().map(|_| Row::FoundNothing));
-        rows.extend((0..read.partly_looked_for_by_reason().len()).map(Row::PartlyLookedFor));
-        rows.extend((0..read.not_looked_for_by_reason().len()).map(Row::NotLookedFor));
+        let mut rows: Vec<FindingRow> = (0..listed).map(FindingRow::Finding).collect();
+        rows.extend(small(&read).next().map(|_| FindingRow::Small));
+        rows.extend(accepted(&read).next().map(|_| FindingRow::Accepted));
+        rows.extend(read.found_nothing().next().map(|_| FindingRow::FoundNothing));
+        rows.extend((0..read.partly_looked_for_by_reason().len()).map(FindingRow::PartlyLookedFor));
+        rows.extend((0..read.not_looked_for_by_reason().len()).map(FindingRow::NotLookedFor));
         let found = before.and_then(|before| read.listed().position(|finding| finding.fingerprint == before));
         self.read = Some(Arc::new(read));
         self.rows = Arc::new(rows);
@@ -76,14 +76,14 @@ impl FindingsView {
 
     /// Moves the cursor to the finding with this number, counted from 1. Returns false if there is none.
     pub(crate) fn select_number(&mut self, number: usize) -> bool {
-        let row = self.rows.iter().position(|&row| number > 0 && row == Row::Finding(number - 1));
+        let row = self.rows.iter().position(|&row| number > 0 && row == FindingRow::Finding(number - 1));
         row.inspect(|&row| self.cursor.select(row, self.rows.len())).is_some()
     }
 
     /// Returns the finding under the cursor.
     pub fn current(&self) -> Option<&Finding> {
         match (self.rows.get(self.cursor.row), &self.read) {
-            (Some(&Row::Finding(at)), Some(read)) => read.found.get(at),
+            (Some(&FindingRow::Finding(at)), Some(read)) => read.found.get(at),
             _ => None,
         }
     }
@@ -98,33 +98,33 @@ impl FindingsView {
         let (Some(&row), Some(read)) = (self.rows.get(self.cursor.row), &self.read) else { return Details::default() };
         let plain = |text: String| Part { word: "", text };
         match row {
-            Row::Finding(at) => {
+            FindingRow::Finding(at) => {
                 let finding = &read.found[at];
                 let parts = text::parts(finding, read);
                 Details { title: finding.title.clone(), kind: finding.kind.clone(), parts }
             }
-            Row::Small => {
+            FindingRow::Small => {
                 let parts = small(read).map(|finding| plain(format!("{}  {}", finding.title, finding.kind))).collect();
                 let title = format!("less than {} of the time and of the events each", self.least_share(read));
                 Details { title, parts, ..Details::default() }
             }
-            Row::Accepted => {
+            FindingRow::Accepted => {
                 let accepted = accepted(read);
                 let text =
                     |(finding, reason): (&Finding, &str)| format!("{}  {}: {reason}", finding.title, finding.kind);
                 let parts = accepted.map(|accepted| plain(text(accepted))).collect();
                 Details { title: "accepted by metaspy.toml".to_owned(), parts, ..Details::default() }
             }
-            Row::FoundNothing => {
+            FindingRow::FoundNothing => {
                 let title = "looked for, and nothing found".to_owned();
                 Details { title, parts: vec![plain(self.name(row))], ..Details::default() }
             }
-            Row::PartlyLookedFor(at) => {
+            FindingRow::PartlyLookedFor(at) => {
                 let (why, kinds) = &read.partly_looked_for_by_reason()[at];
                 let title = format!("only a part of {} can be found", kinds.join(", "));
                 Details { title, parts: vec![plain((*why).to_owned())], ..Details::default() }
             }
-            Row::NotLookedFor(at) => {
+            FindingRow::NotLookedFor(at) => {
                 let (why, kinds) = &read.not_looked_for_by_reason()[at];
                 let were = if kinds.len() == 1 { "was" } else { "were" };
                 let title = format!("{} {were} not looked for", kinds.join(", "));
@@ -134,18 +134,18 @@ impl FindingsView {
     }
 
     /// Returns the text of a row in the column of titles.
-    fn name(&self, row: Row) -> String {
+    fn name(&self, row: FindingRow) -> String {
         let Some(read) = &self.read else { return String::new() };
         match row {
-            Row::Finding(at) => clean(&read.found[at].title).into_owned(),
-            Row::Small => counted(small(read).count() as u64, "finding"),
-            Row::Accepted => counted(accepted(read).count() as u64, "finding"),
-            Row::FoundNothing => read.found_nothing().collect::<Vec<_>>().join(", "),
-            Row::PartlyLookedFor(at) => {
+            FindingRow::Finding(at) => clean(&read.found[at].title).into_owned(),
+            FindingRow::Small => counted(small(read).count() as u64, "finding"),
+            FindingRow::Accepted => counted(accepted(read).count() as u64, "finding"),
+            FindingRow::FoundNothing => read.found_nothing().collect::<Vec<_>>().join(", "),
+            FindingRow::PartlyLookedFor(at) => {
                 let (why, kinds) = &read.partly_looked_for_by_reason()[at];
                 format!("{}: {why}", kinds.join(", "))
             }
-            Row::NotLookedFor(at) => {
+            FindingRow::NotLookedFor(at) => {
                 let (why, kinds) = &read.not_looked_for_by_reason()[at];
                 format!("{}: {why}", kinds.join(", "))
             }
@@ -162,7 +162,7 @@ impl FindingsView {
     /// Returns the finding of a row.
     fn finding(&self, item: usize) -> Option<&Finding> {
         match self.rows[item] {
-            Row::Finding(at) => self.read.as_ref().map(|read| &read.found[at]),
+            FindingRow::Finding(at) => self.read.as_ref().map(|read| &read.found[at]),
             _ => None,
         }
     }
@@ -184,23 +184,25 @@ fn accepted(read: &Findings) -> impl Iterator<Item = (&Finding, &str)> {
 impl TableList for FindingsView {
     fn columns(&self, _: &Store) -> Vec<Column<Self>> {
         let number = |_: &Store, list: &Self, item: usize| match list.rows[item] {
-            Row::Finding(at) => Cell::amount(at as u64 + 1),
+            FindingRow::Finding(at) => Cell::amount(at as u64 + 1),
             _ => Cell::blank(),
         };
         let cost = |_: &Store, list: &Self, item: usize| match list.rows[item] {
-            Row::Finding(_) => Cell::text(list.finding(item).map_or_else(String::new, |it| text::cost(&it.cost))),
-            Row::Small => {
+            FindingRow::Finding(_) => {
+                Cell::text(list.finding(item).map_or_else(String::new, |it| text::cost(&it.cost)))
+            }
+            FindingRow::Small => {
                 let share = list.read.as_ref().map_or_else(String::new, |read| list.least_share(read));
                 Cell::text(format!("below {share}")).toned(Tone::Faint)
             }
-            Row::Accepted => Cell::text("accepted").toned(Tone::Faint),
-            Row::FoundNothing => Cell::text("nothing found by").toned(Tone::Faint),
-            Row::PartlyLookedFor(_) => Cell::text("partly looked for").toned(Tone::Faint),
-            Row::NotLookedFor(_) => Cell::text("not looked for").toned(Tone::Faint),
+            FindingRow::Accepted => Cell::text("accepted").toned(Tone::Faint),
+            FindingRow::FoundNothing => Cell::text("nothing found by").toned(Tone::Faint),
+            FindingRow::PartlyLookedFor(_) => Cell::text("partly looked for").toned(Tone::Faint),
+            FindingRow::NotLookedFor(_) => Cell::text("not looked for").toned(Tone::Faint),
         };
         let title = |_: &Store, list: &Self, item: usize| {
             let row = list.rows[item];
-            let tone = if matches!(row, Row::Finding(_)) { Tone::Plain } else { Tone::Faint };
+            let tone = if matches!(row, FindingRow::Finding(_)) { Tone::Plain } else { Tone::Faint };
             Cell::text(list.name(row)).toned(tone)
         };
         let kind = |_: &Store, list: &Self, item: usize| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use metaspy_reader::{Event, EventId, Filter, FilterTester, Store};
 
-use super::event_list::Row;
+use super::event_list::EventRow;
 
 /// Maximum number of causes of a row, so that a deep recursion does not delay a frame.
 const DEPTH: usize = 48;
@@ -17,7 +17,7 @@ const DEPTH: usize = 48;
 ///
 /// A cause above the visible rows has a column if several of them depend on it. Causes that all
 /// rows share have none.
-pub(crate) fn indents(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
+pub(crate) fn indents(store: &Store, filter: &Filter, rows: &[EventRow]) -> Vec<String> {
     let mut known = HashMap::new();
     for row in rows {
         known.insert(row.event.id, row.event);
