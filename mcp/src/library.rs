@@ -81,7 +81,7 @@ pub struct Opened {
 #[derive(Default)]
 struct Computed {
     effects: Mutex<Option<EffectsIndex>>,
-    findings: Mutex<Option<CachedFindings>>,
+    findings: Mutex<Option<Found>>,
     /// Events that the search for findings has looked at.
     searched: AtomicU64,
     reports: Recent<Report>,
@@ -113,7 +113,7 @@ impl<T> Recent<T> {
     }
 }
 
-struct CachedFindings {
+struct Found {
     /// Number of calls and of names at the time.
     of: (u64, usize),
     config: String,
@@ -414,7 +414,7 @@ impl Opened {
         // An interrupted search that reads no events has a result, which lacks findings.
         watch.check()?;
         let findings = Arc::new(findings);
-        *kept = Some(CachedFindings { of, config: settings, findings: findings.clone() });
+        *kept = Some(Found { of, config: settings, findings: findings.clone() });
         Ok(findings)
     }
 }

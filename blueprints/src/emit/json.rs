@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use metaspy_report::coverage::Pattern;
 use metaspy_report::flame::Unit;
 use metaspy_report::program::TestCount;
+use metaspy_report::text::short_type;
 
 use crate::graph::{Bounds, Call, Graph, HookCost, Measured, Method, OwnerKind};
 use crate::scene::{Border, EdgeKind, Frame, List, Node, Rect, SIZE, Scene, Stated, Statement};
@@ -215,18 +216,12 @@ fn list(list: &List) -> Value {
 /// Returns the index of a trait among the shown owners, or its name if no owner or several owners
 /// have that name.
 fn trait_of(graph: &Graph, owners: &[usize], name: &str) -> Value {
-    let is_it = |&at: &usize| graph.owners[at].kind == OwnerKind::Trait && graph.owners[at].name == last_segment(name);
+    let is_it = |&at: &usize| graph.owners[at].kind == OwnerKind::Trait && graph.owners[at].name == short_type(name);
     let mut found = owners.iter().enumerate().filter(|(_, at)| is_it(at)).map(|(place, _)| place);
     match (found.next(), found.next()) {
         (Some(place), None) => place.into(),
         _ => name.into(),
     }
-}
-
-/// Returns the last segment of a path, without arguments: `Layout` of `scene::Layout<T>`.
-fn last_segment(path: &str) -> &str {
-    let plain = path.split('<').next().unwrap_or(path);
-    plain.rsplit("::").next().unwrap_or(plain)
 }
 
 /// Rounds a length to one decimal; a whole length becomes an integer.

@@ -27,7 +27,7 @@ const ROWS: usize = 60;
 const LETTERS: usize = 70;
 
 /// Method in each step, the first step first; `None` where the newer version does not have it.
-struct Row<'s> {
+struct MethodSteps<'s> {
     method: usize,
     steps: Vec<Option<&'s Comparison>>,
 }
@@ -74,7 +74,7 @@ pub fn draw(steps: &[&Step], versions: &[String], options: &Options) -> Option<S
 }
 
 /// Collects the methods of the last step, each under the name that it had in each step.
-fn rows<'s>(steps: &[&'s Step]) -> Vec<Row<'s>> {
+fn rows<'s>(steps: &[&'s Step]) -> Vec<MethodSteps<'s>> {
     let places: Vec<HashMap<&str, usize>> = steps
         .iter()
         .map(|step| step.graph.methods.iter().enumerate().map(|(at, method)| (&*method.path, at)).collect())
@@ -93,13 +93,13 @@ fn rows<'s>(steps: &[&'s Step]) -> Vec<Row<'s>> {
             })
             .collect();
         found.reverse();
-        Row { method, steps: found }
+        MethodSteps { method, steps: found }
     };
     last.graph.methods.iter().enumerate().map(row).collect()
 }
 
 /// Builds the cells of a row: the first version, and the change in each step.
-fn cells(row: &Row<'_>, at: u32, wide: f64, last: &Step) -> Vec<Node> {
+fn cells(row: &MethodSteps<'_>, at: u32, wide: f64, last: &Step) -> Vec<Node> {
     let y = HEAD + CELL.1 * f64::from(at) + SPACE / 2.0;
     let cell = |column: usize, fill: Fill, border: Border, tip: Vec<String>| Node {
         rect: Rect { x: wide * column as f64 + SPACE / 2.0, y, w: wide - SPACE, h: CELL.1 - SPACE },

@@ -39,7 +39,7 @@ pub struct Search {
 
 /// The matches in a crate.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct MatchedFunctions {
     /// The selected functions, one line each.
     pub chosen: Vec<String>,
     /// True if it has tests.
@@ -74,8 +74,8 @@ impl Search {
     }
 
     /// Searches a crate.
-    pub fn of(&mut self, krate: &CachedCrate) -> Found {
-        let mut found = Found::default();
+    pub fn of(&mut self, krate: &CachedCrate) -> MatchedFunctions {
+        let mut found = MatchedFunctions::default();
         for (path, file, function) in krate.functions() {
             found.has_tests |= function.facts.is_test && self.selectors.skipped(function).is_none();
             found.chosen.extend(self.line_of(path, file, function));

@@ -16,12 +16,12 @@ use crate::cargo_metaspy::profilers::Requested;
 
 /// The recordings of a run, and the programs without one.
 pub struct Recordings {
-    place: Place,
+    place: RunDirectory,
     unrecorded: Unrecorded,
 }
 
 /// The directory of the recordings of a run.
-enum Place {
+enum RunDirectory {
     /// A kept run.
     Kept(Begun),
     /// A directory in the user's directory for recordings.
@@ -35,18 +35,18 @@ impl Recordings {
         if let Some(theirs) = env::var_os("METASPY_DIR").filter(|dir| !dir.is_empty()) {
             let dir = std::path::absolute(theirs)?.join(format!("{}{}", runs::THEIRS, std::process::id()));
             fs::create_dir_all(&dir)?;
-            return Ok(Recordings { place: Place::Theirs(dir), unrecorded });
+            return Ok(Recordings { place: RunDirectory::Theirs(dir), unrecorded });
         }
         let runs = runs::directory(target_dir);
         let begun = Begun::new(&runs, note).with_context(|| format!("cannot record into {}", runs.display()))?;
-        Ok(Recordings { place: Place::Kept(begun), unrecorded })
+        Ok(Recordings { place: RunDirectory::Kept(begun), unrecorded })
     }
 
     /// The directory.
     fn dir(&self) -> &Path {
         match &self.place {
-            Place::Kept(begun) => &begun.run.dir,
-            Place::Theirs(dir) => dir,
+            RunDirectory::Kept(begun) => &begun.run.dir,
+            RunDirectory::Theirs(dir) => dir,
         }
     }
 
@@ -68,7 +68,7 @@ impl Recordings {
 
     /// The directory, if it is kept and contains recordings.
     pub fn kept(&self) -> Option<&Path> {
-        Some(self.dir()).filter(|_| matches!(self.place, Place::Kept(_)) && !self.recordings().is_empty())
+        Some(self.dir()).filter(|_| matches!(self.place, RunDirectory::Kept(_)) && !self.recordings().is_empty())
     }
 
     /// The recordings.

@@ -40,7 +40,7 @@ pub struct Key {
 
 /// Part of the crawler in which a binding is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum KeyScope {
     /// On every screen.
     Screens,
     /// On the screen of events.
@@ -85,7 +85,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug)]
 pub struct Binding {
     /// Part of the crawler in which the binding is active.
-    pub place: Place,
+    pub place: KeyScope,
     /// Key that runs the command.
     pub key: Key,
     /// Command that the key runs.
@@ -101,60 +101,62 @@ pub struct Binding {
     pub hint: &'static str,
 }
 
-impl Place {
+impl KeyScope {
     /// Describes the place in words: `on every screen`.
     pub fn name(self) -> &'static str {
         match self {
-            Place::Screens => "on every screen",
-            Place::Events => "on the screen of events",
-            Place::Rows => "on the other screens",
-            Place::Tables => "on a screen with columns of profilers",
-            Place::Sorted => "on a screen with a table",
-            Place::Trees => "on the screens of the structure and of functions",
-            Place::Subjects => "on the screen of subjects",
-            Place::WithSubjects => "on the screens of events and of subjects",
-            Place::Lanes => "on the screen of lanes",
-            Place::Browser => "on the screen of browsers",
-            Place::Productions => "on the screen of productions",
-            Place::IfProductions => "the recording has no productions",
-            Place::Structure => "on the screen of the structure",
-            Place::IfStructure => "the recording has no methods",
-            Place::Blueprint => "on the screen of the blueprint",
-            Place::Prompt => "in the prompt",
-            Place::Palette => "among the commands",
-            Place::Help => "in the help",
-            Place::Guide => "in the guide",
+            KeyScope::Screens => "on every screen",
+            KeyScope::Events => "on the screen of events",
+            KeyScope::Rows => "on the other screens",
+            KeyScope::Tables => "on a screen with columns of profilers",
+            KeyScope::Sorted => "on a screen with a table",
+            KeyScope::Trees => "on the screens of the structure and of functions",
+            KeyScope::Subjects => "on the screen of subjects",
+            KeyScope::WithSubjects => "on the screens of events and of subjects",
+            KeyScope::Lanes => "on the screen of lanes",
+            KeyScope::Browser => "on the screen of browsers",
+            KeyScope::Productions => "on the screen of productions",
+            KeyScope::IfProductions => "the recording has no productions",
+            KeyScope::Structure => "on the screen of the structure",
+            KeyScope::IfStructure => "the recording has no methods",
+            KeyScope::Blueprint => "on the screen of the blueprint",
+            KeyScope::Prompt => "in the prompt",
+            KeyScope::Palette => "among the commands",
+            KeyScope::Help => "in the help",
+            KeyScope::Guide => "in the guide",
         }
     }
 
     /// Returns true for the screens, and false for what opens over them.
     pub(crate) fn is_on_screens(self) -> bool {
-        !matches!(self, Place::Prompt | Place::Palette | Place::Help | Place::Guide)
+        !matches!(self, KeyScope::Prompt | KeyScope::Palette | KeyScope::Help | KeyScope::Guide)
     }
 
     /// Returns true if a binding of this place is active in a mode.
     pub fn contains(self, mode: Mode) -> bool {
         match (self, mode) {
-            (Place::Prompt, Mode::Prompt) | (Place::Palette, Mode::Palette) | (Place::Help, Mode::Help) => true,
-            (Place::Guide, Mode::Guide) => true,
-            (Place::Screens, Mode::Screen(..)) | (Place::Events, Mode::Screen(Screen::Events, _)) => true,
-            (Place::Rows, Mode::Screen(screen, _)) => screen != Screen::Events,
-            (Place::Tables, Mode::Screen(screen, _)) => {
+            (KeyScope::Prompt, Mode::Prompt) | (KeyScope::Palette, Mode::Palette) | (KeyScope::Help, Mode::Help) => {
+                true
+            }
+            (KeyScope::Guide, Mode::Guide) => true,
+            (KeyScope::Screens, Mode::Screen(..)) | (KeyScope::Events, Mode::Screen(Screen::Events, _)) => true,
+            (KeyScope::Rows, Mode::Screen(screen, _)) => screen != Screen::Events,
+            (KeyScope::Tables, Mode::Screen(screen, _)) => {
                 matches!(screen, Screen::Subjects | Screen::Sites | Screen::Structure)
             }
-            (Place::Sorted, Mode::Screen(screen, _)) => {
+            (KeyScope::Sorted, Mode::Screen(screen, _)) => {
                 matches!(screen, Screen::Subjects | Screen::Sites | Screen::Structure | Screen::Functions)
             }
-            (Place::Trees, Mode::Screen(screen, _)) => matches!(screen, Screen::Structure | Screen::Functions),
-            (Place::Subjects, Mode::Screen(screen, _)) => screen == Screen::Subjects,
-            (Place::WithSubjects, Mode::Screen(screen, _)) => matches!(screen, Screen::Events | Screen::Subjects),
-            (Place::Lanes, Mode::Screen(screen, _)) => screen == Screen::Lanes,
-            (Place::Browser, Mode::Screen(screen, _)) => screen == Screen::Browser,
-            (Place::Productions, Mode::Screen(screen, _)) => screen == Screen::Productions,
-            (Place::IfProductions, Mode::Screen(_, screens)) => screens.contains(&Screen::Productions),
-            (Place::Structure, Mode::Screen(screen, _)) => screen == Screen::Structure,
-            (Place::Blueprint, Mode::Screen(screen, _)) => screen == Screen::Blueprint,
-            (Place::IfStructure, Mode::Screen(_, screens)) => screens.contains(&Screen::Structure),
+            (KeyScope::Trees, Mode::Screen(screen, _)) => matches!(screen, Screen::Structure | Screen::Functions),
+            (KeyScope::Subjects, Mode::Screen(screen, _)) => screen == Screen::Subjects,
+            (KeyScope::WithSubjects, Mode::Screen(screen, _)) => matches!(screen, Screen::Events | Screen::Subjects),
+            (KeyScope::Lanes, Mode::Screen(screen, _)) => screen == Screen::Lanes,
+            (KeyScope::Browser, Mode::Screen(screen, _)) => screen == Screen::Browser,
+            (KeyScope::Productions, Mode::Screen(screen, _)) => screen == Screen::Productions,
+            (KeyScope::IfProductions, Mode::Screen(_, screens)) => screens.contains(&Screen::Productions),
+            (KeyScope::Structure, Mode::Screen(screen, _)) => screen == Screen::Structure,
+            (KeyScope::Blueprint, Mode::Screen(screen, _)) => screen == Screen::Blueprint,
+            (KeyScope::IfStructure, Mode::Screen(_, screens)) => screens.contains(&Screen::Structure),
             _ => false,
         }
     }

@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{BINDINGS, Binding, HelpLine, Key, Mode, Place, name};
+use super::{BINDINGS, Binding, HelpLine, Key, KeyScope, Mode, name};
 use crate::crawler::command::{Command, Screen, Screens};
 
 /// Keys that a user chose for a command.
@@ -72,7 +72,7 @@ impl Keys {
         let elsewhere = self.0.iter().find(|it| it.key == pressed && it.place.is_on_screens());
         let key = name(pressed);
         Some(match elsewhere {
-            Some(Binding { place: place @ (Place::IfProductions | Place::IfStructure), .. }) => {
+            Some(Binding { place: place @ (KeyScope::IfProductions | KeyScope::IfStructure), .. }) => {
                 format!("`{key}`: {}", place.name())
             }
             Some(binding) => format!("`{key}` works {}", binding.place.name()),
@@ -123,7 +123,7 @@ fn further_key(of: Binding) -> Binding {
 }
 
 /// Returns true if a screen has bindings of both places.
-fn overlap(a: Place, b: Place) -> bool {
+fn overlap(a: KeyScope, b: KeyScope) -> bool {
     let modes = Screen::ALL.map(|screen| Mode::Screen(screen, &Screen::ALL));
     modes.into_iter().any(|mode| a.contains(mode) && b.contains(mode))
 }
