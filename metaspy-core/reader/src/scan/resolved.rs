@@ -198,9 +198,6 @@ impl ResolvedScan {
             let mut later: Vec<ResolvedEvent> = Vec::new();
             for (number, group) in groups.iter().enumerate() {
                 for mut events in receiver.recv().unwrap_or_else(|_| self.group(group, kept)) {
-                    if pending.is_empty() {
-                        std::mem::swap(&mut pending, &mut events);
-                    }
                     pending.append(&mut events);
                     lock(&kept.parts).push(events);
                 }
