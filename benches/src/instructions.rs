@@ -14,7 +14,10 @@ use metaspy::{Identify, Mode, Profiler, Recording, Site, site};
 
 use crate::arming::observe;
 use crate::child::CHILD;
-use crate::things::{self, Dense, Thing, WOVEN, WOVEN_WHOLE, by_weaver, by_weaver_on, by_weaver_whole};
+use crate::things::{
+    self, Dense, ENTRY, Thing, WOVEN, WOVEN_ON, WOVEN_WHOLE, by_covered_on, by_entry, by_weaver, by_weaver_on,
+    by_weaver_whole,
+};
 use crate::workload::{Workload, nothing};
 
 /// A row may exceed the table by this part of it, and by this many instructions: another compiler chooses other
@@ -43,7 +46,7 @@ const fn case(name: &'static str, what: &'static str, run: fn()) -> Case {
 }
 
 /// All of them, in the order of the table. What the first one takes is subtracted from the others.
-pub const CASES: [Case; 16] = [
+pub const CASES: [Case; 23] = [
     case("plain", "the call alone", || unarmed(Thing::plain)),
     case("unarmed", "a hook that is not armed", || unarmed(Thing::by_dense)),
     case("tally_site", "counted by site", || armed(site!(things::by_none).site(), Mode::Tally, 0, things::by_none)),
@@ -51,6 +54,11 @@ pub const CASES: [Case; 16] = [
     case("tally_wide", "counted by subject, arbitrary keys", || {
         armed(site!(Thing::by_wide).site(), Mode::Tally, 0, Thing::by_wide)
     }),
+    case("entry_unarmed", "a woven function that only counts, not armed", || unarmed(by_entry)),
+    case("entry", "... counted", || armed(&ENTRY, Mode::Tally, 0, by_entry)),
+    case("covered", "a woven method that only begins, covered", || profiled(TestCoverage::default(), 1, by_covered_on)),
+    case("covered_receivers", "... on 50 objects in turn", || profiled(TestCoverage::default(), 50, by_covered_on)),
+    case("woven_unarmed", "a woven function, not armed", || unarmed(by_weaver)),
     case("woven", "a woven function, counted", || armed(&WOVEN, Mode::Tally, 0, by_weaver)),
     case("receivers", "a woven method on 50 objects in turn, covered", || {
         profiled(TestCoverage::default(), 50, by_weaver_on);
@@ -68,6 +76,8 @@ pub const CASES: [Case; 16] = [
     case("object", "an event each, for 1 of the 1,000 objects", object),
     case("sampled", "an event each, 1 in 16 timed", || dense(Mode::Sampled, 0)),
     case("full", "an event each, all timed", || dense(Mode::Full, 0)),
+    case("woven_full", "a woven function, an event each", || armed(&WOVEN, Mode::Full, 0, by_weaver)),
+    case("woven_full_on", "a woven method, an event each", || armed(&WOVEN_ON, Mode::Full, 0, by_weaver_on)),
     case("sampled_folded", "sampled, and an event is folded for each", || dense(Mode::Sampled, 1)),
     case("full_folded", "full, and an event is folded for each", || dense(Mode::Full, 1)),
 ];

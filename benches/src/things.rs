@@ -162,6 +162,32 @@ metaspy_probe::register! {
     pub static WOVEN_ON: Site = Site::woven(module_path!(), "by_weaver_on", file!(), (line!(), line!()), "c=1 self=mut");
 }
 
+/// As [`by_weaver`], where a run only counts: `metaspy_probe::entry!`.
+#[inline(never)]
+pub fn by_entry(thing: &mut Thing, by: u64) -> u64 {
+    ENTRY.entered();
+    thing.work(by)
+}
+
+metaspy_probe::register! {
+    /// The site of [`by_entry`]. Its facts, as those of the next one, do not say that its hook is light: a program that has such
+    /// hooks gets no larger ones, and no profiler for these.
+    pub static ENTRY: Site = Site::woven(module_path!(), "by_entry", file!(), (line!(), line!()), "c=1");
+}
+
+/// As [`by_weaver_on`], where a run counts and shows objects: `metaspy_probe::covered!`.
+#[inline(never)]
+pub fn by_covered_on(thing: &mut Thing, by: u64) -> u64 {
+    COVERED_ON.covered_on(thing);
+    thing.work(by)
+}
+
+metaspy_probe::register! {
+    /// The site of [`by_covered_on`].
+    pub static COVERED_ON: Site =
+        Site::woven(module_path!(), "by_covered_on", file!(), (line!(), line!()), "c=1 self=mut");
+}
+
 /// An object without any identity: its calls are about the place where it is.
 #[derive(Debug)]
 pub struct Placed(Thing);

@@ -18,7 +18,9 @@ pub struct Lean(u64);
 
 impl Lean {
     const LEAN: u64 = 1 << 1;
-    const ANNOUNCED_AT: u32 = 2;
+    /// Where the announced outcome is.
+    #[doc(hidden)]
+    pub const ANNOUNCED_AT: u32 = 2;
     /// The mark of a word whose event is timed.
     #[doc(hidden)]
     pub const TIMED: u64 = 1 << 6;

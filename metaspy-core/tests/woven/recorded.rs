@@ -133,6 +133,60 @@ fn events_have_subjects_causes_arguments_and_what_was_returned() {
     assert_eq!(details, [("or".to_owned(), "true".to_owned()), (String::new(), "Ok(7)".to_owned())]);
 }
 
+/// Arms all of the domain for events that nothing looks into: the thread begins and ends them by itself.
+struct Events(Mode);
+
+impl Instrumenter for Events {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
+        let selector: Selector = "woven::domain::**".parse().expect("it is a selector");
+        session.arm_matching(&selector, &Arming::all(self.0))?;
+        Ok(Installation::none())
+    }
+}
+
+/// What is recorded of calls of many kinds: the function, the place of its object, the number of its cause, and the outcome.
+fn recorded(
+    observe: impl Instrumenter + 'static,
+    scenes: &mut [Scene; 2],
+) -> Vec<(String, Option<u64>, Option<usize>, Outcome)> {
+    let recording = Recording::memory().start().expect("it starts");
+    let profiler = Profiler::new("events").observe(observe).install().expect("it installs");
+    for scene in &mut *scenes {
+        scene.twice();
+        scene.is_even(5);
+        let _ = (scene.newest(), scene.count());
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.fails()));
+    }
+    let _ = Scene::new(&[1]).factorial(3);
+    drop(profiler);
+    while recording.collect() {}
+    let store = recording.store();
+    let page = store.forward(Position::Start, &Filter::default(), usize::MAX, usize::MAX);
+    let number = |id| page.events.iter().position(|event| event.id == id);
+    let shown = |event: &metaspy_core::Event| {
+        let path = store.site(event.site).expect("it has a name").path.clone();
+        (path, event.subject.map(|subject| subject.key), event.cause.and_then(number), event.outcome)
+    };
+    page.events.iter().map(shown).collect()
+}
+
+#[test]
+fn events_are_the_same_whether_their_thread_makes_them_by_itself_or_something_looks_into_them() {
+    let _alone = alone();
+    let mut scenes = [Scene::new(&[1, 2]), Scene::new(&[])];
+    let looked_into = recorded(All(Mode::Full), &mut scenes);
+    let outcomes = |name: &str| {
+        let path = format!("woven::domain::Scene::{name}");
+        looked_into.iter().filter(|(it, ..)| *it == path).map(|(.., outcome)| *outcome).collect::<Vec<_>>()
+    };
+    assert_eq!(outcomes("newest"), [Outcome::Succeeded, Outcome::Failed]);
+    assert_eq!(outcomes("fails"), [Outcome::Panicked; 2]);
+    assert_eq!(outcomes("new"), [Outcome::Returned]);
+    for mode in [Mode::Full, Mode::Sampled] {
+        assert_eq!(recorded(Events(mode), &mut scenes), looked_into, "{mode:?}");
+    }
+}
+
 #[test]
 fn a_recording_has_the_facts_of_the_weaver() {
     let _alone = alone();

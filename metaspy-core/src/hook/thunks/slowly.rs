@@ -34,6 +34,10 @@ begin! {
     begin_untimed: |frame, site, subject| call::begin_slowly(frame, site, subject, false)
 }
 begin! {
+    /// A call of a woven function that was an event when its site was read.
+    begin_event: call::enter_in
+}
+begin! {
     /// A sampled call that is timed.
     begin_next_timed: call::begin_next_timed
 }

@@ -9,13 +9,16 @@
 use std::arch::naked_asm;
 use std::mem::offset_of;
 
-use metaspy_probe::{ANY, COUNTED, Cell, Frame, Object, Seen, Site};
+use metaspy_probe::{ANY, COUNTED, Cell, Frame, Lean, Object, Seen, Site};
 
 use crate::event::Outcome;
 use crate::hook::adapter;
 use crate::hook::light_call::{self, LightCall, MARK, MARKS};
+use crate::hook::thunks::slowly::begin_event;
+use crate::hook::thunks::x86_64::{self, finish};
 use crate::method_profilers::{Context, Tree};
 use crate::recorder::{CACHED, CachedObservers, Cells, Lane, ProfilerState};
+use crate::subject::receiver;
 
 /// The context that a thread is in.
 const HERE: usize = offset_of!(Lane, profilers) + offset_of!(ProfilerState, context);
@@ -137,7 +140,23 @@ pub unsafe extern "C" fn begin() {
         "mov rdx, [r10 + {operands}]",
         "mov r9, [r10 + {operands} + 8]",
         "80:",
+        "test byte ptr [rax + {arm}], {is_event}",
+        "jne 82f",
         call_saving!("mov rdi, rax", "mov rsi, r10", "mov rcx, r9"; "call [rip + {enter}@GOTPCREL]"),
+        // An event, and nothing looks into it: its object is its subject.
+        "82:",
+        "xor r8d, r8d",
+        "test rdx, rdx",
+        "je 84f",
+        call_saving!(
+            "push rax", "push r10", "mov rdi, rdx", "mov rsi, r9";
+            "call [rip + {subject_of}@GOTPCREL]";
+            "mov r8, rax", "pop r10", "pop rax"
+        ),
+        "84:",
+        "mov r9, rdx",
+        "mov rcx, [rip + {begin_event}@GOTPCREL]",
+        "jmp {enter_about}",
         "90:",
         call_saving!("mov rdi, rax", "mov rsi, r10", "mov rcx, r9"; "call [rip + {enter_slowly}@GOTPCREL]"),
         ".cfi_endproc",
@@ -172,12 +191,18 @@ pub unsafe extern "C" fn begin() {
         light = const MARK,
         mark = const COUNTED,
         any = const ANY as i64,
+        arm = const offset_of!(Site, arm),
+        is_event = const Site::EVENTS,
         enter = sym enter,
         enter_slowly = sym enter_slowly,
+        subject_of = sym subject_of,
+        begin_event = sym begin_event,
+        enter_about = sym x86_64::enter,
     )
 }
 
-/// Ends a call. One in a tree alone goes back to the context around.
+/// Ends a call. One in a tree alone goes back to the context around; one that is an event and nothing else ends as that of
+/// `#[observe]`.
 #[unsafe(naked)]
 pub unsafe extern "C" fn leave() {
     naked_asm!(
@@ -187,7 +212,7 @@ pub unsafe extern "C" fn leave() {
         "mov ecx, eax",
         "and ecx, {marks}",
         "cmp ecx, {light}",
-        "jne 80f",
+        "jne 60f",
         "cmp dword ptr [rax + {on_stack}], 0",
         "jne 80f",
         "cmp byte ptr [rax + {announced}], {returned}",
@@ -199,10 +224,23 @@ pub unsafe extern "C" fn leave() {
         "mov rcx, [rax + {around}]",
         "mov [r11 + {here}], rcx",
         "ret",
+        // An event and nothing else, and the outcome that it announced.
+        "60:",
+        "and ecx, 3",
+        "cmp ecx, 2",
+        "jne 80f",
+        "mov r8d, eax",
+        "shr r8d, {announced_at}",
+        "mov ecx, {returned}",
+        "and r8d, 7",
+        "cmove r8d, ecx",
+        "jmp {finish}",
         "80:",
         call_saving!("mov rdi, rax"; "call [rip + {leave}@GOTPCREL]"),
         ".cfi_endproc",
         leave = sym end,
+        finish = sym finish,
+        announced_at = const Lean::ANNOUNCED_AT,
         marks = const MARKS,
         light = const MARK,
         on_stack = const offset_of!(LightCall, on_stack) - MARK,
@@ -233,6 +271,19 @@ extern "C" fn enter(
             None => enter_slowly(site, frame, place, type_name),
         },
     }
+}
+
+/// A subject in two registers.
+#[repr(C)]
+struct KeyAndKind {
+    key: u64,
+    kind: u64,
+}
+
+#[expect(improper_ctypes_definitions, reason = "as above")]
+extern "C" fn subject_of(place: *const u8, type_name: fn() -> &'static str) -> KeyAndKind {
+    let subject = receiver::subject(&Object::from_parts(place, type_name).receiver());
+    KeyAndKind { key: subject.key, kind: subject.kind.0.into() }
 }
 
 #[cold]

@@ -89,7 +89,7 @@ macro_rules! commit_slot {
 
 /// Begins a call.
 #[unsafe(naked)]
-unsafe extern "C" fn enter() {
+pub(super) unsafe extern "C" fn enter() {
     naked_asm!(
         ".cfi_startproc",
         "mov r11, [rip + metaspy_thread_word@GOTTPOFF]",
@@ -243,7 +243,7 @@ unsafe extern "C" fn enter() {
 
 /// Ends a call.
 #[unsafe(naked)]
-unsafe extern "C" fn finish() {
+pub(super) unsafe extern "C" fn finish() {
     naked_asm!(
         ".cfi_startproc",
         "mov ecx, eax",
