@@ -25,6 +25,8 @@ pub struct Cargo {
     arguments: Vec<OsString>,
     /// `--`, and the arguments of the program.
     program_arguments: Vec<OsString>,
+    /// A setting of this command, `KEY=VALUE`. One that the user wrote wins.
+    pub setting: Option<String>,
 }
 
 /// Flags of a build that `cargo metadata` needs as well.
@@ -37,7 +39,7 @@ impl Cargo {
         let at = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
         let program_arguments = arguments.split_off(at);
         let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        Cargo { program, arguments, program_arguments }
+        Cargo { program, arguments, program_arguments, setting: None }
     }
 
     /// `cargo nextest`, among whose arguments is its own subcommand: only `run` runs tests.
@@ -65,6 +67,7 @@ impl Cargo {
         // The last `--config` wins, and everything behind the first plain word belongs to the program.
         let arguments: Vec<OsString> = self.arguments.iter().map(|argument| argument_of(command, argument)).collect();
         let (before, behind) = arguments.split_at(self.behind_config());
+        cargo.args(self.setting.iter().map(|setting| format!("--config={setting}")));
         cargo.args(before).arg(build_dir(target_dir)?).args(behind).args(&self.program_arguments);
         Ok(cargo)
     }

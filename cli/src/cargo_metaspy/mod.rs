@@ -10,6 +10,7 @@ mod conditions;
 mod config;
 mod export;
 mod graph;
+mod link_time;
 mod match_functions;
 mod new;
 mod process;
@@ -78,7 +79,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 
 fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let arguments = std::mem::take(&mut options.cargo);
-    let cargo = if command == NEXTEST { Cargo::nextest(arguments)? } else { Cargo::new(arguments) };
+    let mut cargo = if command == NEXTEST { Cargo::nextest(arguments)? } else { Cargo::new(arguments) };
     let typed = typed(command);
     let config = Config::read(&cargo);
     let target = cargo.target().map(|target| target.to_string_lossy().into_owned()).or_else(|| config.target());
@@ -116,7 +117,12 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let _lock = build_lock::acquire(&plan, &profile, &graph.workspace_root, stale, |stale| {
         stale.clean(&cargo, command, &target_dir)
     })?;
-    compiled::copy(&graph, &plan, target.as_deref(), &profile, &target_dir);
+    // What cargo has compiled for link-time optimisation is of no use without it.
+    let only_counts = plan.selection.entries.is_some() && command != "bench";
+    cargo.setting = if only_counts { link_time::off(&cargo, command, &graph.workspace_root) } else { None };
+    if cargo.setting.is_none() {
+        compiled::copy(&graph, &plan, target.as_deref(), &profile, &target_dir);
+    }
     let mut built = cargo.command(command, &target_dir)?;
     let this = env::current_exe().context("cannot find the file of this command")?;
     built.env("RUSTC_WRAPPER", &this).env("RUSTDOC", this).env(RUSTDOC, config.rustdoc());
@@ -149,6 +155,9 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
         }
         None => {
             print_message(&format_args!("     Metaspy {}", text::woven(&results.woven)));
+            if !results.woven.packages.is_empty() {
+                print_message(&format_args!("     Metaspy {}", text::WHOLE_HOOKS));
+            }
             text::below_attributes(&results.woven)
                 .iter()
                 .for_each(|line| print_message(&format_args!("     Metaspy {line}")));

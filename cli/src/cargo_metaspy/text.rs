@@ -24,6 +24,10 @@ const CONTEXTS: usize = 40;
 /// Functions that allocate, by default.
 const ALLOCATIONS: usize = 20;
 
+/// What hooks cost that record whatever the environment of a program requests, beside lighter ones.
+pub const WHOLE_HOOKS: &str = "these hooks record whatever METASPY_RECORD, _MODE and _PROFILE request. A counted call takes 54 \
+    instructions; `run` and `test` weave lighter hooks where they can, which take 11 and 18";
+
 /// What a run without recordings did.
 pub const NOTHING: &str = "no program recorded anything";
 
@@ -174,4 +178,22 @@ fn reasons<'w>(skipped: impl IntoIterator<Item = &'w Left>) -> Vec<String> {
         lines.push(format!("{more} more reasons: --json=FILE lists all of them"));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_of_hooks_are_those_of_the_bench() {
+        let table = include_str!("../../../benches/instructions.txt");
+        let of = |name: &str| {
+            let row = table.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next());
+            row.expect("it has a row").parse::<f64>().expect("it is a number")
+        };
+        let [whole, entry, covered] = ["woven ", "entry ", "covered "].map(of);
+        let stated = format!("A counted call takes {whole:.0} instructions; ");
+        assert!(WHOLE_HOOKS.contains(&stated), "{stated}");
+        assert!(WHOLE_HOOKS.ends_with(&format!("which take {entry:.0} and {covered:.0}")), "{entry} {covered}");
+    }
 }

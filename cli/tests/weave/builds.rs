@@ -214,7 +214,7 @@ fn tests_their_documentation_and_benchmarks_run_with_hooks() {
 
 #[test]
 fn optimised_programs_that_abort_count_too() {
-    let profile = "[profile.release]\npanic = \"abort\"\ncodegen-units = 1";
+    let profile = "[profile.release]\npanic = \"abort\"\ncodegen-units = 1\nlto = true";
     let package = Package::new(
         "aborting",
         &[
@@ -225,10 +225,16 @@ fn optimised_programs_that_abort_count_too() {
             ),
         ],
     );
+    let counts = package.metaspy(&["run", "--release", "-v"]);
+    assert_eq!((counts.calls("aborting::one"), counts.calls("aborting::never")), (Some(100), Some(0)));
+    let is_off = counts.stderr.contains("Metaspy building without link-time optimisation");
+    assert!(is_off && !counts.stderr.contains("-C lto"), "{}", counts.stderr);
     // Each takes a minute. Hooks that only count are optimised across crates in `entries`, too.
     for (lto, contexts) in [("fat", &[][..]), ("thin", &["--contexts"])] {
-        let line = ["run", "--release", "--config", &format!("profile.release.lto='{lto}'")];
+        let line = ["run", "--release", "-v", "--config", &format!("profile.release.lto='{lto}'")];
         let did = package.metaspy(&[&line[..], contexts].concat());
+        let is_on = did.stderr.contains(&format!("-C lto={lto}"));
+        assert!(is_on && !did.stderr.contains("without link-time"), "{}", did.stderr);
         assert_eq!((did.calls("aborting::one"), did.calls("aborting::never")), (Some(100), Some(0)), "{lto}");
         let context = "  100   99.0 %    aborting::one\n";
         assert_eq!(did.stdout.contains(context), !contexts.is_empty(), "{lto}: {}", did.stdout);
