@@ -157,7 +157,8 @@ fn recorded(
         let _ = (scene.newest(), scene.count());
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.fails()));
     }
-    let _ = Scene::new(&[1]).factorial(3);
+    scenes[0].factorial(3);
+    drop(Scene::new(&[1]));
     drop(profiler);
     while recording.collect() {}
     let store = recording.store();
