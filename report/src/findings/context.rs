@@ -125,6 +125,12 @@ impl<'s> Context<'s> {
         self.sites_with_events().filter(|_| condition).collect()
     }
 
+    /// Returns true if the source of a site's function calls what waits.
+    pub(super) fn waits_in_source(&self, site: SiteId) -> bool {
+        let site = self.store.site(site);
+        site.is_some_and(|site| site.facts.split(' ').any(|word| word == "waits"))
+    }
+
     /// Returns true if a site of this kind has events.
     pub(super) fn has_events_of(&self, kind: SiteKind) -> bool {
         self.site_kinds.contains(&kind)

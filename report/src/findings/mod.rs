@@ -29,6 +29,7 @@ mod lost_cause;
 mod map;
 mod mention;
 mod n_plus_one;
+mod neighbours;
 mod never_ended;
 mod of_recording;
 mod one_lane;
@@ -388,13 +389,18 @@ fn pass(
     let read = |mut detectors: Vec<&mut Working>| {
         let mut began = Instant::now();
         let mut chosen: Vec<Vec<&ResolvedEvent>> = vec![Vec::new(); choices.len()];
+        let mut is_chosen = vec![false; choices.len()];
         // What all detectors of a thread read in turn stays in the cache.
         for events in events.chunks(CHUNK_EVENTS) {
             chosen.iter_mut().for_each(Vec::clear);
+            is_chosen.fill(false);
             for Working { detector, choice, taken } in detectors.iter_mut().map(|detector| &mut **detector) {
                 let events_of_sites = &mut chosen[*choice];
-                if events_of_sites.is_empty() {
+                if !std::mem::replace(&mut is_chosen[*choice], true) {
                     events_of_sites.extend(events.iter().filter(|event| choices[*choice].has(event)));
+                }
+                if events_of_sites.is_empty() {
+                    continue;
                 }
                 detector.read(events_of_sites, context);
                 let ended = Instant::now();

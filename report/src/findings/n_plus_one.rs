@@ -9,6 +9,7 @@ use metaspy_reader::{Event, EventId, LaneId, ResolvedEvent};
 use super::call_graph::CallGraph;
 use super::finding::{NAMED, is_share};
 use super::map::{BySite, HashMap, HashSet};
+use super::neighbours::Neighbours;
 use super::open_calls::OpenCalls;
 use super::question::Values;
 use super::{Certainty, Context, Cost, Detector, Evidence, Finding};
@@ -37,15 +38,9 @@ const RECEIPTS: u64 = 2_000;
 const ANSWER_CAUSES: usize = 8;
 /// Least share of a loop's effects that differ in what they ask for, in percent. Two posts may have one author.
 const DIFFERENT_PERCENT: u64 = 50;
-/// Least number of subjects that recur in loops, and least share of them whose neighbours are others each time, in percent.
-/// Then no answer leads to the next question.
-const RECURRING: u64 = 20;
-const SHUFFLED_PERCENT: u64 = 80;
 /// Least number of a loop's effects for each call that the loop is said to follow. What happens in each step of a loop is a
 /// part of it.
 const EFFECTS_OF_ONE: u64 = 3;
-/// Maximum number of subjects whose neighbours are remembered.
-const NEIGHBOURS: usize = 1 << 14;
 /// Maximum number of loops whose arguments are compared, and of effects in each of them.
 const COMPARED_LOOPS: usize = 8;
 const COMPARED: usize = 64;
@@ -140,30 +135,6 @@ struct Loops {
     events: Vec<EventId>,
 }
 
-/// Subjects that stand beside others in loops.
-#[derive(Default)]
-struct Neighbours {
-    last: HashMap<Subject, Subject>,
-    recurring: u64,
-    others: u64,
-}
-
-impl Neighbours {
-    fn add(&mut self, subject: Subject, neighbour: Subject) {
-        if self.last.len() >= NEIGHBOURS && !self.last.contains_key(&subject) {
-            return;
-        }
-        if let Some(last) = self.last.insert(subject, neighbour) {
-            self.recurring += 1;
-            self.others += u64::from(last != neighbour);
-        }
-    }
-
-    fn are_shuffled(&self) -> bool {
-        self.recurring >= RECURRING && is_share(self.others, self.recurring, SHUFFLED_PERCENT)
-    }
-}
-
 impl Detector for NPlusOne {
     fn kind(&self) -> &str {
         KIND
@@ -171,7 +142,7 @@ impl Detector for NPlusOne {
 
     fn sites(&mut self, context: &Context<'_>) -> Vec<SiteId> {
         let has_answers = context.survey.lanes > 1 && context.has_events_of(SiteKind::Announcement);
-        let has_waits = || context.sites_of(SiteKind::Method).into_iter().any(|site| waits_in_source(site, context));
+        let has_waits = || context.sites_of(SiteKind::Method).into_iter().any(|site| context.waits_in_source(site));
         let may_wait = [SiteKind::Async, SiteKind::Span].iter().any(|kind| context.has_events_of(*kind));
         context.all_sites_if(may_wait || has_answers || has_waits())
     }
@@ -195,7 +166,7 @@ impl Detector for NPlusOne {
             }
             let Some(span) = it.span else { continue };
             let waits =
-                kind == SiteKind::Method && *self.waits.or_insert_with(it.site, || waits_in_source(it.site, context));
+                kind == SiteKind::Method && *self.waits.or_insert_with(it.site, || context.waits_in_source(it.site));
             let call = Call {
                 id: it.id,
                 site: it.site,
@@ -220,12 +191,6 @@ impl Detector for NPlusOne {
         let findings = loops.iter().filter(|((from, to), _)| !graph.is_recursive(*from, *to));
         findings.filter_map(|(&(from, to), found)| finding(from, to, found, context)).collect()
     }
-}
-
-/// Returns true if the source of a site's function calls what waits.
-fn waits_in_source(site: SiteId, context: &Context<'_>) -> bool {
-    let site = context.store.site(site);
-    site.is_some_and(|site| site.facts.split(' ').any(|word| word == "waits"))
 }
 
 impl NPlusOne {

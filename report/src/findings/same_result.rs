@@ -128,7 +128,7 @@ impl Again {
     /// Compares calls by their receivers, arguments and results. `None` unless a cache is worth it.
     fn of(calls: &[EventId], site: SiteId, context: &Context<'_>) -> Option<Again> {
         let facts = context.facts(site)?;
-        let waits = context.store.site(site).is_some_and(|site| site.facts.split(' ').any(|word| word == "waits"));
+        let waits = context.waits_in_source(site);
         // What changes its receiver, or asks the world outside, is called for more than its value.
         if !matches!(facts.self_kind, SelfKind::Ref | SelfKind::None | SelfKind::Value) || waits {
             return None;
