@@ -109,7 +109,9 @@ fn modules_import_in_small_circles() {
 
 #[test]
 fn counts() {
-    println!("{}", counts::Counts::new(sources()));
+    let counts = counts::Counts::new(sources());
+    println!("{counts}");
+    fail_over(0, "shapes that are more frequent than before", &counts.faults());
 }
 
 /// All sources, read once.
