@@ -26,7 +26,7 @@ const ALLOCATIONS: usize = 20;
 
 /// What hooks cost that record whatever the environment of a program requests, beside lighter ones.
 pub const WHOLE_HOOKS: &str = "these hooks record whatever METASPY_RECORD, _MODE and _PROFILE request. A counted call takes 54 \
-    instructions; `run` and `test` weave lighter hooks where they can, which take 11 and 18";
+    instructions on x86-64; `run` and `test` weave lighter hooks where they can, which take 11 and 18";
 
 /// What a run without recordings did.
 pub const NOTHING: &str = "no program recorded anything";
@@ -192,7 +192,7 @@ mod tests {
             row.expect("it has a row").parse::<f64>().expect("it is a number")
         };
         let [whole, entry, covered] = ["woven ", "entry ", "covered "].map(of);
-        let stated = format!("A counted call takes {whole:.0} instructions; ");
+        let stated = format!("A counted call takes {whole:.0} instructions on x86-64; ");
         assert!(WHOLE_HOOKS.contains(&stated), "{stated}");
         assert!(WHOLE_HOOKS.ends_with(&format!("which take {entry:.0} and {covered:.0}")), "{entry} {covered}");
     }
